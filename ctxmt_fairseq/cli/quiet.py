@@ -1,0 +1,10 @@
+"""Keeps other libraries' debug messages out of our commands' stderr."""
+
+import logging
+
+
+def quiet_libraries() -> None:
+    """fairseq sets the root logger to DEBUG on import; hydra, numba and matplotlib then flood stderr."""
+    logging.getLogger().setLevel(logging.WARNING)
+    for name in ("hydra", "numba", "matplotlib", "fairseq", "h5py", "umap"):
+        logging.getLogger(name).setLevel(logging.WARNING)

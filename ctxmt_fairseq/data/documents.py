@@ -1,0 +1,124 @@
+"""Text with document ids, and document boundaries as arrays. No torch here.
+
+A corpus is line-aligned UTF-8 files ``SPLIT.SRC``, ``SPLIT.TGT`` and ``SPLIT.docids``; a document is a
+maximal run of equal ids (design: "Text data").
+"""
+
+import itertools
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+
+logger = logging.getLogger(__name__)
+PathLike = Union[str, Path]
+
+
+def iterate_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a UTF-8 text file without their newline; only ``\\n`` ends a line.
+
+    Raises:
+        BadInput: no such file, invalid UTF-8, or a NUL byte.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise BadInput("no such file", path)
+    with open(path, "rb") as stream:
+        for number, raw in enumerate(stream, 1):
+            try:
+                line = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise BadInput(f"expected UTF-8, found byte 0x{raw[error.start]:02x}", path, number) from None
+            if "\0" in line:
+                raise BadInput("expected text, found a NUL byte", path, number)
+            yield line.rstrip("\n").rstrip("\r")
+
+
+def read_sentences(path: PathLike) -> List[str]:
+    """The sentences of a text file, one per line; empty lines are empty sentences.
+
+    Raises:
+        BadInput: as ``iterate_lines``; or a line holds the separator symbol, which marks the end of a
+            sentence inside a window and so cannot be part of the text.
+    """
+    sentences = []
+    for number, line in enumerate(iterate_lines(path), 1):
+        if SEPARATOR in line.split():
+            raise BadInput(f"expected text, found the symbol {SEPARATOR}", path, number)
+        sentences.append(line.strip())
+    return sentences
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Where the documents of a corpus begin.
+
+    Attributes:
+        starts: (D + 1,) int64, increasing; document d is the sentences starts[d] .. starts[d + 1] - 1.
+    """
+
+    starts: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences."""
+        return int(self.starts[-1])
+
+    def bounds(self, indices: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        """First sentence and one past the last of each sentence's document, both shaped like ``indices``."""
+        document = np.searchsorted(self.starts, indices, side="right") - 1
+        return self.starts[document], self.starts[document + 1]
+
+    @classmethod
+    def from_ids(cls, ids: Sequence[str]) -> "Documents":
+        """Boundaries from one id per sentence."""
+        return cls.from_lengths([len(list(run)) for _, run in itertools.groupby(ids)])
+
+    @classmethod
+    def from_lengths(cls, lengths: Sequence[int]) -> "Documents":
+        """Boundaries from the number of sentences of each document."""
+        return cls(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64))
+
+    @classmethod
+    def read(cls, path: PathLike, expected: Optional[int] = None) -> "Documents":
+        """Boundaries from a file of document ids.
+
+        Args:
+            path: one id, any non-empty string, per line.
+            expected: the number of sentences, checked if given.
+
+        Raises:
+            BadInput: a blank id, or another number of lines than expected. An id that returns after
+                another one starts a new document and is warned about.
+        """
+        lengths: List[int] = []
+        seen = set()
+        returning: Optional[Tuple[str, int]] = None
+        count, previous = 0, None
+        for count, line in enumerate(iterate_lines(path), 1):
+            if line == previous:
+                lengths[-1] += 1
+                continue
+            if not line.strip():
+                raise BadInput("expected a document id, found a blank line", path, count)
+            if line in seen and returning is None:
+                returning = (line, count)
+            seen.add(line)
+            lengths.append(1)
+            previous = line
+        if expected is not None and count != expected:
+            raise BadInput(f"expected {expected} document ids, one per sentence, found {count}", path)
+        if returning:
+            logger.warning(
+                "%s:%d: document id %r returns after another document; it is read as a new document",
+                path, returning[1], returning[0],
+            )  # fmt: skip
+        return cls.from_lengths(lengths)
