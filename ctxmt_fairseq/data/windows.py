@@ -1,0 +1,247 @@
+"""Where the window is built: which sentences stand beside the current one. Pure index arithmetic.
+
+A window is described by sentence indices, never by text, and for many sentences at once, so that the sizes
+of 42 million windows cost a few array operations. The order on the source side is: target context, previous
+source context, current sentence, following source context; on the target side: previous targets, current.
+"""
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.errors import BadInput
+
+ABSENT, EMPTY = -2, -1  # no sentence in this slot; a sentence of no words in this slot
+SELECTIONS = ("document", "random", "empty", "absent", "reference", "swapped")
+_CHUNK = 1 << 20  # sentences whose slots are held at once
+
+
+@dataclass(frozen=True)
+class ContextOptions:
+    """How much context a window has, and from where (design: "Options shared by the three tasks").
+
+    Attributes:
+        source_context: previous source sentences.
+        source_context_after: following source sentences.
+        target_context: previous target sentences, on the target side.
+        target_context_on_source: previous target sentences, on the source side.
+        context_selection: one of ``SELECTIONS``.
+        sample_context_size: draw each example's sizes from 0 to the above, the same share of each.
+    """
+
+    source_context: int = 0
+    source_context_after: int = 0
+    target_context: int = 0
+    target_context_on_source: int = 0
+    context_selection: str = "document"
+    sample_context_size: bool = False
+
+    def __post_init__(self):
+        for field in fields(self):
+            value = getattr(self, field.name)
+            option = "--" + field.name.replace("_", "-")
+            if field.type is int and not 0 <= value <= 100:
+                raise BadInput(f"{option} {value}: expected a number of sentences from 0 to 100")
+        if self.context_selection not in SELECTIONS:
+            raise BadInput(
+                f"--context-selection {self.context_selection}: expected one of {', '.join(SELECTIONS)}"
+            )
+        if self.context_selection == "reference" and not self.source_context:
+            raise BadInput("--context-selection reference: expected --source-context 1 or more to replace")
+
+    @property
+    def reach(self) -> int:
+        """The largest distance of a context sentence from the current one."""
+        return max(
+            self.source_context,
+            self.source_context_after,
+            self.target_context,
+            self.target_context_on_source,
+        )
+
+    @property
+    def target_text_on_source(self) -> bool:
+        """Whether source and target text meet in one encoder, which needs a joint dictionary."""
+        return self.target_context_on_source > 0 or self.context_selection in ("reference", "swapped")
+
+
+class Slots(NamedTuple):
+    """Context sentences of n windows: sentence indices, or ABSENT, or EMPTY.
+
+    Attributes:
+        target_on_source: (n, T), farthest first: target sentences on the source side.
+        source_before: (n, N), farthest first.
+        source_after: (n, A), nearest first.
+        target_before: (n, M), farthest first.
+    """
+
+    target_on_source: np.ndarray
+    source_before: np.ndarray
+    source_after: np.ndarray
+    target_before: np.ndarray
+
+
+class Sizes(NamedTuple):
+    """Sizes of n windows in tokens, separators and ``</s>`` included.
+
+    Attributes:
+        source: (n,) int64.
+        target: (n,) int64.
+        reach: (n,) int8; context farther than this is left out to respect the limits.
+        wanted: (n,) int8; what the reach would be without limits.
+    """
+
+    source: np.ndarray
+    target: np.ndarray
+    reach: np.ndarray
+    wanted: np.ndarray
+
+
+class WindowBuilder:
+    """Builds the windows of a corpus.
+
+    Args:
+        documents: the boundaries; context never crosses one.
+        options: sizes and selection.
+        seed: of the random choices (sampled sizes, random context).
+
+    Raises:
+        BadInput: random context asked for, but there is only one document to draw from.
+    """
+
+    def __init__(self, documents: Documents, options: ContextOptions, seed: int = 1):
+        self.documents = documents
+        self.options = options
+        self.seed = seed
+        if options.context_selection == "random" and options.reach and len(documents) < 2:
+            raise BadInput("--context-selection random: expected at least two documents to draw from")
+
+    @property
+    def depends_on_epoch(self) -> bool:
+        """Whether another epoch gives other windows."""
+        return self.options.sample_context_size or self.options.context_selection == "random"
+
+    def slots(self, indices: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None) -> Slots:
+        """The context sentences of the windows around ``indices`` (n,).
+
+        Args:
+            indices: current sentences.
+            epoch: of the random choices.
+            reach: (n,) context farther than this is ABSENT; None for no limit.
+        """
+        options = self.options
+        indices = np.asarray(indices, np.int64)
+        start, end = self.documents.bounds(indices)
+        share = None
+        if options.sample_context_size:
+            share = randomness.uniform(randomness.CONTEXT_SIZE, self.seed, epoch, indices)
+
+        def role(size: int, step: int) -> np.ndarray:
+            if options.context_selection == "absent":
+                size = 0
+            distances = np.arange(size, 0, -1) if step < 0 else np.arange(1, size + 1)
+            sentences = indices[:, None] + step * distances
+            present = (sentences >= start[:, None]) & (sentences < end[:, None])
+            if share is not None:
+                present &= distances <= np.floor(share * (size + 1))[:, None]
+            if reach is not None:
+                present &= distances <= reach[:, None]
+            if options.context_selection == "empty":
+                sentences = np.full_like(sentences, EMPTY)
+            elif options.context_selection == "random":
+                sentences = self._elsewhere(indices, start, end, step * distances, epoch)
+            return np.where(present, sentences, ABSENT)
+
+        slots = Slots(
+            target_on_source=role(options.target_context_on_source, -1),
+            source_before=role(options.source_context, -1),
+            source_after=role(options.source_context_after, +1),
+            target_before=role(options.target_context, -1),
+        )
+        if options.context_selection != "reference":
+            return slots
+        # A sanity check: the translation itself is all the source context there is.
+        reference = indices if reach is None else np.where(reach > 0, indices, ABSENT)
+        nothing = np.empty((len(indices), 0), np.int64)
+        return slots._replace(target_on_source=reference[:, None], source_before=nothing, source_after=nothing)
+
+    def _elsewhere(self, indices, start, end, offsets, epoch) -> np.ndarray:
+        """A sentence of another document for each (sentence, offset); the same for every role: (n, d)."""
+        others = (self.documents.sentences - (end - start)).astype(np.uint64)
+        draws = randomness.bits(
+            randomness.RANDOM_CONTEXT, self.seed, epoch, indices[:, None], offsets[None, :] + 1000
+        )
+        drawn = (draws % others[:, None]).astype(np.int64)
+        return np.where(drawn >= start[:, None], drawn + (end - start)[:, None], drawn)
+
+    def sizes(
+        self,
+        indices: np.ndarray,
+        source_lengths: np.ndarray,
+        target_lengths: Optional[np.ndarray] = None,
+        epoch: int = 0,
+        max_source: Optional[int] = None,
+        max_target: Optional[int] = None,
+    ) -> Sizes:
+        """Window sizes, and how far the context may reach for the window to fit the model.
+
+        Context is dropped by distance on both sides at once, the farthest first, so that source and target
+        windows stay aligned. The current sentence is never dropped.
+
+        Args:
+            indices: (n,) current sentences.
+            source_lengths: (S,) tokens of each source sentence, ``</s>`` included.
+            target_lengths: likewise; None when there is no target text.
+            max_source, max_target: limits in tokens; None for no limit.
+        """
+        parts = [
+            self._sizes(indices[at : at + _CHUNK], source_lengths, target_lengths, epoch, max_source, max_target)
+            for at in range(0, len(indices), _CHUNK)
+        ] or [Sizes(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int8, np.int8)))]
+        return parts[0] if len(parts) == 1 else Sizes(*(np.concatenate(arrays) for arrays in zip(*parts)))
+
+    def _sizes(self, indices, source_lengths, target_lengths, epoch, max_source, max_target) -> Sizes:
+        slots = self.slots(indices, epoch)
+        source = np.asarray(source_lengths)[indices].astype(np.int32)
+        target = np.zeros_like(source)
+        if target_lengths is not None:
+            target = np.asarray(target_lengths)[indices].astype(np.int32)
+        reach = np.zeros(len(indices), np.int8)
+        wanted = np.zeros(len(indices), np.int8)
+        fits = np.ones(len(indices), bool)
+        for distance in range(1, max(slot.shape[1] for slot in slots) + 1):
+            more_source = (
+                _tokens(_at(slots.target_on_source, -distance), target_lengths)
+                + _tokens(_at(slots.source_before, -distance), source_lengths)
+                + _tokens(_at(slots.source_after, distance - 1), source_lengths)
+            )
+            more_target = _tokens(_at(slots.target_before, -distance), target_lengths)
+            wanted[(more_source > 0) | (more_target > 0)] = distance
+            if max_source is not None:
+                fits &= source + more_source <= max_source
+            if max_target is not None:
+                fits &= target + more_target <= max_target
+            source += np.where(fits, more_source, 0)
+            target += np.where(fits, more_target, 0)
+            reach[fits] = distance
+        return Sizes(source, target, np.minimum(reach, wanted), wanted)
+
+
+def _at(slots: np.ndarray, column: int) -> Optional[np.ndarray]:
+    """One column, or None where the matrix is narrower than that."""
+    width = slots.shape[1]
+    return slots[:, column] if -width <= column < width else None
+
+
+def _tokens(sentences: Optional[np.ndarray], lengths: Optional[np.ndarray]):
+    """Tokens that the sentences of one slot add to a window; each brings its own separator."""
+    if sentences is None:
+        return 0
+    if lengths is None:  # target text that is not known yet: the translation of what comes before
+        return (sentences != ABSENT).astype(np.int32)
+    # A sentence's </s> becomes its separator, so its length counts whole; ABSENT and EMPTY read any entry.
+    counted = np.asarray(lengths)[np.maximum(sentences, 0)].astype(np.int32)
+    return np.where(sentences >= 0, counted, (sentences == EMPTY).astype(np.int32))

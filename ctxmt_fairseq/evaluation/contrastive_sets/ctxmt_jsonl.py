@@ -1,0 +1,83 @@
+"""Our own contrastive sets: JSON lines, one example per line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
+    Candidate,
+    ContrastiveExample,
+    ContrastiveSet,
+    Convention,
+    Place,
+    make_example,
+)
+from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, get_sentences, sentences
+
+CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
+
+
+def read_jsonl(path: Path) -> ContrastiveSet:
+    """Read one object per line, with the keys:
+
+    - ``id``, ``phenomenon``: strings; ``distance``: a whole number or null;
+    - ``context``: what answers the example, one of ``CONTEXTS``; it becomes ``meta["context"]``;
+    - ``source``: the sentences, previous, current, following; ``current``: the current one's index;
+    - ``targets``: the candidates, each the target sentences up to and including the current one;
+    - ``correct``: the correct candidate's index; ``meta``: an object of strings (optional).
+
+    Scoring: sum over the current sentence, like the public suites.
+
+    Raises:
+        BadInput: with the line, for anything missing or of the wrong kind, and for an empty file.
+    """
+    examples = tuple(
+        _example(Place(path, number), line) for number, line in enumerate(iterate_lines(path), 1)
+    )
+    if not examples:
+        raise BadInput("expected one JSON object per line, found an empty file", path)
+    return ContrastiveSet(path.stem, "jsonl", examples, Convention("sum", "current"))
+
+
+def _example(place: Place, line: str) -> ContrastiveExample:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise place.error(f"expected a JSON object: {error.msg}") from None
+    source = get_sentences(place, record, "source")
+    current = get(place, record, "current", int)
+    if not 0 <= current < len(source):
+        raise place.error(f"expected 'current' from 0 to {len(source) - 1}, found {current}")
+    context = get(place, record, "context", str)
+    if context not in CONTEXTS:
+        raise place.error(f"expected 'context' to be one of {', '.join(CONTEXTS)}, found {context!r}")
+    return make_example(
+        place,
+        id=get(place, record, "id", str),
+        source_before=source[:current],
+        source=source[current],
+        source_after=source[current + 1 :],
+        candidates=[_candidate(place, target, current) for target in get(place, record, "targets", list)],
+        correct=get(place, record, "correct", int),
+        phenomenon=get(place, record, "phenomenon", str),
+        distance=None if record.get("distance", 0) is None else get(place, record, "distance", int),
+        meta={**_meta(place, record), "context": context},
+    )
+
+
+def _candidate(place: Place, target: Any, current: int) -> Candidate:
+    text = sentences(place, target, "targets")
+    if len(text) != current + 1:
+        raise place.error(
+            f"expected {current + 1} target sentences, up to and including the current one, found {len(text)}"
+        )
+    return Candidate(tuple(text[:-1]), text[-1])
+
+
+def _meta(place: Place, record: Any) -> dict:
+    meta = get(place, record, "meta", dict) if "meta" in record else {}
+    if not all(isinstance(value, str) for value in meta.values()):
+        raise place.error("expected 'meta' to be an object of strings")
+    return meta

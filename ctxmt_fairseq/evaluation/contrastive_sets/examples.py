@@ -1,0 +1,138 @@
+"""What a contrastive set is, whatever file it came from."""
+
+from dataclasses import dataclass, field
+from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+
+Sentences = Tuple[str, ...]
+
+
+class Convention(NamedTuple):
+    """How a candidate's token log-probabilities become one score.
+
+    Attributes:
+        reduction: "sum", or "mean" over the tokens.
+        span: "current" counts the current sentence (with its ``</s>``), "window" the target context too.
+    """
+
+    reduction: str
+    span: str
+
+    def __str__(self) -> str:
+        return f"{self.reduction}-{self.span}"
+
+
+CONVENTIONS = tuple(Convention(r, s) for r in ("sum", "mean") for s in ("current", "window"))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One translation to choose from.
+
+    Attributes:
+        before: the target context, farthest sentence first; it is the candidate's own, because in some
+            suites the candidates' contexts differ.
+        current: the translation of the current sentence.
+    """
+
+    before: Sentences
+    current: str
+
+
+@dataclass(frozen=True)
+class ContrastiveExample:
+    """A source sentence in context and its candidate translations, one of them correct.
+
+    Attributes:
+        source_before: previous source sentences, farthest first.
+        source_after: following source sentences, nearest first.
+        correct: index of the correct candidate.
+        distance: sentences back to what decides the choice; 0 is the current sentence; None is unknown.
+        meta: whatever else the suite says of the example.
+    """
+
+    id: str
+    source_before: Sentences
+    source: str
+    source_after: Sentences
+    candidates: Tuple[Candidate, ...]
+    correct: int
+    phenomenon: str
+    distance: Optional[int]
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ContrastiveSet:
+    """A suite's examples and its own way to score them.
+
+    Attributes:
+        name: the file's or folder's name without extension.
+        format: the reader's name, see ``read_contrastive_set``.
+        convention: the suite's own default, cited in the reader's docstring.
+    """
+
+    name: str
+    format: str
+    examples: Tuple[ContrastiveExample, ...]
+    convention: Convention
+
+
+class Place:
+    """Where in a file an example stands, to name it in an error."""
+
+    def __init__(self, path: object, line: Optional[int] = None, part: str = ""):
+        self.path, self.line, self.part = path, line, part
+
+    def error(self, message: str) -> BadInput:
+        """The ``BadInput`` to raise."""
+        return BadInput(f"{self.part}: {message}" if self.part else message, self.path, self.line)
+
+
+def make_example(
+    place: Place,
+    *,
+    id: str,
+    source: str,
+    candidates: Sequence[Candidate],
+    correct: int,
+    phenomenon: str,
+    distance: Optional[int],
+    source_before: Sequence[str] = (),
+    source_after: Sequence[str] = (),
+    meta: Optional[Dict[str, str]] = None,
+) -> ContrastiveExample:
+    """Check an example and merge identical candidates.
+
+    A suite may list a candidate twice (two examples of ``ellipsis_infl`` list the correct one twice); as
+    separate candidates they could only tie.
+
+    Raises:
+        BadInput: an empty current sentence, the separator symbol in the text, ``correct`` out of range,
+            or fewer than two different candidates.
+    """
+    if not 0 <= correct < len(candidates):
+        raise place.error(f"expected a correct index from 0 to {len(candidates) - 1}, found {correct}")
+    distinct = tuple(dict.fromkeys(candidates))
+    if len(distinct) < 2:
+        raise place.error(f"expected at least two different candidates, found {len(distinct)}")
+    if not source.strip() or not all(candidate.current.strip() for candidate in distinct):
+        raise place.error("expected a current sentence on both sides, found an empty one")
+    text = [source, *source_before, *source_after]
+    for candidate in distinct:
+        text += [candidate.current, *candidate.before]
+    if any(SEPARATOR in sentence.split() for sentence in text):
+        raise place.error(f"expected text, found the symbol {SEPARATOR}")
+    return ContrastiveExample(
+        id=id,
+        source_before=tuple(source_before),
+        source=source,
+        source_after=tuple(source_after),
+        candidates=distinct,
+        correct=distinct.index(candidates[correct]),
+        phenomenon=phenomenon,
+        distance=distance,
+        meta=meta or {},
+    )

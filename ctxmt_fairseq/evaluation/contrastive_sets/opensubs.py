@@ -1,0 +1,119 @@
+"""The English-French pronoun sets of Lopes et al. (2020): text files, two lines per example."""
+
+import re
+from pathlib import Path
+from typing import List, Sequence, Tuple
+
+from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
+    Candidate,
+    ContrastiveSet,
+    Convention,
+    Place,
+    make_example,
+)
+
+PRONOUNS = {"il", "elle", "ils", "elles"}
+Context = Tuple[str, ...]
+
+
+def read_opensubs(folder: Path) -> ContrastiveSet:
+    """Read ``PREFIX.current.{src,trg}`` and the context files ``PREFIX.cN.context.{src,trg}``.
+
+    The current files hold two lines per example, the correct translation and the wrong one; those of N
+    context sentences hold 2N lines per example, the context repeated for both candidates. The public
+    extraction leaves all N lines empty where the document has fewer than N earlier sentences, so each
+    example takes its widest context that is not empty.
+
+    The phenomenon is the correct pronoun; the files give no distance.
+
+    Scoring: sum over the current sentence, as for ContraPro, whose protocol Lopes et al. (2020, "Document-level
+    Neural MT: A Systematic Comparison") follow.
+
+    Raises:
+        BadInput: a file is missing, an odd number of lines, or lines that do not fit together.
+    """
+    prefix = _prefix(folder)
+    source, target = _read_pair(folder, f"{prefix}.current", None)
+    if not source or len(source) % 2:
+        raise BadInput(
+            f"expected two lines per example, found {len(source)} lines", folder / f"{prefix}.current.src"
+        )
+    count = len(source) // 2
+    contexts = _read_contexts(folder, prefix, count)
+    examples = []
+    for index in range(count):
+        first = 2 * index
+        place = Place(folder / f"{prefix}.current.src", first + 2)
+        if source[first] != source[first + 1]:
+            raise place.error("expected the source line of the correct candidate again")
+        before, correct_before, wrong_before = next(
+            (context[index] for context in contexts if any(map(any, context[index]))), ((), (), ())
+        )
+        correct, wrong = target[first], target[first + 1]
+        examples.append(
+            make_example(
+                place,
+                id=str(index + 1),
+                source_before=before,
+                source=source[first],
+                candidates=(Candidate(correct_before, correct), Candidate(wrong_before, wrong)),
+                correct=0,
+                phenomenon=_pronoun(correct, wrong),
+                distance=None,
+            )
+        )
+    return ContrastiveSet(folder.name, "opensubs", tuple(examples), Convention("sum", "current"))
+
+
+def _prefix(folder: Path) -> str:
+    names = sorted(path.name for path in folder.glob("*.current.src"))
+    if len(names) != 1:
+        raise BadInput(f"expected one file *.current.src, found {len(names)}", folder)
+    return names[0][: -len(".current.src")]
+
+
+def _read_pair(folder: Path, stem: str, expected: "int | None") -> Tuple[List[str], List[str]]:
+    source, target = (read_sentences(folder / f"{stem}.{side}") for side in ("src", "trg"))
+    for lines, side, count in (
+        (source, "src", len(source) if expected is None else expected),
+        (target, "trg", len(source) if expected is None else expected),
+    ):
+        if len(lines) != count:
+            raise BadInput(f"expected {count} lines, found {len(lines)}", folder / f"{stem}.{side}")
+    return source, target
+
+
+def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Context, Context, Context]]]:
+    """Widest first; per example the source context and the two candidates' target contexts."""
+    name = re.compile(re.escape(prefix) + r"\.c([1-9][0-9]*)\.context\.src")
+    sizes = sorted((int(m.group(1)) for m in map(name.fullmatch, _names(folder)) if m), reverse=True)
+    contexts = []
+    for size in sizes:
+        stem = f"{prefix}.c{size}.context"
+        source, target = _read_pair(folder, stem, 2 * size * count)
+        rows = []
+        for start in range(0, len(source), 2 * size):
+            middle, end = start + size, start + 2 * size
+            if source[start:middle] != source[middle:end]:
+                raise BadInput(
+                    "expected the source context of the correct candidate again",
+                    folder / f"{stem}.src",
+                    middle + 1,
+                )
+            rows.append(
+                (tuple(source[start:middle]), tuple(target[start:middle]), tuple(target[middle:end]))
+            )
+        contexts.append(rows)
+    return contexts
+
+
+def _names(folder: Path) -> Sequence[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def _pronoun(correct: str, wrong: str) -> str:
+    """The pronoun of the correct translation that the wrong one replaces."""
+    pairs = zip(*(re.findall(r"\w+", text.lower()) for text in (correct, wrong)))
+    return next((a for a, b in pairs if a != b and {a, b} <= PRONOUNS), "pronoun")

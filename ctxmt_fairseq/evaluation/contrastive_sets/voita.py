@@ -1,0 +1,86 @@
+"""The English-Russian consistency sets of Voita et al. (2019): JSON lists of joined sentences."""
+
+from pathlib import Path
+from typing import Any, List
+
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
+    Candidate,
+    ContrastiveExample,
+    ContrastiveSet,
+    Convention,
+    Place,
+    make_example,
+)
+from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, get_sentences, load_json
+
+END = "_eos"
+PHENOMENA = ("deixis", "lex_cohesion", "ellipsis_infl", "ellipsis_vp")
+
+
+def read_voita(path: Path) -> ContrastiveSet:
+    """Read a list of ``{src, dst, true_ind, ctx_dist}``, or a folder with one such file per phenomenon.
+
+    ``src`` and each of ``dst`` hold sentences joined by ``_eos``, the last one current. The phenomenon
+    comes from the file's name. In a folder, ``NAME_test.json`` goes before ``NAME_dev.json``; all four
+    phenomena together give the Disc. of focused concatenation's table 1.
+
+    Scoring: sum over the current sentence. The suite's scoring notebooks take the summed loss of the last
+    sentence; as an example's candidates share their context, the window's sum ranks them alike.
+
+    Raises:
+        BadInput: invalid JSON, missing keys, ``true_ind`` out of range, or sentences that do not match.
+    """
+    files = _files(path) if path.is_dir() else [path]
+    examples: List[ContrastiveExample] = []
+    for file in files:
+        records = load_json(file)
+        if not isinstance(records, list) or not records:
+            raise BadInput("expected a list of objects", file)
+        phenomenon = next((name for name in PHENOMENA if file.stem.startswith(name)), file.stem)
+        examples += (_example(file, phenomenon, number, record) for number, record in enumerate(records, 1))
+    return ContrastiveSet(path.stem, "voita", tuple(examples), Convention("sum", "current"))
+
+
+def _files(folder: Path) -> List[Path]:
+    found = []
+    for name in PHENOMENA:
+        names = (f"{name}_test.json", f"{name}_dev.json", f"{name}.json")
+        found += [folder / file for file in names if (folder / file).is_file()][:1]
+    if not found:
+        raise BadInput(f"expected files named {', '.join(f'{name}*.json' for name in PHENOMENA)}", folder)
+    return found
+
+
+def _example(path: Path, phenomenon: str, number: int, record: Any) -> ContrastiveExample:
+    place = Place(path, part=f"example {number}")
+    source = _split(get(place, record, "src", str))
+    if len(source) < 2:
+        raise place.error(f"expected sentences joined by ' {END} ' in 'src'")
+    candidates = []
+    for text in get_sentences(place, record, "dst"):
+        target = _split(text)
+        if len(target) != len(source):
+            raise place.error(f"expected {len(source)} sentences in each of 'dst', found {len(target)}")
+        candidates.append(Candidate(tuple(target[:-1]), target[-1]))
+    return make_example(
+        place,
+        id=f"{phenomenon}-{number}",
+        source_before=source[:-1],
+        source=source[-1],
+        candidates=candidates,
+        correct=get(place, record, "true_ind", int),
+        phenomenon=phenomenon,
+        distance=get(place, record, "ctx_dist", int),
+    )
+
+
+def _split(text: str) -> List[str]:
+    """The sentences between the symbols ``_eos``."""
+    sentences: List[List[str]] = [[]]
+    for word in text.split():
+        if word == END:
+            sentences.append([])
+        else:
+            sentences[-1].append(word)
+    return [" ".join(words) for words in sentences]

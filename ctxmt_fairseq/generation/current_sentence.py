@@ -1,0 +1,108 @@
+"""From the hypotheses of a window to those of its current sentence."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Tuple
+
+import torch
+
+Hypothesis = Dict[str, Any]  # fairseq's: tokens (T,), positional_scores (T,), score, attention, alignment
+KEEP = ("current", "first")
+
+
+@dataclass
+class WindowCount:
+    """How many windows were cut, and how many best hypotheses had a wrong number of separators."""
+
+    windows: int = 0
+    mismatched: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mismatched} of {self.windows} windows were translated with a wrong number of separators; "
+            "their current sentence is a guess"
+        )
+
+
+def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current") -> Tuple[int, int, bool]:
+    """Where the wanted sentence stands in a hypothesis.
+
+    Args:
+        tokens: (T,) the window, ending with ``</s>``.
+        separator: its index.
+        before: the number of sentences expected before the current one.
+        keep: "current", or "first" for the first sentence of the window (the thesis' "1st sentence" rows).
+
+    Returns:
+        begin and end, the end including the sentence's ``</s>`` or separator; and whether the number of
+        separators is the expected one. With too few, the last sentence that has a word is taken; with too
+        many, all that follows the last expected one (the caller drops the surplus separators).
+    """
+    ends = (tokens[:-1] == separator).nonzero().flatten().tolist()
+    if keep == "first":
+        return 0, (ends[0] if ends else len(tokens) - 1) + 1, len(ends) == before
+    begins = [0] + [end + 1 for end in ends]
+    at = min(before, len(ends))
+    words = (tokens != separator).tolist()
+    words[-1] = False
+    while at and not any(words[begins[at] :]):
+        at -= 1
+    return begins[at], len(tokens), len(ends) == before
+
+
+def cut(hypothesis: Hypothesis, separator: int, eos: int, before: int, keep: str) -> Tuple[Hypothesis, bool]:
+    """One window hypothesis cut to the wanted sentence, and whether it was well-formed."""
+    tokens = hypothesis["tokens"]
+    begin, end, well_formed = span(tokens, separator, before, keep)
+    inside = torch.arange(len(tokens), device=tokens.device)
+    kept = (inside >= begin) & (inside < end) & ((tokens != separator) | (inside == end - 1))
+    sentence = dict(hypothesis)
+    sentence["tokens"] = tokens[kept].clone()
+    sentence["tokens"][-1] = eos
+    sentence["positional_scores"] = hypothesis["positional_scores"][kept]
+    attention = hypothesis.get("attention")
+    if attention is not None and attention.dim() == 2 and attention.size(1) == len(tokens):
+        sentence["attention"] = attention[:, kept]
+    return sentence, well_formed
+
+
+def keep_sentence(
+    hypotheses: List[List[Hypothesis]],
+    before: List[int],
+    separator: int,
+    eos: int,
+    count: WindowCount,
+    length_penalty: float = 1.0,
+    normalize: bool = True,
+    keep: str = "current",
+) -> List[List[Hypothesis]]:
+    """Cut every hypothesis of a batch to its current sentence.
+
+    Well-formed windows rank first, then the window's score decides; a sentence that several windows agree on
+    stands once, at its best rank. The printed score is the sentence's own, normalised as the search does.
+
+    Args:
+        hypotheses: n-best lists of windows, one per row.
+        before: sentences expected before the current one, one number per row.
+        count: is added to.
+        length_penalty, normalize: of the search.
+        keep: "current" or "first".
+    """
+    return [
+        _rank(row, expected, separator, eos, count, length_penalty, normalize, keep)
+        for row, expected in zip(hypotheses, before)
+    ]
+
+
+def _rank(row, expected, separator, eos, count, length_penalty, normalize, keep) -> List[Hypothesis]:
+    sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
+    sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
+    count.windows += 1
+    count.mismatched += bool(sentences) and not sentences[0][1]
+    merged: Dict[Tuple[int, ...], Hypothesis] = {}
+    for sentence, _ in sentences:
+        score = sentence["positional_scores"].sum()
+        if normalize:
+            score = score / len(sentence["tokens"]) ** length_penalty
+        sentence["score"] = score
+        merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
+    return list(merged.values())

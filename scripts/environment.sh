@@ -1,0 +1,39 @@
+# Sourced by the other scripts: afterwards `python`, `ctxmt` and fairseq's commands are the ones to use.
+# An active environment that holds this checkout's package and all it needs is used as it is; otherwise .venv
+# in the checkout is made once and reused until setup.py or constraints.txt changes.
+#   PYTHON=python3.11   the interpreter to make .venv with (3.10 to 3.12; default python3)
+#   CTXMT_EXTRAS=all    the extras to install (default plots,test)
+
+ctxmt_environment() {
+    local root python extras stamp wanted
+    root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
+    python="${PYTHON:-python3}"
+    extras="${CTXMT_EXTRAS:-plots,test}"
+
+    if python "$root/scripts/environment_is_complete.py" "$root" "$extras" 2>/dev/null; then
+        return 0
+    fi
+    if ! "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null; then
+        echo "error: Python 3.10 to 3.12 is needed; $python is $("$python" --version 2>&1 | tail -n 1)." \
+             "Set PYTHON, for example PYTHON=python3.11" >&2
+        return 1
+    fi
+
+    stamp="$root/.venv/ctxmt_installed"
+    wanted="$root [$extras] $("$python" --version) $(cat "$root/setup.py" "$root/constraints.txt" | cksum)"
+    if [[ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]]; then
+        echo "installing ctxmt_fairseq[$extras] into $root/.venv (about 4 minutes)" >&2
+        "$python" -m venv --clear "$root/.venv" || return 1
+        # From the checkout and by a relative name: pip splits the variables' values at spaces.
+        (
+            cd "$root" &&
+            PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+                .venv/bin/python -m pip install -e ".[$extras]"
+        ) || return 1
+        echo "$wanted" > "$stamp" # last: an interrupted installation has no stamp and is made again
+    fi
+    export VIRTUAL_ENV="$root/.venv" PATH="$root/.venv/bin:$PATH"
+    unset PYTHONHOME
+}
+
+ctxmt_environment

