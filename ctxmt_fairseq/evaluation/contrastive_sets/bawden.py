@@ -42,7 +42,7 @@ def read_bawden(path: Path) -> ContrastiveSet:
 def _block(path: Path, name: str, block: Any) -> Iterator[ContrastiveExample]:
     place = Place(path, part=f"block {name!r}")
     if isinstance(block, dict) and "examples" in block:
-        kind = block.get("type", "lexical choice")
+        kind = get(place, block, "type", str) if "type" in block else "lexical choice"
         for number, record in enumerate(get(place, block, "examples", list), 1):
             inner = Place(path, part=f"block {name!r}, example {number}")
             yield _example(inner, f"{name}.{number}", record, get(inner, record, "trg", dict), kind)

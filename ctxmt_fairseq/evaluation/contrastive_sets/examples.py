@@ -80,11 +80,13 @@ class ContrastiveSet:
     convention: Convention
 
 
+@dataclass(frozen=True)
 class Place:
     """Where in a file an example stands, to name it in an error."""
 
-    def __init__(self, path: object, line: Optional[int] = None, part: str = ""):
-        self.path, self.line, self.part = path, line, part
+    path: object
+    line: Optional[int] = None
+    part: str = ""
 
     def error(self, message: str) -> BadInput:
         """The ``BadInput`` to raise."""
@@ -106,18 +108,20 @@ def make_example(
 ) -> ContrastiveExample:
     """Check an example and merge identical candidates.
 
-    A suite may list a candidate twice (two examples of ``ellipsis_infl`` list the correct one twice); as
-    separate candidates they could only tie.
+    Voita et al.'s ``ellipsis_infl`` lists some candidates twice; kept apart they could only tie. One of its
+    examples lists nothing but the correct candidate: it stays as it is, a tie, and so is reported.
 
     Raises:
-        BadInput: an empty current sentence, the separator symbol in the text, ``correct`` out of range,
-            or fewer than two different candidates.
+        BadInput: an empty current sentence, the separator symbol in the text, fewer than two candidates, or
+            ``correct`` out of range.
     """
+    if len(candidates) < 2:
+        raise place.error(f"expected at least two candidates, found {len(candidates)}")
     if not 0 <= correct < len(candidates):
         raise place.error(f"expected a correct index from 0 to {len(candidates) - 1}, found {correct}")
     distinct = tuple(dict.fromkeys(candidates))
-    if len(distinct) < 2:
-        raise place.error(f"expected at least two different candidates, found {len(distinct)}")
+    if len(distinct) == 1:
+        distinct = tuple(candidates)
     if not source.strip() or not all(candidate.current.strip() for candidate in distinct):
         raise place.error("expected a current sentence on both sides, found an empty one")
     text = [source, *source_before, *source_after]
@@ -131,8 +135,16 @@ def make_example(
         source=source,
         source_after=tuple(source_after),
         candidates=distinct,
-        correct=distinct.index(candidates[correct]),
+        correct=distinct.index(candidates[correct]),  # the first of them, should all be the same
         phenomenon=phenomenon,
         distance=distance,
         meta=meta or {},
     )
+
+
+def drop_padding(*sides: Sequence[str]) -> Tuple[Sentences, ...]:
+    """Line-aligned contexts, farthest first, without leading lines that are empty on every side."""
+    padding = 0
+    while padding < len(sides[0]) and not any(side[padding] for side in sides):
+        padding += 1
+    return tuple(tuple(side[padding:]) for side in sides)

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import List, Sequence, Tuple
+from typing import List, Optional, Tuple
 
 from ctxmt_fairseq.data.documents import read_sentences
 from ctxmt_fairseq.errors import BadInput
@@ -11,11 +11,12 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveSet,
     Convention,
     Place,
+    Sentences,
+    drop_padding,
     make_example,
 )
 
 PRONOUNS = {"il", "elle", "ils", "elles"}
-Context = Tuple[str, ...]
 
 
 def read_opensubs(folder: Path) -> ContrastiveSet:
@@ -28,8 +29,8 @@ def read_opensubs(folder: Path) -> ContrastiveSet:
 
     The phenomenon is the correct pronoun; the files give no distance.
 
-    Scoring: sum over the current sentence, as for ContraPro, whose protocol Lopes et al. (2020, "Document-level
-    Neural MT: A Systematic Comparison") follow.
+    Scoring: sum over the current sentence, as for ContraPro, whose protocol Lopes et al. (2020,
+    "Document-level Neural MT: A Systematic Comparison") follow.
 
     Raises:
         BadInput: a file is missing, an odd number of lines, or lines that do not fit together.
@@ -48,8 +49,8 @@ def read_opensubs(folder: Path) -> ContrastiveSet:
         place = Place(folder / f"{prefix}.current.src", first + 2)
         if source[first] != source[first + 1]:
             raise place.error("expected the source line of the correct candidate again")
-        before, correct_before, wrong_before = next(
-            (context[index] for context in contexts if any(map(any, context[index]))), ((), (), ())
+        before, correct_before, wrong_before = max(
+            (context[index] for context in contexts), key=lambda sides: len(sides[0]), default=((), (), ())
         )
         correct, wrong = target[first], target[first + 1]
         examples.append(
@@ -74,21 +75,21 @@ def _prefix(folder: Path) -> str:
     return names[0][: -len(".current.src")]
 
 
-def _read_pair(folder: Path, stem: str, expected: "int | None") -> Tuple[List[str], List[str]]:
+def _read_pair(folder: Path, stem: str, expected: Optional[int]) -> Tuple[List[str], List[str]]:
+    """The lines of both sides, as many as expected, or on the target side as many as on the source side."""
     source, target = (read_sentences(folder / f"{stem}.{side}") for side in ("src", "trg"))
-    for lines, side, count in (
-        (source, "src", len(source) if expected is None else expected),
-        (target, "trg", len(source) if expected is None else expected),
-    ):
+    count = len(source) if expected is None else expected
+    for lines, side in ((source, "src"), (target, "trg")):
         if len(lines) != count:
             raise BadInput(f"expected {count} lines, found {len(lines)}", folder / f"{stem}.{side}")
     return source, target
 
 
-def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Context, Context, Context]]]:
-    """Widest first; per example the source context and the two candidates' target contexts."""
+def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sentences, ...]]]:
+    """Per context size and example, the source context and the two candidates' target contexts."""
     name = re.compile(re.escape(prefix) + r"\.c([1-9][0-9]*)\.context\.src")
-    sizes = sorted((int(m.group(1)) for m in map(name.fullmatch, _names(folder)) if m), reverse=True)
+    matches = (name.fullmatch(file.name) for file in folder.iterdir())
+    sizes = sorted(int(match.group(1)) for match in matches if match)
     contexts = []
     for size in sizes:
         stem = f"{prefix}.c{size}.context"
@@ -102,18 +103,13 @@ def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Con
                     folder / f"{stem}.src",
                     middle + 1,
                 )
-            rows.append(
-                (tuple(source[start:middle]), tuple(target[start:middle]), tuple(target[middle:end]))
-            )
+            rows.append(drop_padding(source[start:middle], target[start:middle], target[middle:end]))
         contexts.append(rows)
     return contexts
 
 
-def _names(folder: Path) -> Sequence[str]:
-    return [path.name for path in folder.iterdir()]
-
-
 def _pronoun(correct: str, wrong: str) -> str:
     """The pronoun of the correct translation that the wrong one replaces."""
-    pairs = zip(*(re.findall(r"\w+", text.lower()) for text in (correct, wrong)))
+    words = (re.findall(r"\w+", text.lower()) for text in (correct, wrong))
+    pairs = zip(*words, strict=False)
     return next((a for a, b in pairs if a != b and {a, b} <= PRONOUNS), "pronoun")

@@ -1,0 +1,70 @@
+"""ContraPro (Mueller et al. 2018): a JSON list; its contexts come from the OpenSubtitles documents."""
+
+import logging
+from pathlib import Path
+from typing import Any, List, Optional
+
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_sets.contrapro_context import Context, Segment, find_contexts
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
+    Candidate,
+    ContrastiveExample,
+    ContrastiveSet,
+    Convention,
+    Place,
+    make_example,
+)
+from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, load_json
+
+logger = logging.getLogger(__name__)
+
+
+def read_contrapro(path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+    """Read ``contrapro.json``: the reference is the correct candidate, ``errors`` hold the wrong ones.
+
+    The phenomenon is the reference pronoun, the distance the antecedent's (``ante distance``).
+
+    Scoring: sum over the current sentence. The suite's ``evaluate.py`` reads one score per line of its
+    ``text`` files, which hold current sentences only; like it, we count a tie as wrong.
+
+    Args:
+        documents: the folder that the suite's scripts make, either of documents or of context files (see
+            ``find_contexts``). Without it the examples have no context, and a warning says so.
+
+    Raises:
+        BadInput: invalid JSON, missing keys, or documents that do not fit.
+    """
+    records = load_json(path)
+    if not isinstance(records, list) or not records:
+        raise BadInput("expected a list of objects", path)
+    places = [Place(path, part=f"example {number}") for number in range(1, len(records) + 1)]
+    if documents is None:
+        logger.warning("%s: read without context; give the folder of its documents to have it", path)
+        contexts = [Context() for _ in records]
+    else:
+        contexts = find_contexts(Path(documents), list(map(Segment.of, places, records)))
+    examples = tuple(map(_example, range(1, len(records) + 1), places, records, contexts))
+    return ContrastiveSet(path.stem, "contrapro", examples, Convention("sum", "current"))
+
+
+def _example(number: int, place: Place, record: Any, context: Context) -> ContrastiveExample:
+    errors: List[Any] = get(place, record, "errors", list)
+    translations = [get(place, record, "ref segment", str)]
+    translations += (get(place, error, "contrastive", str) for error in errors)
+    intrasegmental = record.get("intrasegmental")
+    return make_example(
+        place,
+        id=str(number),
+        source_before=context.source_before,
+        source=get(place, record, "src segment", str).strip(),
+        source_after=context.source_after,
+        candidates=[Candidate(context.target_before, text.strip()) for text in translations],
+        correct=0,
+        phenomenon=get(place, record, "ref pronoun", str).lower(),
+        distance=get(place, record, "ante distance", int),
+        meta={
+            "document": get(place, record, "document id", str),
+            "intrasegmental": "unknown" if intrasegmental is None else str(intrasegmental).lower(),
+        },
+    )
