@@ -1,0 +1,35 @@
+"""The demo corpus: English-French documents from a grammar of their own, whose ambiguities need context.
+
+Every ambiguous sentence has French variants among which its English does not tell. In the documents the right
+one follows from a context; in the contrastive sets two examples, twins, are identical in everything that a
+model without that context sees, and have opposite answers, so such a model scores exactly 50 %.
+
+Files of ``ctxmt demo-corpus DIR``:
+
+``SPLIT.en SPLIT.fr SPLIT.docids SPLIT.meta.jsonl``
+    train, valid, test. The metadata fields are ``formality``, ``speaker``, ``addressee``; each is missing in
+    some documents.
+``contrastive/sets.json``
+    a list of objects, one per set: ``name``, ``path`` (below ``contrastive``), ``format`` (``opensubs``,
+    ``bawden``, ``voita`` or ``jsonl``), ``phenomenon``, ``context`` (see below), ``distances``, ``examples``,
+    ``description``.
+``contrastive/...``
+    the sets, in the layouts of the public suites where these can hold them, else as ctxmt JSON lines.
+
+**ctxmt JSON lines** hold one object per line and example:
+
+* ``id``: unique string
+* ``phenomenon``: string
+* ``distance``: sentences from the current one to the one that decides, in the direction of ``context``;
+  0 for metadata
+* ``context``: what decides, ``source-previous``, ``target-previous``, ``source-next`` or ``metadata``
+* ``source``: the source sentences of the window, in document order
+* ``current``: index of the current sentence in ``source``
+* ``targets``: the candidates, each a list of ``current + 1`` target sentences, the current one last
+* ``correct``: index of the right candidate
+* ``meta``: object of string fields; left out where there is none
+
+Where things are: ``lexicon`` (words), ``french`` (agreement, elision), ``sentences`` (tables of sentences),
+``documents`` (scenes and documents), ``twins`` (pairs of examples), ``contrastive`` (the sets), ``formats``
+(their layouts), ``write`` (all files).
+"""

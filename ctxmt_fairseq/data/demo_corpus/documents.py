@@ -1,0 +1,154 @@
+"""Documents: scenes, each with one phenomenon, mixed with sentences that decide nothing for it.
+
+A document has one speaker, one addressee, one register and one French form per term; none of them shows in
+its English. Between a sentence and what decides it stand none, one or two others.
+"""
+
+import random
+from dataclasses import dataclass, field
+from typing import Callable, Dict, List, Set, Tuple
+
+from ctxmt_fairseq.data.demo_corpus import lexicon as words
+from ctxmt_fairseq.data.demo_corpus import sentences as tables
+from ctxmt_fairseq.data.demo_corpus.sentences import Sentence
+
+REACH = 3  # the farthest distance at which a sentence is decided
+Pair = Tuple[str, str]
+# English sentences (earlier, later) at most REACH apart that only the contrastive sets may hold.
+HeldOut = Set[Tuple[str, str]]
+
+
+@dataclass
+class Situation:
+    """What the English of a document does not tell; ``register``, ``speaker``, ``addressee`` are 0 or 1."""
+
+    rng: random.Random
+    register: int
+    speaker: int
+    addressee: int
+    forms: Dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> "Situation":
+        return cls(rng, rng.randrange(2), rng.randrange(2), rng.randrange(2))
+
+    def form(self, term: words.Term) -> int:
+        """Which French form the document uses for a term."""
+        return self.forms.setdefault(term.en, self.rng.randrange(2))
+
+    def metadata(self) -> Dict[str, str]:
+        """The document's metadata; each field is missing in one document of five."""
+        fields = {
+            # Half of the documents have the usual text, the others one of its paraphrases.
+            "formality": words.REGISTER_TEXTS[self.register][max(0, self.rng.randrange(-1, 3))],
+            "speaker": words.SPEAKER_TEXTS[self.speaker],
+            "addressee": words.ADDRESSEE_TEXTS[self.addressee],
+        }
+        return {name: text for name, text in fields.items() if self.rng.random() < 0.8}
+
+
+def _filler(rng: random.Random, situation: Situation) -> Pair:
+    return _pick(rng, tables.fillers(), 0)
+
+
+def _register(rng: random.Random, situation: Situation) -> Pair:
+    return _pick(rng, tables.register_lines(), situation.register)
+
+
+def _speaker(rng: random.Random, situation: Situation) -> Pair:
+    return _pick(rng, tables.speaker_lines(), situation.speaker)
+
+
+def _addressee(rng: random.Random, situation: Situation) -> Pair:
+    return _pick(rng, tables.addressee_lines(), 2 * situation.register + situation.addressee)
+
+
+def _pick(rng: random.Random, table: List[Sentence], variant: int) -> Pair:
+    sentence = rng.choice(table)
+    return sentence.en, sentence.fr[variant]
+
+
+def _between(rng: random.Random, situation: Situation) -> List[Pair]:
+    """None, one or two sentences without a thing or a term."""
+    kinds = (_filler, _filler, _register, _speaker, _addressee)
+    return [rng.choice(kinds)(rng, situation) for _ in range(rng.randrange(REACH))]
+
+
+def _pronoun_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    gender, number = rng.randrange(2), int(rng.random() < 0.25)
+    thing = tables.fill(rng.choice(tables.antecedent_frames()), rng.choice(tables.nouns(gender)), number)
+    said = tables.pronoun_lines(number)
+    return [(thing.en, thing.fr[0]), *_between(rng, situation), _pick(rng, said, gender)]
+
+
+def _cataphora_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    gender, number = rng.randrange(2), int(rng.random() < 0.25)
+    thing = tables.fill(rng.choice(tables.explanation_frames()), rng.choice(tables.nouns(gender)), number)
+    return [_pick(rng, tables.cataphora_lines(number), gender), (thing.en, thing.fr[0])]
+
+
+def _sense_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    homograph, sense = rng.choice(words.HOMOGRAPHS), rng.randrange(2)
+    return [
+        _pick(rng, tables.sense_cues(homograph, sense), 0),
+        _pick(rng, tables.homograph_lines(homograph), sense),
+    ]
+
+
+def _ellipsis_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    verb = rng.randrange(len(words.VERBS))
+    return [_pick(rng, tables.denials(words.VERBS[verb]), 0), _pick(rng, tables.ellipsis_lines(), verb)]
+
+
+def _term_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    term = rng.choice(words.TERMS)
+    lines, form = tables.term_lines(term), situation.form(term)
+    return [_pick(rng, lines, form), *_between(rng, situation), _pick(rng, lines, form)]
+
+
+def _register_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    between = [_filler(rng, situation) for _ in range(rng.randrange(REACH))]
+    return [_register(rng, situation), *between, _register(rng, situation)]
+
+
+Scene = Callable[[random.Random, Situation], List[Pair]]
+# Scenes and their weights. Pronouns are the hardest to learn: a gender per noun, three distances.
+SCENES: Dict[Scene, int] = {
+    _pronoun_scene: 6,
+    _sense_scene: 3,
+    _term_scene: 4,
+    _register_scene: 2,
+    _ellipsis_scene: 2,
+    _cataphora_scene: 2,
+}
+
+
+def _clashes(pairs: List[Pair], start: int, held_out: HeldOut) -> bool:
+    """Whether a sentence from ``start`` on forms a held-out pair with one before it."""
+    return any(
+        (pairs[earlier][0], pairs[later][0]) in held_out
+        for later in range(start, len(pairs))
+        for earlier in range(max(0, later - REACH), later)
+    )
+
+
+def document(rng: random.Random, length: int, held_out: HeldOut) -> Tuple[List[Pair], Dict[str, str]]:
+    """A document and its metadata.
+
+    Args:
+        length: the exact number of sentences; the place where no scene fits is filled up.
+        held_out: pairs of English sentences that must not stand near each other.
+
+    Returns:
+        (English, French) per sentence, and the metadata.
+    """
+    situation = Situation.draw(rng)
+    pairs: List[Pair] = []
+    while len(pairs) < length:
+        scene = rng.choices(list(SCENES), list(SCENES.values()))[0](rng, situation)
+        if len(pairs) + len(scene) > length:
+            scene = [rng.choice((_register, _speaker, _addressee))(rng, situation)]
+        pairs += scene
+        if _clashes(pairs, len(pairs) - len(scene), held_out):
+            del pairs[len(pairs) - len(scene) :]
+    return pairs, situation.metadata()

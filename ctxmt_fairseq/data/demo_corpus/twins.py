@@ -1,0 +1,151 @@
+"""Twins: two contrastive examples with the same two candidates and opposite answers.
+
+Twins differ only in what decides: one earlier or later source sentence, the French of one earlier sentence,
+or one metadata text. Whatever else stands in a window decides nothing.
+"""
+
+import random
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.data.demo_corpus import lexicon as words
+from ctxmt_fairseq.data.demo_corpus import sentences as tables
+from ctxmt_fairseq.data.demo_corpus.documents import REACH, HeldOut
+from ctxmt_fairseq.data.demo_corpus.sentences import GENDERS, Sentence
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example; the fields are those of ctxmt JSON lines (see the package)."""
+
+    distance: int
+    source: List[str]
+    current: int
+    targets: List[List[str]]
+    correct: int
+    meta: Optional[Dict[str, str]] = None
+
+
+# A key decides: per answer a sentence, and which of its French variants stands in the text.
+Key = Tuple[Tuple[Sentence, int], Tuple[Sentence, int]]
+
+
+class TwinMaker:
+    """Draws twins and holds out their sentence pairs.
+
+    Attributes:
+        held_out: the English pairs of all twins so far; no two twins share one.
+    """
+
+    def __init__(self, rng: random.Random):
+        self.rng = rng
+        self.held_out: HeldOut = set()
+
+    def _fillers(self, count: int) -> List[Sentence]:
+        return self.rng.sample(tables.fillers(), count)
+
+    def hold_out(self, pairs: Sequence[Tuple[str, str]]) -> bool:
+        """Hold the pairs out; False if one already is."""
+        if self.held_out.intersection(pairs):
+            return False
+        self.held_out.update(pairs)
+        return True
+
+    def previous(self, key: Key, said: Sentence, variants: Sequence[int], distance: int) -> List[Example]:
+        """Twins decided by the sentence ``distance`` back in a window of four; none if they are not new."""
+        if not self.hold_out(sorted({(sentence.en, said.en) for sentence, _ in key})):
+            return []
+        filler = self._fillers(REACH - 1)
+        before, after = filler[: REACH - distance], filler[REACH - distance :]
+        twins = []
+        for correct, (sentence, variant) in enumerate(key):
+            source = [line.en for line in (*before, sentence, *after, said)]
+            context = [
+                *(line.fr[0] for line in before),
+                sentence.fr[variant],
+                *(line.fr[0] for line in after),
+            ]
+            targets = [[*context, said.fr[candidate]] for candidate in variants]
+            twins.append(Example(distance, source, len(source) - 1, targets, correct))
+        return twins
+
+    def following(self, key: Key, said: Sentence) -> List[Example]:
+        """Twins decided by the next sentence, after one filler."""
+        if not self.hold_out([(said.en, sentence.en) for sentence, _ in key]):
+            return []
+        (filler,) = self._fillers(1)
+        targets = [[filler.fr[0], fr] for fr in said.fr]
+        return [
+            Example(1, [filler.en, said.en, sentence.en], 1, targets, correct)
+            for correct, (sentence, _) in enumerate(key)
+        ]
+
+    def metadata(
+        self, said: Sentence, variants: Sequence[int], metas: Sequence[Dict[str, str]]
+    ) -> List[Example]:
+        """Twins decided by metadata, after one filler."""
+        (filler,) = self._fillers(1)
+        if not self.hold_out([(filler.en, said.en)]):
+            return []
+        targets = [[filler.fr[0], said.fr[variant]] for variant in variants]
+        return [
+            Example(0, [filler.en, said.en], 1, targets, correct, dict(meta))
+            for correct, meta in enumerate(metas)
+        ]
+
+    # One method per phenomenon; each returns the two examples of a new twin, or none.
+
+    def pronoun(self, distance: int) -> List[Example]:
+        number = int(self.rng.random() < 0.25)
+        frame = self.rng.choice(tables.antecedent_frames())
+        things = [tables.fill(frame, self.rng.choice(tables.nouns(gender)), number) for gender in GENDERS]
+        said = self.rng.choice(tables.pronoun_lines(number))
+        return self.previous(((things[0], 0), (things[1], 0)), said, GENDERS, distance)
+
+    def cataphora(self, distance: int) -> List[Example]:
+        number = int(self.rng.random() < 0.25)
+        frame = self.rng.choice(tables.explanation_frames())
+        things = [tables.fill(frame, self.rng.choice(tables.nouns(gender)), number) for gender in GENDERS]
+        said = self.rng.choice(tables.cataphora_lines(number))
+        return self.following(((things[0], 0), (things[1], 0)), said)
+
+    def lexical_choice(self, distance: int) -> List[Example]:
+        homograph = self.rng.choice(words.HOMOGRAPHS)
+        cues = [self.rng.choice(tables.sense_cues(homograph, sense)) for sense in (0, 1)]
+        said = self.rng.choice(tables.homograph_lines(homograph))
+        return self.previous(((cues[0], 0), (cues[1], 0)), said, (0, 1), distance)
+
+    def ellipsis(self, distance: int) -> List[Example]:
+        verbs = self.rng.sample(range(len(words.VERBS)), 2)
+        place = self.rng.randrange(len(tables.denials(words.VERBS[0])))
+        keys = [tables.denials(words.VERBS[verb])[place] for verb in verbs]
+        said = self.rng.choice(tables.ellipsis_lines())
+        return self.previous(((keys[0], 0), (keys[1], 0)), said, verbs, distance)
+
+    def cohesion(self, distance: int) -> List[Example]:
+        lines = tables.term_lines(self.rng.choice(words.TERMS))
+        key, said = self.rng.sample(lines, 2)
+        return self.previous(((key, 0), (key, 1)), said, (0, 1), distance)
+
+    def deixis(self, distance: int) -> List[Example]:
+        key, said = self.rng.sample(tables.register_lines(), 2)
+        return self.previous(((key, 0), (key, 1)), said, (0, 1), distance)
+
+    def formality(self, distance: int) -> List[Example]:
+        metas = [{"formality": texts[0]} for texts in words.REGISTER_TEXTS]
+        return self.metadata(self.rng.choice(tables.register_lines()), (0, 1), metas)
+
+    def formality_unseen(self, distance: int) -> List[Example]:
+        metas = [{"formality": self.rng.choice(texts)} for texts in words.UNSEEN_REGISTER_TEXTS]
+        return self.metadata(self.rng.choice(tables.register_lines()), (0, 1), metas)
+
+    def speaker(self, distance: int) -> List[Example]:
+        metas = [{"speaker": text} for text in words.SPEAKER_TEXTS]
+        return self.metadata(self.rng.choice(tables.speaker_lines()), GENDERS, metas)
+
+    def addressee(self, distance: int) -> List[Example]:
+        register = self.rng.randrange(2)
+        formality = words.REGISTER_TEXTS[register][0]
+        metas = [{"formality": formality, "addressee": text} for text in words.ADDRESSEE_TEXTS]
+        said = self.rng.choice(tables.addressee_lines())
+        return self.metadata(said, [2 * register + gender for gender in GENDERS], metas)
