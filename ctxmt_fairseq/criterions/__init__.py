@@ -1,0 +1,3 @@
+"""The losses; importing this package registers them with fairseq."""
+
+from ctxmt_fairseq.criterions import context_discounted  # noqa: F401

@@ -1,4 +1,4 @@
-"""Windows of consecutive sentences as fairseq examples, built on the fly from sentences binarised one by one."""
+"""Windows of consecutive sentences as fairseq examples, built on the fly from single binarised sentences."""
 
 import logging
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -10,7 +10,7 @@ from fairseq.data.language_pair_dataset import collate as collate_pairs
 
 from ctxmt_fairseq.data import randomness
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.data.windows import ABSENT, Sizes, Slots, WindowBuilder
+from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Sizes, Slots, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
@@ -198,30 +198,36 @@ class DocumentWindowDataset(FairseqDataset):
         if self.limits != (None, None):
             reach = self.window_sizes.reach[index : index + 1]
         slots = self.builder.slots(np.array([line]), self._draw_epoch, reach)
-        return self.example(line, Slots(*(role[0] for role in slots)))
+        slots = Slots(*(role[0] for role in slots))
+        source, segment = self.source_window(line, slots)
+        target_context = self.target_context(slots)
+        return {
+            "id": line,
+            "source": source,
+            "target": None
+            if self.target is None
+            else join(target_context + [self.target[line].long()], self.target_separator),
+            "current_segment": segment,
+            "target_context_sizes": len(target_context),
+        }
 
-    def example(self, line: int, slots: Slots) -> Dict[str, Any]:
-        """The example of one line, given its context sentences (each role (d,))."""
+    def source_window(self, line: int, slots: Slots) -> Tuple[torch.Tensor, int]:
+        """The source window of a line, given its context (each role (d,)), and its current segment."""
         before = self._context(self.target, slots.target_on_source)
         before += self._context(self.source, slots.source_before)
         after = self._context(self.source, slots.source_after)
         if self.builder.options.context_selection == "swapped":
             before, after = [], before + after
-        target_before = self._context(self.target, slots.target_before)
-        return {
-            "id": line,
-            "source": join(before + [self._current(line)] + after, self.separator),
-            "target": None
-            if self.target is None
-            else join(target_before + [self.target[line].long()], self.target_separator),
-            "current_segment": len(before),
-            "target_context_sizes": len(target_before),
-        }
+        return join(before + [self._current(line)] + after, self.separator), len(before)
+
+    def target_context(self, slots: Slots) -> List[torch.Tensor]:
+        """The previous target sentences of a window, each ending with ``</s>``."""
+        return self._context(self.target, slots.target_before)
 
     def _context(self, sentences: Any, slots: np.ndarray) -> List[torch.Tensor]:
         empty = torch.tensor([self.padding["eos_idx"]])
         return [
-            empty if sentence < 0 else sentences[int(sentence)].long()
+            empty if sentence == EMPTY else sentences[int(sentence)].long()
             for sentence in slots
             if sentence != ABSENT
         ]

@@ -1,0 +1,174 @@
+"""Log-probabilities of a contrastive set's candidates.
+
+Each distinct (visible source, visible target) pair is scored once, so that examples which a model cannot tell
+apart get the very same score; each distinct source is encoded once for all its candidates.
+"""
+
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
+
+import numpy as np
+import torch
+from fairseq import utils
+from fairseq.data import data_utils
+from tqdm import tqdm
+
+from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
+from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.running_document import Sentences
+
+Source = Tuple[Tuple[int, ...], int, int]  # tokens, current segment, target context sentences
+Target = Tuple[int, ...]
+
+
+def score_candidates(
+    loaded: LoadedModels, examples: Sequence[ContrastiveExample], max_tokens: int = 4000
+) -> List[List[CandidateScore]]:
+    """Teacher-forced scores of every candidate of every example.
+
+    Args:
+        max_tokens: padded target tokens in a batch.
+
+    Returns:
+        per example one score per candidate, in the set's order.
+    """
+    windows = visible_windows(loaded, examples)
+    by_source: Dict[Source, Dict[Target, None]] = {}
+    for source, target in (window for row in windows for window in row):
+        by_source.setdefault(source, {})[target] = None
+    scores: Dict[Tuple[Source, Target], CandidateScore] = {}
+    with tqdm(total=sum(map(len, by_source.values())), unit="candidate", disable=None) as progress:
+        for batch in _batches(by_source, max_tokens):
+            for pair, score in zip(batch, score_batch(loaded, batch), strict=True):
+                scores[pair] = score
+            progress.update(len(batch))
+    return [[scores[window] for window in row] for row in windows]
+
+
+def visible_windows(
+    loaded: LoadedModels, examples: Sequence[ContrastiveExample]
+) -> List[List[Tuple[Source, Target]]]:
+    """What the models see of each example and candidate: the windows that training would build."""
+    rows = [(example, candidate) for example in examples for candidate in example.candidates]
+    dataset = _dataset(loaded, rows)
+    windows = iter(dataset[index] for index in range(len(rows)))
+    return [[_pair(next(windows)) for _ in example.candidates] for example in examples]
+
+
+def _pair(window: Dict[str, Any]) -> Tuple[Source, Target]:
+    source = tuple(window["source"].tolist()), window["current_segment"], window["target_context_sizes"]
+    return source, tuple(window["target"].tolist())
+
+
+def _dataset(
+    loaded: LoadedModels, rows: Sequence[Tuple[ContrastiveExample, Candidate]]
+) -> DocumentWindowDataset:
+    """One document per candidate: previous sentences, current, following ones."""
+    known: Dict[Tuple[str, str], torch.Tensor] = {}
+
+    def encode(side: str, text: str) -> torch.Tensor:
+        if (side, text) not in known:
+            known[side, text] = getattr(loaded, f"encode_{side}")(text)
+        return known[side, text]
+
+    sources, targets, lengths, current = Sentences(), Sentences(), [], []
+    for example, candidate in rows:
+        before = max(len(example.source_before), len(candidate.before))
+        current.append(len(sources) + before)
+        lengths.append(before + 1 + len(example.source_after))
+        # Where one side has less context, its farthest sentences are empty ones.
+        source = ("",) * (before - len(example.source_before)) + example.source_before
+        target = ("",) * (before - len(candidate.before)) + candidate.before
+        for text in (*source, example.source, *example.source_after):
+            sources.append(encode("source", text))
+        for text in (*target, candidate.current, *("" for _ in example.source_after)):
+            targets.append(encode("target", text))
+    dataset = loaded.task.build_dataset(
+        "contrastive set",
+        sources,
+        targets,
+        Documents.from_lengths(lengths),
+        np.array(current),
+        training=False,
+    )
+    dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens what is too long
+    return dataset
+
+
+def _batches(
+    by_source: Dict[Source, Dict[Target, None]], max_tokens: int
+) -> Iterator[List[Tuple[Source, Target]]]:
+    """Pairs by length, with all candidates of a source in one batch."""
+    batch: List[Tuple[Source, Target]] = []
+    longest = 0
+    for source in sorted(by_source, key=lambda key: (max(map(len, by_source[key])), len(key[0]))):
+        pairs = [(source, target) for target in by_source[source]]
+        longest = max(longest, len(source[0]), *(len(target) for _, target in pairs))
+        if batch and longest * (len(batch) + len(pairs)) > max_tokens:
+            yield batch
+            batch, longest = [], max(len(source[0]), *(len(target) for _, target in pairs))
+        batch += pairs
+    if batch:
+        yield batch
+
+
+@torch.no_grad()
+def score_batch(loaded: LoadedModels, batch: Sequence[Tuple[Source, Target]]) -> List[CandidateScore]:
+    """Scores of B (source, target) pairs; an ensemble averages probabilities, as in search."""
+    dictionary = loaded.task.target_dictionary
+    sources = list(dict.fromkeys(source for source, _ in batch))
+    net_input, position = _encoder_input(loaded, sources)
+    rows = torch.tensor([position[source] for source, _ in batch], device=loaded.device)
+    tokens = [torch.tensor(target) for _, target in batch]
+    target, previous = (
+        data_utils.collate_tokens(
+            tokens, dictionary.pad(), dictionary.eos(), move_eos_to_beginning=shifted
+        ).to(loaded.device)
+        for shifted in (False, True)
+    )  # (B, T)
+    log_probs = []
+    for model in loaded.models:
+        encoder_out = model.encoder.forward_torchscript(net_input)
+        encoder_out = model.encoder.reorder_encoder_out(encoder_out, rows)
+        output = model.decoder(previous, encoder_out=encoder_out)
+        all_words = model.get_normalized_probs(output, log_probs=True, sample=None)
+        log_probs.append(all_words.gather(2, target.unsqueeze(2)).squeeze(2).double())
+    scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
+    is_word = target.ne(dictionary.pad())
+    separators = target.eq(loaded.task.target_dictionary.index("<sep>")).long()
+    context = torch.tensor([source[2] for source, _ in batch], device=loaded.device)
+    is_current = is_word & (separators.cumsum(1) - separators >= context[:, None])
+    return [
+        CandidateScore(*values)
+        for values in zip(
+            (scores * is_current).sum(1).tolist(),
+            is_current.sum(1).tolist(),
+            (scores * is_word).sum(1).tolist(),
+            is_word.sum(1).tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _encoder_input(
+    loaded: LoadedModels, sources: Sequence[Source]
+) -> Tuple[Dict[str, Any], Dict[Source, int]]:
+    """A batch of the distinct sources, and the row of each."""
+    dataset = _dataset(loaded, [])
+    batch = dataset.collater(
+        [
+            {
+                "id": number,
+                "source": torch.tensor(tokens),
+                "target": None,
+                "current_segment": segment,
+                "target_context_sizes": context,
+            }
+            for number, (tokens, segment, context) in enumerate(sources)
+        ]
+    )
+    position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
+    net_input = utils.move_to_cuda(batch["net_input"]) if loaded.device.type == "cuda" else batch["net_input"]
+    return net_input, position

@@ -1,0 +1,144 @@
+"""What the plugin mends in fairseq itself when it is imported: each fix small, with its evidence.
+
+Nothing here changes how a model computes; it is what lets fairseq's own commands run safely on current torch.
+"""
+
+import argparse
+import copy
+import importlib.util
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Any, List, Optional
+
+import numpy as np
+import torch
+from fairseq import checkpoint_utils, options
+
+from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+
+logger = logging.getLogger(__name__)
+
+_EVALUATION_COMMANDS = [
+    prefix + command for prefix in ("fairseq-", "") for command in ("generate", "interactive", "validate")
+]
+
+
+def allow_checkpoint_globals() -> None:
+    """Let torch's safe loading accept what fairseq puts into checkpoints, and nothing else.
+
+    fairseq calls ``torch.load`` without ``weights_only``; torch 2.6 made safe loading the default and refuses
+    ``argparse.Namespace``, and the NumPy scalars that BLEU validation leaves in the metrics.
+    """
+    from numpy.core import multiarray
+
+    names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
+    names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
+    for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # NumPy 1 and NumPy 2 write these names
+        names += [(getattr(multiarray, name), f"{module}.{name}") for name in ("_reconstruct", "scalar")]
+    torch.serialization.add_safe_globals(names)
+
+
+def bf16_without_tpu() -> None:
+    """Make ``--bf16`` mean bfloat16 on any device: fairseq takes it to mean a TPU and dies without one."""
+    parse = options.parse_args_and_arch
+
+    def parse_args_and_arch(*args: Any, **kwargs: Any) -> Any:
+        result = parse(*args, **kwargs)
+        parsed = result[0] if isinstance(result, tuple) else result
+        if getattr(parsed, "bf16", False) and importlib.util.find_spec("torch_xla") is None:
+            parsed.tpu = False
+        return result
+
+    options.parse_args_and_arch = parse_args_and_arch
+
+
+def resume_from_newest_loadable() -> None:
+    """Resume from the newest checkpoint that loads.
+
+    fairseq copies ``checkpoint_last.pt`` non-atomically: a run killed meanwhile leaves a truncated file, and
+    every restart crashes on it.
+    """
+    load = checkpoint_utils.load_checkpoint
+
+    def load_checkpoint(cfg: Any, trainer: Any, **kwargs: Any) -> Any:
+        if cfg.restore_file == "checkpoint_last.pt" and not trainer.checkpoint_suffix:
+            newest = newest_loadable(Path(cfg.save_dir))
+            if newest is not None and newest.name != cfg.restore_file:
+                logger.warning("resuming from %s, the newest checkpoint that loads", newest)
+                cfg = copy.deepcopy(cfg)
+                cfg.restore_file, cfg.finetune_from_model = str(newest), None
+        return load(cfg, trainer, **kwargs)
+
+    checkpoint_utils.load_checkpoint = load_checkpoint
+
+
+def newest_loadable(folder: Path) -> Optional[Path]:
+    """The most recently written checkpoint that loads and holds an optimizer state, or None."""
+    paths = sorted(folder.glob("checkpoint*.pt"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for path in paths:
+        try:
+            if peek(path).get("last_optimizer_state") is not None:
+                return path
+            logger.warning("%s holds no optimizer state; training cannot resume from it", path)
+        except BadInput as error:
+            logger.warning("%s", error)
+    return None
+
+
+def peek(path: Path) -> Any:
+    """A checkpoint's contents with the tensors left on disk.
+
+    Raises:
+        BadInput: the file is missing, truncated, or holds more than a checkpoint may.
+    """
+    if not path.is_file():
+        raise BadInput("no such checkpoint", path)
+    try:
+        return torch.load(path, map_location="cpu", mmap=True, weights_only=True)
+    except Exception as error:  # torch raises many kinds for a damaged file
+        raise BadInput(f"expected a checkpoint: {str(error).splitlines()[0]}", path) from None
+
+
+@exit_on_bad_input
+def task_from_checkpoint(argv: List[str]) -> None:
+    """Add the checkpoint's ``--task`` to a generation or validation command that names none.
+
+    ``fairseq-generate`` falls back to the task ``translation``, which would run a model of windows on single
+    sentences without a word. The plugin is imported before the command line is parsed, so ``argv`` can still
+    be completed.
+
+    Raises:
+        BadInput: the named task is not the checkpoint's.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--path")
+    parser.add_argument("--task")
+    known, _ = parser.parse_known_args(argv[1:])
+    if not known.path or Path(argv[0]).stem not in _EVALUATION_COMMANDS:
+        return
+    saved = peek(Path(known.path.split(os.pathsep)[0]))
+    task = _saved_task(saved)
+    if task is None or not str(task).startswith(("document_window", "multi_source", "metadata_context")):
+        return
+    if known.task is None:
+        argv += ["--task", task]
+    elif known.task != task:
+        raise BadInput(f"--task {known.task}: expected {task}, with which {known.path} was trained")
+
+
+def _saved_task(state: Any) -> Optional[str]:
+    """The name of the task in a checkpoint's configuration."""
+    cfg = state.get("cfg") or {}
+    task = cfg.get("task") if hasattr(cfg, "get") else None
+    name = task.get("_name") if hasattr(task, "get") else getattr(task, "_name", None)
+    return name or getattr(task, "task", None)
+
+
+def apply() -> None:
+    """Apply every fix once, when the plugin is imported."""
+    allow_checkpoint_globals()
+    bf16_without_tpu()
+    resume_from_newest_loadable()
+    task_from_checkpoint(sys.argv)

@@ -1,0 +1,153 @@
+"""Forced target prefixes that enter the decoder's key/value cache in one pass.
+
+fairseq's ``prefix_tokens`` decodes every prefix token as a search step. Here the target context, already
+translated, is read by the decoder at once; the search then sees only the current sentence, so that scores,
+minimum length and length penalty count nothing else.
+"""
+
+import contextlib
+from typing import Dict, Iterator, List, Optional, Sequence
+
+import torch
+from fairseq.modules import MultiheadAttention, PositionalEmbedding
+from fairseq.sequence_generator import EnsembleModel
+from torch import Tensor, nn
+
+IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
+
+
+class RowPositions(nn.Module):
+    """Positions of single decoding steps counted per row over non-pad tokens.
+
+    fairseq gives all rows of a batch the same position, which is wrong once prefixes differ in length.
+    """
+
+    def __init__(self, positions: nn.Module):
+        super().__init__()
+        self.positions = positions
+
+    def forward(self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs) -> Tensor:
+        """(B, T) tokens -> (B, 1, C) for the last one (incremental), else as the wrapped module."""
+        embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
+        if incremental_state is None:
+            return embedded
+        padding = self.positions.padding_idx
+        last = padding + tokens.ne(padding).sum(dim=1)
+        table = getattr(self.positions, "weights", None)  # sinusoidal, grown by the call above
+        return (self.positions.weight if table is None else table)[last].unsqueeze(1).type_as(embedded)
+
+
+_STOCK_POSITIONS = tuple(type(PositionalEmbedding(4, 4, 1, learned=learned)) for learned in (False, True))
+
+
+@contextlib.contextmanager
+def _row_positions(decoder: nn.Module) -> Iterator[None]:
+    """Let fairseq's own position modules count per row; the plugin's modules already do."""
+    stock = getattr(decoder, "embed_positions", None)
+    if not isinstance(stock, _STOCK_POSITIONS):
+        yield
+        return
+    decoder.embed_positions = RowPositions(stock)
+    try:
+        yield
+    finally:
+        decoder.embed_positions = stock
+
+
+@contextlib.contextmanager
+def _recorded_keys(decoder: nn.Module, state: IncrementalState, padding: Tensor) -> Iterator[None]:
+    """Fill ``state`` with the keys and values of every self-attention that runs meanwhile."""
+
+    def record(attention, args, kwargs):
+        query = kwargs["query"] if "query" in kwargs else args[0]  # (T, B, C)
+        length, rows, _ = query.shape
+        shape = (length, rows, attention.num_heads, attention.head_dim)
+        attention._set_input_buffer(
+            state,
+            {
+                "prev_key": attention.k_proj(query).view(shape).permute(1, 2, 0, 3).contiguous(),
+                "prev_value": attention.v_proj(query).view(shape).permute(1, 2, 0, 3).contiguous(),
+                "prev_key_padding_mask": padding,
+            },
+        )
+
+    handles = [
+        module.register_forward_pre_hook(record, with_kwargs=True)
+        for module in decoder.modules()
+        if isinstance(module, MultiheadAttention) and module.self_attention
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+class ForcedPrefixEnsemble(EnsembleModel):
+    """fairseq's ensemble, whose hypotheses continue the target context of their row.
+
+    Give it to ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch.
+
+    Attributes:
+        prefixes: (L,) int64 target context of each row of the batch, each sentence ending with its
+            separator; possibly empty.
+    """
+
+    def __init__(self, models: Sequence[nn.Module], eos: int, pad: int):
+        super().__init__(list(models))
+        self.eos, self.pad = eos, pad
+        self.beam_size = 1
+        self.prefixes: List[Tensor] = []
+        self._read = torch.empty(0, 0, dtype=torch.long)  # (B * beam, L) what the caches hold, right-padded
+        self._first = torch.empty(0, dtype=torch.long)  # (B * beam,) the token that the search starts from
+
+    def set_decoder_beam_size(self, beam_size: int) -> None:
+        self.beam_size = beam_size
+        super().set_decoder_beam_size(beam_size)
+
+    def forward_decoder(self, tokens, encoder_outs, incremental_states, temperature: float = 1.0):
+        if tokens.size(1) == 1:
+            self._read_prefixes(tokens.device, encoder_outs, incremental_states)
+        tokens = torch.cat([self._read, self._first[:, None], tokens[:, 1:]], dim=1)
+        with contextlib.ExitStack() as stack:
+            for model in self.models:
+                stack.enter_context(_row_positions(model.decoder))
+            return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+
+    def reorder_incremental_state(self, incremental_states, new_order) -> None:
+        super().reorder_incremental_state(incremental_states, new_order)
+        self._read = self._read.index_select(0, new_order)
+        self._first = self._first.index_select(0, new_order)
+
+    def _read_prefixes(self, device, encoder_outs, incremental_states) -> None:
+        """One pass of each decoder over ``</s>`` and the prefixes but for their last tokens."""
+        rows = len(self.prefixes)
+        width = max((len(prefix) for prefix in self.prefixes), default=0)
+        read = torch.full((rows, width), self.pad, device=device)
+        first = torch.full((rows,), self.eos, device=device)
+        for row, prefix in enumerate(self.prefixes):
+            if len(prefix):
+                read[row, 0] = self.eos
+                read[row, 1 : len(prefix)] = prefix[:-1].to(device)
+                first[row] = prefix[-1]
+        beams = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
+        self._read, self._first = read[beams], first[beams]
+        if not width:
+            return
+        padding = read.eq(self.pad)
+        # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
+        read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
+        first_beams = torch.arange(rows, device=device) * self.beam_size
+        self._set_beams(1)
+        for model, encoder_out, state in zip(self.models, encoder_outs, incremental_states):
+            once = model.encoder.reorder_encoder_out(encoder_out, first_beams)
+            with _recorded_keys(model.decoder, state, padding):
+                model.decoder(read, encoder_out=once, features_only=True)
+            model.decoder.reorder_incremental_state_scripting(state, beams)
+        self._set_beams(self.beam_size)
+
+    def _set_beams(self, beams: int) -> None:
+        """How many rows of a decoder batch share one encoder row (fairseq's attention relies on it)."""
+        for model in self.models:
+            if hasattr(model, "set_beam_size"):
+                model.set_beam_size(beams)

@@ -1,0 +1,57 @@
+"""``fairseq-interactive``: lines are consecutive sentences of one document, an empty line ends it."""
+
+from typing import Any, Dict, List
+
+import numpy as np
+import torch
+from fairseq.data import LanguagePairDataset
+
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.generation.current_sentence import Hypothesis
+from ctxmt_fairseq.generation.running_document import RunningDocuments
+
+
+class OneByOneDataset(LanguagePairDataset):
+    """Sentences in input order, one per batch: each may need the translation of the one before."""
+
+    def ordered_indices(self):
+        return np.arange(len(self))
+
+    def batch_by_size(self, indices, *limits, **named_limits):
+        return [indices[at : at + 1] for at in range(len(indices))]
+
+    def filter_indices_by_size(self, indices, max_sizes):
+        return indices, []
+
+
+class InteractiveDocument:
+    """The document typed so far.
+
+    fairseq-interactive hands over nothing but the current sentence's tokens, so the history stays here.
+    """
+
+    def __init__(self, task: Any):
+        self.task = task
+        self.sources: List[torch.Tensor] = []
+        self.targets: List[torch.Tensor] = []
+
+    def translate(self, generator: Any, models: List[Any], sample: Dict[str, Any]) -> List[List[Hypothesis]]:
+        """One sentence (1, S); an empty one ends the document and has no hypothesis."""
+        source = sample["net_input"]["src_tokens"][0].cpu()
+        source = source[source != self.task.src_dict.pad()]
+        if len(source) == 1:
+            self.sources, self.targets = [], []
+            return [[]]
+        self.sources.append(source)
+        line = len(self.sources) - 1
+        nothing = torch.empty(0, dtype=torch.long)
+        running = RunningDocuments(
+            self.task,
+            self.sources,
+            Documents.from_lengths([len(self.sources)]),
+            self.targets + [nothing],
+            (self.task.cfg.max_source_positions, self.task.cfg.max_target_positions),
+        )
+        hypotheses = running.translate(generator, models, [line], False, self.task.window_count)[line]
+        self.targets.append(running.targets[line])
+        return [hypotheses]

@@ -1,0 +1,101 @@
+"""Checkpoints to models and their task."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+import torch
+from fairseq import checkpoint_utils, utils
+
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.fairseq_fixes import peek
+from ctxmt_fairseq.tasks.context_task import ContextTask
+
+
+@dataclass
+class LoadedModels:
+    """An ensemble ready for evaluation.
+
+    Attributes:
+        models: in evaluation mode, on ``device``.
+        task: with the context options of the checkpoints.
+        source_subwords, target_subwords: text <-> subwords, from the data folder.
+    """
+
+    models: List[torch.nn.Module]
+    task: Any
+    device: torch.device
+    source_subwords: Subwords
+    target_subwords: Subwords
+
+    @property
+    def limits(self) -> Tuple[int, int]:
+        """Source and target positions that every model has."""
+        return utils.resolve_max_positions(
+            self.task.max_positions(), *[model.max_positions() for model in self.models]
+        )
+
+    def encode_source(self, text: str) -> torch.Tensor:
+        """A source sentence as int64 tokens ending with ``</s>``: (S,)."""
+        return _encode(self.source_subwords, self.task.source_dictionary, text)
+
+    def encode_target(self, text: str) -> torch.Tensor:
+        """A target sentence as int64 tokens ending with ``</s>``: (T,)."""
+        return _encode(self.target_subwords, self.task.target_dictionary, text)
+
+    def decode_target(self, tokens: torch.Tensor) -> str:
+        """Text of a target sentence (T,)."""
+        return self.target_subwords.decode(self.task.target_dictionary.string(tokens.cpu()))
+
+
+def _encode(subwords: Subwords, dictionary: Any, text: str) -> torch.Tensor:
+    return dictionary.encode_line(subwords.encode(text), add_if_not_exist=False, append_eos=True).long()
+
+
+def load_models(
+    paths: str, data: Optional[str] = None, options: Optional[Dict[str, Any]] = None, cpu: bool = False
+) -> LoadedModels:
+    """Load one checkpoint, or several joined by ``:``, as an ensemble.
+
+    Args:
+        data: the data folder with dictionaries and subword models; default: the one of the training.
+        options: task options that override the checkpoint's (context sizes, selection); None entries do not.
+        cpu: stay on the CPU even where a GPU is.
+
+    Raises:
+        BadInput: no such checkpoint, not one of this plugin's tasks, or no data folder.
+    """
+    files = [Path(path) for path in paths.split(os.pathsep)]
+    for file in files:
+        peek(file)
+    overrides = {name: value for name, value in (options or {}).items() if value is not None}
+    if data is not None:
+        overrides["data"] = data
+    saved_data = _saved_data(peek(files[0]))
+    folder = Path((data or saved_data).split(os.pathsep)[0])
+    if not folder.is_dir():
+        raise BadInput("no such data folder; --data names the one that holds dictionaries and subwords", folder)
+    models, _, task = checkpoint_utils.load_model_ensemble_and_task(
+        [str(file) for file in files], arg_overrides=overrides
+    )
+    if not isinstance(task, ContextTask):
+        raise BadInput(
+            "expected a checkpoint trained with one of the plugin's tasks (--task document_window)", files[0]
+        )
+    device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
+    for model in models:
+        model.eval().to(device)
+    return LoadedModels(
+        models,
+        task,
+        device,
+        Subwords.load(folder, task.cfg.source_lang),
+        Subwords.load(folder, task.cfg.target_lang),
+    )
+
+
+def _saved_data(state: Any) -> str:
+    cfg = state.get("cfg") or {}
+    return str((cfg.get("task") or {}).get("data", ""))

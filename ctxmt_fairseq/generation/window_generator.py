@@ -1,0 +1,119 @@
+"""One batch of windows through fairseq's search, down to the current sentences."""
+
+import contextlib
+from argparse import Namespace
+from typing import Any, Dict, Iterator, List, Optional, Sequence
+
+import torch
+
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount, keep_sentence
+from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
+
+
+def remember_length_limit(generator: Any, args: Namespace) -> None:
+    """Keep the limit that the user set for one sentence; ``generate_current`` applies it to windows."""
+    generator.sentence_limit = (getattr(args, "max_len_a", 0), getattr(args, "max_len_b", 200))
+
+
+def segment(tokens: torch.Tensor, separator: int, eos: int, pad: int, number: int) -> torch.Tensor:
+    """Sentence ``number`` (from 0) of a window (S,), with its final separator turned into ``</s>``."""
+    tokens = tokens[tokens != pad]
+    ends = ((tokens == separator) | (tokens == eos)).nonzero().flatten()
+    begin = 0 if number == 0 else int(ends[number - 1]) + 1
+    sentence = tokens[begin : int(ends[number]) + 1].clone()
+    sentence[-1] = eos
+    return sentence
+
+
+@contextlib.contextmanager
+def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[int]) -> Iterator[None]:
+    """Allow a x + b tokens for every sentence of the longest row, where fairseq allows them per window."""
+    if not hasattr(generator, "sentence_limit"):
+        yield
+        return
+    per_token, per_sentence = generator.sentence_limit
+    limit = max(
+        int(per_token * length + per_sentence * count) for length, count in zip(lengths, sentences)
+    )
+    before = generator.max_len_a, generator.max_len_b
+    generator.max_len_a, generator.max_len_b = 0, limit
+    try:
+        yield
+    finally:
+        generator.max_len_a, generator.max_len_b = before
+
+
+def generate_current(
+    generator: Any,
+    models: List[torch.nn.Module],
+    sample: Dict[str, Any],
+    separator: int,
+    count: WindowCount,
+    keep: str = "current",
+    prefixes: Optional[List[torch.Tensor]] = None,
+    **options: Any,
+) -> List[List[Hypothesis]]:
+    """The n-best current sentences of a batch of windows.
+
+    Args:
+        generator: fairseq's; over a ``ForcedPrefixEnsemble`` when ``prefixes`` are given.
+        sample: a batch of ``DocumentWindowDataset.collater``.
+        separator: of the target dictionary.
+        count: is told how many windows had a wrong number of separators.
+        keep: "current", or "first" for the first sentence of the window.
+        prefixes: (L,) target context of each row, forced; None to decode whole windows.
+        options: of ``generator.generate``.
+
+    Returns:
+        n-best lists, best first; an empty source sentence has one hypothesis, which is empty.
+    """
+    eos = models[0].decoder.dictionary.eos()
+    current = current_sources(sample, models[0].encoder.dictionary)
+    expected = sample["windows"]["target_context_sizes"].tolist()
+    if prefixes is None:
+        lengths = sample["net_input"]["src_lengths"].tolist()
+    else:
+        ensemble = generator.model
+        assert isinstance(ensemble, ForcedPrefixEnsemble)
+        ensemble.prefixes = prefixes
+        lengths, expected = [len(sentence) for sentence in current], [0] * len(prefixes)
+    with _length_limit(generator, lengths, [1 + sentences for sentences in expected]):
+        windows = generator.generate(models, sample, **options)
+    hypotheses = keep_sentence(
+        windows,
+        expected,
+        separator,
+        eos,
+        count,
+        getattr(generator, "len_penalty", 1.0),
+        getattr(generator, "normalize_scores", True),
+        keep,
+    )
+    return [
+        [_nothing(row[0], eos)] if len(source) == 1 and keep == "current" else row
+        for source, row in zip(current, hypotheses)
+    ]
+
+
+def current_sources(sample: Dict[str, Any], dictionary: Any) -> List[torch.Tensor]:
+    """The current source sentence of every row, each ending with ``</s>``."""
+    symbols = dictionary.index(SEPARATOR), dictionary.eos(), dictionary.pad()
+    return [
+        segment(tokens, *symbols, number)
+        for tokens, number in zip(
+            sample["net_input"]["src_tokens"], sample["windows"]["current_segment"].tolist()
+        )
+    ]
+
+
+def _nothing(hypothesis: Hypothesis, eos: int) -> Hypothesis:
+    """The translation of an empty sentence."""
+    tokens = hypothesis["tokens"]
+    return {
+        "tokens": tokens.new_tensor([eos]),
+        "positional_scores": hypothesis["positional_scores"].new_zeros(1),
+        "score": hypothesis["positional_scores"].new_zeros(()),
+        "attention": torch.empty(0),
+        "alignment": torch.empty(0),
+    }

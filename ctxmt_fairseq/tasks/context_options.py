@@ -1,0 +1,98 @@
+"""The options that the three tasks share, and where their values come from."""
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, Optional
+
+from fairseq.tasks.translation import TranslationConfig
+from omegaconf import II
+
+from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.current_sentence import KEEP
+
+# Defaults are None: what the command line leaves open comes from the checkpoint, then from _DEFAULTS.
+_DEFAULTS: Dict[str, Any] = {
+    "source_context": 0,
+    "source_context_after": 0,
+    "target_context": 0,
+    "target_context_on_source": 0,
+    "context_selection": "document",
+    "keep_sentence": "current",
+}
+_HIDDEN = {"help": "internal: batches of every epoch depend on (seed, epoch) alone"}
+
+
+@dataclass
+class ContextConfig(TranslationConfig):
+    """Task options (design: "Options shared by the three tasks")."""
+
+    source_context: Optional[int] = field(
+        default=None, metadata={"help": "previous source sentences (default: the checkpoint's, or 0)"}
+    )
+    source_context_after: Optional[int] = field(default=None, metadata={"help": "following source sentences"})
+    target_context: Optional[int] = field(
+        default=None, metadata={"help": "previous target sentences, on the target side"}
+    )
+    target_context_on_source: Optional[int] = field(
+        default=None,
+        metadata={"help": "previous target sentences on the source side; needs a joined dictionary"},
+    )
+    context_selection: Optional[str] = field(
+        default=None, metadata={"help": f"which context: {', '.join(SELECTIONS)} (default: document)"}
+    )
+    keep_sentence: Optional[str] = field(
+        default=None,
+        metadata={"help": f"sentence of the decoded window to keep: {', '.join(KEEP)} (default: current)"},
+    )
+    sample_context_size: bool = field(
+        default=False, metadata={"help": "draw each training example's context size from 0 to the maximum"}
+    )
+    coword_dropout: float = field(
+        default=0.0,
+        metadata={"help": "probability of masking a word of the current source sentence, in training"},
+    )
+    max_window_tokens: Optional[int] = field(
+        default=None,
+        metadata={"help": "leave out training examples whose source window is longer than this"},
+    )
+    seed: int = II("common.seed")
+    rebuild_batches: bool = field(default=True, metadata=_HIDDEN)
+    reuse_dataloader: bool = field(default=False, metadata=_HIDDEN)
+    persistent_workers: bool = field(default=False, metadata=_HIDDEN)
+
+
+def given(cfg: Any, state: Dict[str, Any]) -> Dict[str, Any]:
+    """Each option's value: the command line's, else the checkpoint's, else the default."""
+    values = {}
+    for name, default in _DEFAULTS.items():
+        value = getattr(cfg, name, None)
+        values[name] = state.get(name, default) if value is None else value
+    return values
+
+
+def context_options(cfg: Any, state: Dict[str, Any], training: bool) -> ContextOptions:
+    """The window of a split; sizes are sampled in training only."""
+    values = given(cfg, state)
+    del values["keep_sentence"]
+    return ContextOptions(**values, sample_context_size=training and bool(cfg.sample_context_size))
+
+
+def check(cfg: Any, state: Dict[str, Any], joined_dictionary: bool) -> None:
+    """Stop on options that cannot work.
+
+    Raises:
+        BadInput: an option is out of range, or puts target text on the source side without a joint dictionary.
+    """
+    options = context_options(cfg, state, training=True)
+    keep = given(cfg, state)["keep_sentence"]
+    if keep not in KEEP:
+        raise BadInput(f"--keep-sentence {keep}: expected one of {', '.join(KEEP)}")
+    if not 0 <= cfg.coword_dropout < 1:
+        raise BadInput(f"--coword-dropout {cfg.coword_dropout}: expected a probability below 1")
+    if options.target_text_on_source and not joined_dictionary:
+        cause = (
+            "--target-context-on-source"
+            if options.target_context_on_source
+            else f"--context-selection {options.context_selection}"
+        )
+        raise BadInput(f"{cause}: expected a joined dictionary (ctxmt preprocess --joined-dictionary)")

@@ -1,0 +1,249 @@
+"""What the tasks share: options that travel with the checkpoint, batches that lose no sentence, and
+generation that returns current sentences."""
+
+import atexit
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+from fairseq import metrics
+from fairseq.data import data_utils
+from fairseq.tasks.translation import TranslationTask
+
+from ctxmt_fairseq.data.documents import Documents, iterate_lines
+from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
+from ctxmt_fairseq.data.windows import ContextOptions
+from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+from ctxmt_fairseq.generation.current_sentence import WindowCount
+from ctxmt_fairseq.generation.interactive import InteractiveDocument, OneByOneDataset
+from ctxmt_fairseq.generation.window_generator import (
+    current_sources,
+    generate_current,
+    remember_length_limit,
+    segment,
+)
+from ctxmt_fairseq.tasks import context_options
+
+logger = logging.getLogger(__name__)
+
+
+class ContextTask(TranslationTask):
+    """Base of the three tasks; a subclass says how a split becomes a dataset (``build_dataset``).
+
+    The checkpoint carries the context options in its task state: a model that was trained on windows of four
+    sentences is evaluated on windows of four, unless the command line says otherwise.
+    """
+
+    def __init__(self, cfg, src_dict, tgt_dict):
+        for dictionary in (src_dict, tgt_dict):
+            add_symbols(dictionary)
+        super().__init__(cfg, src_dict, tgt_dict)
+        self.saved_options: Dict[str, Any] = {}
+        self.context_inputs: List[str] = []  # names that the model wants in net_input
+        self.window_count = WindowCount()
+        self.document = InteractiveDocument(self)
+        self._check()
+
+    @classmethod
+    @exit_on_bad_input
+    def setup_task(cls, cfg, **kwargs):
+        return super().setup_task(cfg, **kwargs)
+
+    # ---- options ---------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        joined = self.src_dict.symbols == self.tgt_dict.symbols
+        context_options.check(self.cfg, self.saved_options, joined)
+
+    def context_options(self, training: bool = False) -> ContextOptions:
+        """How the windows of a split are built."""
+        return context_options.context_options(self.cfg, self.saved_options, training)
+
+    @property
+    def keep_sentence(self) -> str:
+        """Which sentence of a decoded window is the translation."""
+        return context_options.given(self.cfg, self.saved_options)["keep_sentence"]
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Saved with every checkpoint: the context options."""
+        return {"context": context_options.given(self.cfg, self.saved_options)}
+
+    @exit_on_bad_input
+    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+        """Take the options of a checkpoint that is being evaluated.
+
+        Raises:
+            BadInput: the members of an ensemble disagree, and the command line does not decide.
+        """
+        saved = dict(state_dict.get("context", {}))
+        for name, value in saved.items():
+            known = self.saved_options.get(name, value)
+            if known != value and getattr(self.cfg, name, None) is None:
+                option = "--" + name.replace("_", "-")
+                raise BadInput(f"{option}: expected one value, but the checkpoints have {known} and {value}")
+        self.saved_options.update(saved)
+        self._check()
+
+    @property
+    def average_source_length(self) -> int:
+        """Mean subwords of a training source sentence, rounded, as preprocessing measured it.
+
+        Raises:
+            BadInput: the data folder was not made by ``ctxmt preprocess``.
+        """
+        path = Path(self.cfg.data.split(os.pathsep)[0]) / "ctxmt.json"
+        if not path.is_file():
+            raise BadInput("no such file; expected the statistics that ctxmt preprocess writes", path)
+        return int(json.loads(path.read_text(encoding="utf-8"))["average_source_length"])
+
+    # ---- data ------------------------------------------------------------------------------------------
+
+    @exit_on_bad_input
+    def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs) -> None:
+        # fairseq's evaluation commands pass the checkpoint's task_cfg: then even "train" is evaluated.
+        training = split == self.cfg.train_subset and "task_cfg" not in kwargs
+        paths = self.cfg.data.split(os.pathsep)
+        folder = paths[(epoch - 1) % len(paths)] if training else paths[0]
+        languages = f"{self.cfg.source_lang}-{self.cfg.target_lang}."
+        if combine and os.path.exists(os.path.join(folder, f"{split}1.{languages}{self.cfg.source_lang}.idx")):
+            raise BadInput(f"{split}1: expected one folder per shard, joined by {os.pathsep}", folder)
+        prefix = os.path.join(folder, f"{split}.{languages}")
+        source = self._sentences(prefix + self.cfg.source_lang, self.src_dict)
+        target = self._sentences(prefix + self.cfg.target_lang, self.tgt_dict)
+        if source is None:
+            raise BadInput(f"expected binarised sentences of the split {split}", prefix + self.cfg.source_lang)
+        if target is not None and len(target) != len(source):
+            raise BadInput(
+                f"expected {len(source)} sentences as on the source side, found {len(target)}",
+                prefix + self.cfg.target_lang,
+            )
+        if os.path.exists(prefix + "docids"):
+            documents = Documents.read(prefix + "docids", len(source))
+        elif self.context_options(training).reach == 0:
+            documents = Documents.from_lengths([1] * len(source))  # without context every sentence is alone
+        else:
+            raise BadInput("no such file; expected one document id per sentence", prefix + "docids")
+        self.datasets[split] = self.build_dataset(
+            split, source, target, documents, self._current(prefix + "current", len(source)), training
+        )
+
+    def _sentences(self, prefix: str, dictionary) -> Optional[Any]:
+        try:
+            return data_utils.load_indexed_dataset(prefix, dictionary, self.cfg.dataset_impl)
+        except FileNotFoundError:
+            return None
+
+    @staticmethod
+    def _current(path: str, expected: int) -> Optional[np.ndarray]:
+        """The lines that are translated; None for all."""
+        if not os.path.exists(path):
+            return None
+        flags = list(iterate_lines(path))
+        if len(flags) != expected:
+            raise BadInput(f"expected {expected} lines of 0 or 1, found {len(flags)}", path)
+        for number, flag in enumerate(flags, 1):
+            if flag not in ("0", "1"):
+                raise BadInput(f"expected 0 or 1, found {flag!r}", path, number)
+        return np.flatnonzero(np.array(flags) == "1")
+
+    def build_dataset(self, split, source, target, documents, current, training):
+        """A fairseq dataset over one split."""
+        raise NotImplementedError
+
+    @exit_on_bad_input
+    def get_batch_iterator(self, dataset, *args, **kwargs):
+        return super().get_batch_iterator(dataset, *args, **kwargs)
+
+    def filter_indices_by_size(self, indices, dataset, max_positions=None, ignore_invalid_inputs=False):
+        kept, left_out = dataset.filter_indices_by_size(indices, max_positions)
+        if left_out and not (ignore_invalid_inputs or dataset.training):
+            size = dataset.size(left_out[0])
+            raise BadInput(
+                f"{dataset.name}: line {dataset.lines[left_out[0]] + 1}: expected a sentence of at most "
+                f"{max_positions} source and target tokens, found {size}; "
+                "--skip-invalid-size-inputs-valid-test leaves it out"
+            )
+        if left_out:
+            logger.warning("%s: %d of %d examples are too long and left out", dataset.name, len(left_out), len(dataset))  # fmt: skip
+        return kept
+
+    # ---- model and generation --------------------------------------------------------------------------
+
+    @exit_on_bad_input
+    def build_model(self, cfg, from_checkpoint=False):
+        model = super().build_model(cfg, from_checkpoint)
+        for name in getattr(model, "context_inputs", ()):
+            if name not in self.context_inputs:
+                self.context_inputs.append(name)
+        return model
+
+    def build_generator(self, models, args, *more, **kwargs):
+        generator = super().build_generator(models, args, *more, **kwargs)
+        remember_length_limit(generator, args)
+        if self.context_options().target_context and not self.cfg.eval_bleu:
+            atexit.register(self._report_windows)  # fairseq-generate has no later hook; validation logs it
+        return generator
+
+    def _report_windows(self) -> None:
+        if self.window_count.windows:
+            logger.warning("%s", self.window_count)
+
+    def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
+        """n-best current sentences; afterwards ``sample`` shows the current sentences only."""
+        if "windows" not in sample:
+            return self.document.translate(generator, models, sample)
+        hypotheses = generate_current(
+            generator,
+            models,
+            sample,
+            self.tgt_dict.index(SEPARATOR),
+            self.window_count,
+            self.keep_sentence,
+            prefix_tokens=prefix_tokens,
+            constraints=constraints,
+        )
+        self._show_current(sample)
+        return hypotheses
+
+    def _show_current(self, sample: Dict[str, Any]) -> None:
+        """Replace the windows in a batch by the sentences that fairseq prints and scores."""
+        net_input = sample["net_input"] = dict(sample["net_input"])
+        pad, eos = self.src_dict.pad(), self.src_dict.eos()
+        sources = current_sources(sample, self.src_dict)
+        net_input["src_tokens"] = data_utils.collate_tokens(sources, pad, eos, self.cfg.left_pad_source)
+        if sample["target"] is not None:
+            separator = self.tgt_dict.index(SEPARATOR)
+            first = self.keep_sentence == "first"
+            targets = [
+                segment(window, separator, eos, pad, 0 if first else before)
+                for window, before in zip(
+                    sample["target"], sample["windows"]["target_context_sizes"].tolist()
+                )
+            ]
+            sample["target"] = data_utils.collate_tokens(targets, pad, eos)
+
+    def _inference_with_bleu(self, generator, sample, model):
+        # A copy: fairseq keeps the first batch and feeds it again to workers that have run out of data.
+        return super()._inference_with_bleu(generator, dict(sample), model)
+
+    def valid_step(self, sample, model, criterion):
+        before = self.window_count.mismatched
+        loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
+        if self.cfg.eval_bleu:
+            logging_output["separator_mismatches"] = self.window_count.mismatched - before
+        return loss, sample_size, logging_output
+
+    def reduce_metrics(self, logging_outputs, criterion):
+        super().reduce_metrics(logging_outputs, criterion)
+        if any("separator_mismatches" in log for log in logging_outputs):
+            mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
+            metrics.log_scalar_sum("separator_mismatches", mismatches)
+
+    def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
+        """Lines of ``fairseq-interactive``: consecutive sentences of a document, an empty line ends it."""
+        return OneByOneDataset(
+            src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
+        )
