@@ -49,7 +49,8 @@ class ContrastiveExample:
         source_before: previous source sentences, farthest first.
         source_after: following source sentences, nearest first.
         correct: index of the correct candidate.
-        distance: sentences back to what decides the choice; 0 is the current sentence; None is unknown.
+        distance: sentences back to what decides the choice; 0 is the current sentence, -1 the following
+            one; None is unknown.
         meta: whatever else the suite says of the example.
     """
 
@@ -135,7 +136,7 @@ def make_example(
         source=source,
         source_after=tuple(source_after),
         candidates=distinct,
-        correct=distinct.index(candidates[correct]),  # the first of them, should all be the same
+        correct=distinct.index(candidates[correct]),
         phenomenon=phenomenon,
         distance=distance,
         meta=meta or {},

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import List, Optional, Tuple
+from typing import List, Tuple
 
 from ctxmt_fairseq.data.documents import read_sentences
 from ctxmt_fairseq.errors import BadInput
@@ -16,7 +16,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     make_example,
 )
 
-PRONOUNS = {"il", "elle", "ils", "elles"}
+PRONOUNS = {"il", "elle", "ils", "elles", "le", "la"}
 
 
 def read_opensubs(folder: Path) -> ContrastiveSet:
@@ -36,17 +36,17 @@ def read_opensubs(folder: Path) -> ContrastiveSet:
         BadInput: a file is missing, an odd number of lines, or lines that do not fit together.
     """
     prefix = _prefix(folder)
-    source, target = _read_pair(folder, f"{prefix}.current", None)
+    source_path = folder / f"{prefix}.current.src"
+    source = read_sentences(source_path)
     if not source or len(source) % 2:
-        raise BadInput(
-            f"expected two lines per example, found {len(source)} lines", folder / f"{prefix}.current.src"
-        )
+        raise BadInput(f"expected two lines per example, found {len(source)} lines", source_path)
+    target = _read_lines(folder / f"{prefix}.current.trg", len(source))
     count = len(source) // 2
     contexts = _read_contexts(folder, prefix, count)
     examples = []
     for index in range(count):
         first = 2 * index
-        place = Place(folder / f"{prefix}.current.src", first + 2)
+        place = Place(source_path, first + 2)
         if source[first] != source[first + 1]:
             raise place.error("expected the source line of the correct candidate again")
         before, correct_before, wrong_before = max(
@@ -75,14 +75,11 @@ def _prefix(folder: Path) -> str:
     return names[0][: -len(".current.src")]
 
 
-def _read_pair(folder: Path, stem: str, expected: Optional[int]) -> Tuple[List[str], List[str]]:
-    """The lines of both sides, as many as expected, or on the target side as many as on the source side."""
-    source, target = (read_sentences(folder / f"{stem}.{side}") for side in ("src", "trg"))
-    count = len(source) if expected is None else expected
-    for lines, side in ((source, "src"), (target, "trg")):
-        if len(lines) != count:
-            raise BadInput(f"expected {count} lines, found {len(lines)}", folder / f"{stem}.{side}")
-    return source, target
+def _read_lines(path: Path, expected: int) -> List[str]:
+    lines = read_sentences(path)
+    if len(lines) != expected:
+        raise BadInput(f"expected {expected} lines, found {len(lines)}", path)
+    return lines
 
 
 def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sentences, ...]]]:
@@ -93,7 +90,7 @@ def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sen
     contexts = []
     for size in sizes:
         stem = f"{prefix}.c{size}.context"
-        source, target = _read_pair(folder, stem, 2 * size * count)
+        source, target = (_read_lines(folder / f"{stem}.{side}", 2 * size * count) for side in ("src", "trg"))
         rows = []
         for start in range(0, len(source), 2 * size):
             middle, end = start + size, start + 2 * size

@@ -1,0 +1,41 @@
+"""BLEU and chrF1/2/3 of a translation against one or more references, with sacrebleu's signatures.
+
+Scores by sentences always; with --docids also BLEU by documents (their sentences joined by spaces).
+
+Example: ctxmt score hyp.fr test.fr --docids test.docids --json scores.json
+"""
+
+import json
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument("hypothesis", metavar="HYP", help="the translation, one sentence per line")
+    parser.add_argument("references", metavar="REF", nargs="+", help="references, line by line as HYP")
+    parser.add_argument("--docids", metavar="FILE", help="document ids, one per line: adds BLEU by documents")
+    parser.add_argument("--current", metavar="FILE", help="0 or 1 per line: lines marked 0 are left out")
+    parser.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case, in BLEU and in chrF")
+    parser.add_argument(
+        "--bootstrap",
+        metavar="N",
+        type=int,
+        default=0,
+        help="95 %% intervals from N samples; the seed, 12345 or SACREBLEU_SEED, is in the signature",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the scores there too")
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.evaluation import metrics
+    from ctxmt_fairseq.evaluation.output import write_whole
+
+    if args.bootstrap < 0 or args.bootstrap == 1:
+        raise BadInput(f"expected at least 2 samples for --bootstrap, or 0 for none, found {args.bootstrap}")
+    translation = metrics.read_translation(args.hypothesis, args.references, args.docids, args.current)
+    scores = metrics.score_translation(translation, args.tokenize, args.lowercase, args.bootstrap)
+    print(metrics.score_table(scores))
+    empty = metrics.empty_hypotheses(translation)
+    print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")
+    if args.json:
+        write_whole(args.json, json.dumps(metrics.score_dict(translation, scores), indent=2) + "\n")
