@@ -1,0 +1,248 @@
+"""Focused concatenation (Lupo et al. 2022): a transformer that knows the sentences of its window apart."""
+
+import argparse
+from contextlib import nullcontext
+from typing import Any, ContextManager, Dict, List, Optional, Tuple, Union
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models import register_model, register_model_architecture
+from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
+from torch import Tensor, nn
+
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.sizes import apply_size
+from ctxmt_fairseq.modules.encoder_out import reorder_context_entries
+from ctxmt_fairseq.modules.segment_positions import KINDS, SegmentPositions, average_sentence_length
+
+ROW_VALUES = "context_row_values"  # entry of encoder_out: what SegmentPositions.given needs in the decoder
+
+
+def segment_shift(text: str) -> Union[int, str]:
+    """The value of ``--segment-shift``: a number of positions, ``avg-corpus`` or ``avg-sequence``."""
+    if text in ("avg-corpus", "avg-sequence"):
+        return text
+    if not str(text).isdigit():
+        raise argparse.ArgumentTypeError(
+            f"expected a number of positions, avg-corpus or avg-sequence, found {text!r}"
+        )
+    return int(text)
+
+
+class ConcatTransformerEncoder(TransformerEncoder):
+    """fairseq's encoder with ``SegmentPositions``."""
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        current_segment: Optional[Tensor] = None,
+        target_context_sizes: Optional[Tensor] = None,
+    ) -> Dict[str, List[Tensor]]:
+        """fairseq's ``forward``; with ``--segment-types context`` two more inputs, each LongTensor (B,).
+
+        Args:
+            current_segment: index of the current sentence among those of the source window.
+            target_context_sizes: number of context sentences in the target window.
+        """
+        stock_inputs = (src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        positions = self.embed_positions
+        if not getattr(positions, "needs_row_values", False):
+            return super().forward(*stock_inputs)
+        if positions.is_context is None:
+            ours = for_decoder = average_sentence_length(src_tokens, positions.separator, self.padding_idx)
+        else:
+            if current_segment is None or target_context_sizes is None:
+                raise ValueError(
+                    "--segment-types context needs current_segment and target_context_sizes in net_input"
+                )
+            ours, for_decoder = current_segment, target_context_sizes
+        with positions.given(ours):
+            encoder_out = super().forward(*stock_inputs)
+        return {**encoder_out, ROW_VALUES: [for_decoder]}
+
+    def reorder_encoder_out(
+        self, encoder_out: Dict[str, List[Tensor]], new_order: Tensor
+    ) -> Dict[str, List[Tensor]]:
+        reordered = super().reorder_encoder_out(encoder_out, new_order)
+        return reorder_context_entries(reordered, encoder_out, new_order)
+
+
+class ConcatTransformerDecoder(TransformerDecoder):
+    """fairseq's decoder with ``SegmentPositions``."""
+
+    def positions_given(self, encoder_out: Optional[Dict[str, List[Tensor]]]) -> ContextManager[None]:
+        """Context in which ``self.embed_positions`` may be called for the rows of ``encoder_out``."""
+        if not getattr(self.embed_positions, "needs_row_values", False):
+            return nullcontext()
+        return self.embed_positions.given(encoder_out[ROW_VALUES][0])  # type: ignore[index]
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: Optional[Dict[str, List[Tensor]]] = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Tuple[Tensor, Dict[str, Any]]:
+        with self.positions_given(encoder_out):
+            return super().extract_features(prev_output_tokens, encoder_out, *args, **kwargs)
+
+
+@register_model("concat_transformer")
+class ConcatTransformer(TransformerModel):
+    """fairseq's transformer whose positions tell the sentences of a window apart, on both sides.
+
+    ``context_inputs`` names the entries that the model wants in ``net_input`` beside fairseq's own.
+    """
+
+    context_inputs: Tuple[str, ...] = ()
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        # Defaults are set by the architecture, like all of fairseq's.
+        parser.add_argument(
+            "--segment-positions",
+            choices=KINDS,
+            help="how positions tell sentences apart: not at all, shifted after every separator, "
+            "or with a learned or sinusoidal segment embedding added (default: none)",
+        )
+        parser.add_argument(
+            "--segment-shift",
+            type=segment_shift,
+            metavar="N|avg-corpus|avg-sequence",
+            help="size of the shift: a number, the training corpus' mean source sentence length, "
+            "or each source window's own (default: avg-corpus)",
+        )
+        parser.add_argument(
+            "--segment-types",
+            choices=("sentence", "context"),
+            help="what a segment embedding tells: which sentence, or context or not (default: sentence)",
+        )
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> "ConcatTransformer":
+        """Build from fairseq's options and ours; the corpus average is stored in ``args`` (the checkpoint).
+
+        Raises:
+            BadInput: options that contradict each other, a dictionary without separator, no corpus average.
+        """
+        _check(args)
+        if args.segment_positions == "shift":
+            args.segment_shift = segment_shift(args.segment_shift)
+            if args.segment_shift == "avg-corpus":
+                args.segment_shift = task.average_source_length
+        model = super().build_model(args, task)
+        encoder, decoder = model.encoder, model.decoder
+        embed_dim = encoder.embed_tokens.embedding_dim
+        # The decoder's window ends with the current sentence: a model that goes on stays in it.
+        encoder.embed_positions = cls._positions(args, encoder, embed_dim, task.source_dictionary, torch.ne)
+        decoder.embed_positions = cls._positions(
+            args, decoder, decoder.embed_dim, task.target_dictionary, torch.lt
+        )
+        if args.segment_types == "context":
+            model.context_inputs = ("current_segment", "target_context_sizes")
+        return model
+
+    @staticmethod
+    def _positions(
+        args: Any, side: Any, embed_dim: int, dictionary: Dictionary, is_context: Any
+    ) -> Optional[nn.Module]:
+        if args.segment_positions == "none":
+            stock = side.embed_positions
+            return None if stock is None else SegmentPositions(stock, embed_dim, side.padding_idx)
+        if SEPARATOR not in dictionary:
+            raise BadInput(
+                f"--segment-positions {args.segment_positions} needs {SEPARATOR} in the dictionary"
+            )
+        flags = args.segment_types == "context"
+        return SegmentPositions(
+            side.embed_positions,
+            embed_dim,
+            side.padding_idx,
+            separator=dictionary.index(SEPARATOR),
+            kind=args.segment_positions,
+            shift=None if args.segment_shift == "avg-sequence" else args.segment_shift,
+            rows=2 if flags else 32,
+            is_context=is_context if flags else None,
+        )
+
+    @classmethod
+    def build_encoder(
+        cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> ConcatTransformerEncoder:
+        return ConcatTransformerEncoder(args, src_dict, embed_tokens)
+
+    @classmethod
+    def build_decoder(
+        cls, args: Any, tgt_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> ConcatTransformerDecoder:
+        return ConcatTransformerDecoder(args, tgt_dict, embed_tokens, no_encoder_attn=args.no_cross_attention)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Tensor,
+        prev_output_tokens: Tensor,
+        return_all_hiddens: bool = True,
+        **inputs: Any,
+    ) -> Tuple[Tensor, Dict[str, Any]]:
+        """fairseq's ``forward``, which refuses inputs it does not know, with ``context_inputs``."""
+        context = {name: inputs.pop(name) for name in self.context_inputs if name in inputs}
+        encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, **context)
+        return self.decoder(
+            prev_output_tokens,
+            encoder_out=encoder_out,
+            src_lengths=src_lengths,
+            return_all_hiddens=return_all_hiddens,
+            **inputs,
+        )
+
+
+def _check(args: Any) -> None:
+    kind, types = args.segment_positions, args.segment_types
+    if types == "context" and kind not in ("learned", "sinusoidal"):
+        raise BadInput(f"--segment-types context needs --segment-positions learned or sinusoidal, not {kind}")
+    if kind != "shift":
+        return
+    if getattr(args, "encoder_learned_pos", False) or getattr(args, "decoder_learned_pos", False):
+        raise BadInput(
+            "--segment-positions shift needs sinusoidal positions: drop --encoder/decoder-learned-pos"
+        )
+    if getattr(args, "no_token_positional_embeddings", False):
+        raise BadInput("--segment-positions shift has nothing to shift with --no-token-positional-embeddings")
+
+
+def segment_defaults(args: Any) -> None:
+    """The defaults of the options that ``ConcatTransformer`` adds."""
+    args.segment_positions = getattr(args, "segment_positions", "none")
+    args.segment_shift = getattr(args, "segment_shift", "avg-corpus")
+    args.segment_types = getattr(args, "segment_types", "sentence")
+
+
+@register_model_architecture("concat_transformer", "concat_transformer")
+def concat_transformer(args: Any) -> None:
+    """fairseq's default dimensions, those of Transformer-base; embeddings shared only on request."""
+    segment_defaults(args)
+
+
+@register_model_architecture("concat_transformer", "concat_transformer_tiny")
+def concat_transformer_tiny(args: Any) -> None:
+    apply_size(args, "tiny")
+    segment_defaults(args)
+
+
+@register_model_architecture("concat_transformer", "concat_transformer_iwslt")
+def concat_transformer_iwslt(args: Any) -> None:
+    apply_size(args, "iwslt")
+    segment_defaults(args)
+
+
+@register_model_architecture("concat_transformer", "concat_transformer_base")
+def concat_transformer_base(args: Any) -> None:
+    """The paper's (appendix A): 60.7M parameters with a joined vocabulary of 32,347 symbols."""
+    apply_size(args, "base")
+    segment_defaults(args)

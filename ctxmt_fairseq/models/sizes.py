@@ -1,0 +1,41 @@
+"""The sizes that the architectures come in."""
+
+from typing import Any, Dict
+
+SIZES: Dict[str, Dict[str, Any]] = {
+    # tests and the demo corpus
+    "tiny": {
+        "encoder_embed_dim": 128,
+        "encoder_ffn_embed_dim": 256,
+        "encoder_layers": 2,
+        "encoder_attention_heads": 4,
+        "decoder_layers": 2,
+        "decoder_attention_heads": 4,
+    },
+    # fairseq's transformer_iwslt_de_en
+    "iwslt": {
+        "encoder_embed_dim": 512,
+        "encoder_ffn_embed_dim": 1024,
+        "encoder_layers": 6,
+        "encoder_attention_heads": 4,
+        "decoder_layers": 6,
+        "decoder_attention_heads": 4,
+    },
+    # Transformer-base (Vaswani et al. 2017) with one tied vocabulary: 44,138,496 parameters and 512 for every
+    # symbol, which is 60.7M for a vocabulary of 32,347 (60.65M to 60.75M: 32,249 to 32,444 symbols)
+    "base": {
+        "encoder_embed_dim": 512,
+        "encoder_ffn_embed_dim": 2048,
+        "encoder_layers": 6,
+        "encoder_attention_heads": 8,
+        "decoder_layers": 6,
+        "decoder_attention_heads": 8,
+        "share_all_embeddings": True,
+    },
+}
+
+
+def apply_size(args: Any, size: str) -> None:
+    """Set the options of ``SIZES[size]`` that ``args`` lacks; the decoder's widths follow the encoder's."""
+    for name, value in SIZES[size].items():
+        setattr(args, name, getattr(args, name, value))

@@ -1,0 +1,26 @@
+"""Context that travels to the decoder in ``encoder_out``, the only way that fairseq leaves open."""
+
+from typing import Any, Dict
+
+from torch import Tensor
+
+PREFIX = "context_"
+
+
+def reorder_context_entries(
+    reordered: Dict[str, Any], encoder_out: Dict[str, Any], new_order: Tensor
+) -> Dict[str, Any]:
+    """Complete what fairseq's ``reorder_encoder_out`` returned: it drops the entries that it does not know.
+
+    Args:
+        reordered: its result.
+        encoder_out: its argument; an entry whose name starts with ``context_`` is a list of tensors (B, ...).
+        new_order: LongTensor, the rows to take.
+
+    Returns:
+        ``reordered`` and all ``context_`` entries of ``encoder_out``, their rows in the new order.
+    """
+    for name, entries in encoder_out.items():
+        if name.startswith(PREFIX):
+            reordered[name] = [entry.index_select(0, new_order) for entry in entries]
+    return reordered

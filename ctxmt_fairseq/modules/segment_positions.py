@@ -1,0 +1,146 @@
+"""Position embeddings that tell which sentence of its window a token belongs to.
+
+Source: focused concatenation (Lupo et al. 2022), sections 3.2 and 4.6.2; the flag for context is the
+concatenation baseline of Voita et al. (2018).
+"""
+
+from contextlib import contextmanager
+from functools import reduce
+from operator import add
+from typing import Any, Callable, Iterator, Optional
+
+import torch.nn.functional as F
+from fairseq.modules import SinusoidalPositionalEmbedding
+from torch import Tensor, nn
+
+KINDS = ("none", "shift", "learned", "sinusoidal")
+
+
+def segment_index(tokens: Tensor, separator: int) -> Tensor:
+    """Index k of the sentence that each token belongs to, from 0: the separators strictly before it.
+
+    Args:
+        tokens: (B, T) token ids. separator: id of the symbol that ends every sentence but the last.
+
+    Returns:
+        LongTensor (B, T).
+    """
+    ends = tokens.eq(separator)
+    return ends.cumsum(1) - ends.long()
+
+
+def average_sentence_length(tokens: Tensor, separator: int, padding_idx: int) -> Tensor:
+    """The shift of ``avg-sequence``: ceil(non-pad tokens / sentences) of each row; (B, T) to (B,)."""
+    sentences = tokens.eq(separator).sum(1) + 1
+    return (tokens.ne(padding_idx).sum(1) + sentences - 1) // sentences
+
+
+class SegmentPositions(nn.Module):
+    """Token positions and segments of a window, in the place of fairseq's ``embed_positions``.
+
+    ``none``: fairseq's token positions. ``shift``: t' = t + k * shift (section 3.2). ``learned`` and
+    ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). A position t counts the non-pad
+    tokens of its row, so pads may stand anywhere; a pad's embedding is zero.
+
+    Args:
+        token_positions: fairseq's sinusoidal or learned positional embedding; None for no token positions.
+        embedding_dim: C.
+        padding_idx: id of the pad.
+        separator: id of the symbol that ends every sentence but the last; -1: there is none.
+        kind: one of ``KINDS``.
+        shift: the constant of ``shift``; None: one number per row, see ``given``.
+        rows: size of the learned table; larger k share the last row. One more row, for pads, stays zero.
+        is_context: when set, k becomes 1 where ``is_context(k, row value)`` holds, else 0; see ``given``.
+    """
+
+    def __init__(
+        self,
+        token_positions: Optional[nn.Module],
+        embedding_dim: int,
+        padding_idx: int,
+        separator: int = -1,
+        kind: str = "none",
+        shift: Optional[int] = 0,
+        rows: int = 32,
+        is_context: Optional[Callable[[Tensor, Tensor], Tensor]] = None,
+    ):
+        super().__init__()
+        self.token_positions = token_positions
+        self.padding_idx = padding_idx
+        self.separator = separator
+        self.kind = "none" if kind == "shift" and shift == 0 else kind
+        self.shift = shift
+        self.is_context = is_context
+        self.needs_row_values = is_context is not None or (kind == "shift" and shift is None)
+        self.row_values: Optional[Tensor] = None
+        self.max_positions = int(1e5) if token_positions is None else token_positions.max_positions
+
+        # Row 0 of a segment table is the pads' zero vector, row k + 1 belongs to segment k.
+        self.segment_table: Optional[nn.Module] = None
+        if kind == "learned":
+            self.segment_table = nn.Embedding(rows + 1, embedding_dim, padding_idx=0)
+            nn.init.normal_(self.segment_table.weight[1:], mean=0, std=embedding_dim**-0.5)
+        elif kind == "sinusoidal":
+            self.segment_table = SinusoidalPositionalEmbedding(
+                embedding_dim, padding_idx=0, init_size=rows + 1
+            )
+
+    @contextmanager
+    def given(self, row_values: Tensor) -> Iterator[None]:
+        """Let the calls inside know (B,) numbers: each row's shift, or the index of its current sentence.
+
+        fairseq's encoder and decoder pass nothing but tokens to ``embed_positions``.
+        """
+        self.row_values = row_values
+        try:
+            yield
+        finally:
+            self.row_values = None
+
+    def forward(self, tokens: Tensor, incremental_state: Optional[Any] = None) -> Tensor:
+        """Embeddings (B, T, C) of ``tokens`` (B, T); with ``incremental_state`` only the last, (B, 1, C).
+
+        Raises:
+            RuntimeError: the rows' values are needed and ``given`` was not called.
+        """
+        if self.kind == "none" and incremental_state is None:
+            return self.token_positions(tokens)  # type: ignore[misc]
+        real = tokens.ne(self.padding_idx)
+        positions, segments = real.cumsum(1), self._segments(tokens)
+        if incremental_state is not None:
+            real, positions, segments = real[:, -1:], positions[:, -1:], segments[:, -1:]
+        if self.kind == "shift":
+            positions = positions + segments * (self._row_values() if self.shift is None else self.shift)
+        lookups = (
+            (self.token_positions, positions * real + self.padding_idx),
+            (self.segment_table, (segments + 1) * real),
+        )
+        return reduce(add, (_look_up(table, index) for table, index in lookups if table is not None))
+
+    def _segments(self, tokens: Tensor) -> Tensor:
+        segments = segment_index(tokens, self.separator)
+        if self.is_context is not None:
+            return self.is_context(segments, self._row_values()).long()
+        if isinstance(self.segment_table, nn.Embedding):
+            return segments.clamp(max=self.segment_table.num_embeddings - 2)
+        return segments
+
+    def _row_values(self) -> Tensor:
+        if self.row_values is None:
+            raise RuntimeError(
+                "these segment positions need a value per row: call them inside given(row_values)"
+            )
+        return self.row_values.unsqueeze(1)
+
+
+def _look_up(table: nn.Module, index: Tensor) -> Tensor:
+    """Rows ``index`` of one of fairseq's position tables; a sinusoidal one grows to hold them."""
+    if not isinstance(table, SinusoidalPositionalEmbedding):
+        return F.embedding(index, table.weight, table.padding_idx)
+    size = table.weights.size(0)
+    needed = int(index.max()) + 1
+    if needed > size:
+        # At least twice the size, so that a long incremental decoding does not rebuild it at every step.
+        grown = table.get_embedding(max(needed, 2 * size), table.embedding_dim, table.padding_idx)
+        table.weights = grown.to(table.weights)
+    return F.embedding(index, table.weights)
