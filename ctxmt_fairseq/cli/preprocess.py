@@ -1,0 +1,87 @@
+"""Turn text with document ids into a binarised data folder for fairseq's commands.
+
+A split is the files PREFIX.SRC and PREFIX.TGT (one sentence per line), PREFIX.docids (one document id per
+line) and, optionally, PREFIX.current (0: the line is only context) and PREFIX.meta.jsonl (one JSON object of
+strings per line).
+
+Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train --valid text/valid \\
+    --test text/test --vocab-size 8000 --out data-bin
+"""
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument("--source-lang", required=True, metavar="SRC")
+    parser.add_argument("--target-lang", required=True, metavar="TGT")
+    parser.add_argument("--train", metavar="PREFIX", help="training text")
+    parser.add_argument("--valid", metavar="PREFIX[,PREFIX..]", default="", help="validation text")
+    parser.add_argument("--test", metavar="PREFIX[,PREFIX..]", default="", help="test text")
+    parser.add_argument("--out", required=True, metavar="DATA", help="the data folder to make")
+    parser.add_argument("--overwrite", action="store_true", help="replace DATA if it is a data folder")
+    parser.add_argument(
+        "--blank-lines",
+        action="store_true",
+        help="a blank line on both sides ends a document; there are no ids",
+    )
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes and threads")
+
+    group = parser.add_argument_group("vocabulary, by default learned from the training text")
+    sides = group.add_mutually_exclusive_group()
+    sides.add_argument(
+        "--joint",
+        action="store_true",
+        help="one dictionary and subword model for both languages (default; needed for target text on the "
+        "source side and for tied embeddings)",
+    )
+    sides.add_argument(
+        "--separate", action="store_true", help="a dictionary and a subword model per language"
+    )
+    group.add_argument(
+        "--vocab-size",
+        type=int,
+        metavar="N",
+        help="pieces of each subword model (default 8000); with --no-subwords the words kept (default all)",
+    )
+    group.add_argument("--spm-type", choices=["unigram", "bpe"], default="unigram", help="default unigram")
+    group.add_argument(
+        "--character-coverage",
+        type=float,
+        default=1.0,
+        metavar="P",
+        help="share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",
+    )
+    group.add_argument("--spm", metavar="MODEL", help="apply this SentencePiece model to both languages")
+    group.add_argument("--spm-source", metavar="MODEL", help="apply this one to the source language")
+    group.add_argument("--spm-target", metavar="MODEL", help="apply this one to the target language")
+    group.add_argument("--no-subwords", action="store_true", help="the text's words are the symbols")
+    group.add_argument("--like", metavar="DATA", help="take subwords and dictionaries from this data folder")
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess, statistics_table
+    from ctxmt_fairseq.corpora.vocabulary import Vocabulary
+    from ctxmt_fairseq.errors import BadInput
+
+    given = [args.spm, args.spm_source or args.spm_target, args.no_subwords, args.like]
+    if sum(map(bool, given)) > 1:
+        raise BadInput("expected one of --spm, --spm-source with --spm-target, --no-subwords, --like")
+    if bool(args.spm_source) != bool(args.spm_target):
+        raise BadInput("expected --spm-source and --spm-target together")
+    if args.like and (args.separate or args.joint or args.vocab_size):
+        raise BadInput("--like takes its whole vocabulary from DATA: no --joint, --separate or --vocab-size")
+    models = [args.spm or args.spm_source, args.spm or args.spm_target]
+    splits = {"train": args.train} if args.train else {}
+    for name, prefixes in (("valid", args.valid), ("test", args.test)):
+        for number, prefix in enumerate(filter(None, prefixes.split(","))):
+            splits[f"{name}{number or ''}"] = prefix
+    languages = [args.source_lang, args.target_lang]
+    vocabulary = Vocabulary(
+        joint=not args.separate,
+        subwords=not args.no_subwords,
+        spm=dict(zip(languages, models, strict=True)) if models[0] else {},
+        vocab_size=args.vocab_size,
+        spm_type=args.spm_type,
+        character_coverage=args.character_coverage,
+        like=args.like,
+    )
+    corpus = Corpus(args.source_lang, args.target_lang, splits=splits, blank_lines=args.blank_lines)
+    print(statistics_table(preprocess(corpus, vocabulary, args.out, args.overwrite, args.workers)))

@@ -1,0 +1,66 @@
+"""The binarised data folder: its description ``ctxmt.json`` and how a new one comes into being."""
+
+import contextlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Dict, Iterator, Union
+
+from ctxmt_fairseq.errors import BadInput
+
+PathLike = Union[str, Path]
+DESCRIPTION = "ctxmt.json"
+VERSION = 1
+
+
+def read_description(folder: PathLike) -> Dict[str, Any]:
+    """The description that ``ctxmt preprocess`` wrote: languages, subwords, counts, ..
+
+    Raises:
+        BadInput: the folder has none, or one of a later version.
+    """
+    path = Path(folder) / DESCRIPTION
+    if not path.is_file():
+        raise BadInput(f"expected a data folder of ctxmt preprocess, found no {DESCRIPTION}", folder)
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+        version = description["version"]
+    except (ValueError, TypeError, KeyError):
+        raise BadInput("expected the description that ctxmt preprocess writes", path) from None
+    if version != VERSION:
+        raise BadInput(f"expected version {VERSION}, found {version!r}", path)
+    return description
+
+
+def write_description(folder: PathLike, description: Dict[str, Any]) -> None:
+    """Write ``ctxmt.json``; the version is added."""
+    text = json.dumps({"version": VERSION, **description}, indent=2, ensure_ascii=False)
+    (Path(folder) / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def new_folder(path: PathLike, overwrite: bool) -> Iterator[Path]:
+    """A temporary sibling that takes the place of ``path`` at the end, or vanishes on an error.
+
+    Raises:
+        BadInput: ``path`` is in use: by something that is no data folder, or by one and not ``overwrite``.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        if not (target / DESCRIPTION).is_file():
+            raise BadInput("exists and is no data folder of ctxmt preprocess; choose another name", path)
+        if not overwrite:
+            raise BadInput("exists; --overwrite replaces it", path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.new-{os.getpid()}")
+    old = target.with_name(f".{target.name}.old-{os.getpid()}")
+    temporary.mkdir()
+    try:
+        yield temporary
+        if target.exists():
+            os.replace(target, old)
+        os.replace(temporary, target)
+    finally:
+        for leftover in (temporary, old):
+            shutil.rmtree(leftover, ignore_errors=True)

@@ -1,0 +1,193 @@
+"""Text with document ids to a binarised data folder, in streams: no list of all sentences is ever held.
+
+Steps: check and normalise the text (``text_rows``), train or load subwords and encode, count the dictionary
+over the training text (``vocabulary``), binarise with fairseq, compare counts, put the folder in its place.
+"""
+
+import contextlib
+import itertools
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from tqdm import tqdm
+
+from ctxmt_fairseq.corpora.data_folder import new_folder, read_description, write_description
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.text_rows import TextFiles
+from ctxmt_fairseq.corpora.vocabulary import Vocabulary, find_models, place_dictionaries, place_subwords
+from ctxmt_fairseq.errors import BadInput
+
+BATCH = 10_000  # sentences that are encoded together
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The text: ``splits`` maps fairseq's split names ("train", "valid", "valid1", ..) to prefixes."""
+
+    source_lang: str
+    target_lang: str
+    splits: Dict[str, str]
+    blank_lines: bool = False
+
+    @property
+    def languages(self) -> List[str]:
+        return [self.source_lang, self.target_lang]
+
+    def name(self, split: str, suffix: str) -> str:
+        """A file's name in the data folder."""
+        return f"{split}.{self.source_lang}-{self.target_lang}.{suffix}"
+
+
+def preprocess(
+    corpus: Corpus, vocabulary: Vocabulary, out: str, overwrite: bool = False, workers: int = 1
+) -> Dict[str, Any]:
+    """Make the data folder ``out``; returns its description (the content of ``ctxmt.json``).
+
+    Raises:
+        BadInput: the text or the request cannot be used; nothing is left behind.
+    """
+    languages = corpus.languages
+    like = _check(corpus, vocabulary)
+    whole_words = vocabulary.whole_words(languages)
+    files = {
+        split: TextFiles(prefix, corpus.source_lang, corpus.target_lang, corpus.blank_lines, whole_words)
+        for split, prefix in corpus.splits.items()
+    }
+    with new_folder(out, overwrite) as folder:
+        text = folder / "text"
+        text.mkdir()
+        splits = {split: _stage(corpus, split, files[split], folder) for split in files}
+        place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
+        frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
+        for split, language in itertools.product(splits, languages):
+            subwords = Subwords.load(folder, language)
+            counter = frequencies[language] if split == "train" else None
+            counts = _encode(text / f"{split}.{language}", subwords, counter, workers)
+            for key, value in counts.items():
+                splits[split].setdefault(key, {})[language] = value
+        dictionaries = place_dictionaries(vocabulary, folder, frequencies)
+        for split, language in itertools.product(splits, languages):
+            prefix = folder / corpus.name(split, language)
+            summary = _binarise(text / f"{split}.{language}.pieces", prefix, dictionaries[language], workers)
+            expected = (splits[split]["sentences"], splits[split]["tokens"][language])
+            if summary[:2] != expected:
+                raise RuntimeError(
+                    f"{prefix.name}: {summary[:2]} sentences and tokens, {expected} in the text"
+                )
+            splits[split].setdefault("unknown", {})[language] = summary[2]
+        shutil.rmtree(text)
+        models = find_models(folder, languages)
+        description = {
+            "source_lang": corpus.source_lang,
+            "target_lang": corpus.target_lang,
+            "joined_dictionary": like["joined_dictionary"] if like else vocabulary.joint,
+            "sentencepiece": None if whole_words else dict(zip(languages, models, strict=True)),
+            "average_source_length": like["average_source_length"] if like else _mean_length(corpus, splits),
+            "splits": splits,
+        }
+        write_description(folder, description)
+    return description
+
+
+def statistics_table(description: Dict[str, Any]) -> str:
+    """The corpus statistics as text: one row per split and language; tokens without ``</s>``."""
+    row = "{:<8}{:<6}{:>12}{:>12}{:>14}{:>8}{:>10}{:>8}"
+    lines = [row.format("split", "lang", "sentences", "documents", "tokens", "mean", "unknown", "empty")]
+    for name, split in description["splits"].items():
+        for language, tokens in split["tokens"].items():
+            mean = f"{tokens / split['sentences']:.2f}"
+            unknown = f"{100 * split['unknown'][language] / max(tokens, 1):.2f} %"
+            counts = (split["sentences"], split["documents"], tokens)
+            lines.append(row.format(name, language, *counts, mean, unknown, split["empty"][language]))
+    return "\n".join(lines)
+
+
+def _check(corpus: Corpus, vocabulary: Vocabulary) -> Optional[Dict[str, Any]]:
+    """Refuse requests that contradict themselves; returns the description of the folder to be like."""
+    if corpus.source_lang == corpus.target_lang:
+        raise BadInput(f"expected two language names, found {corpus.source_lang} twice")
+    if not corpus.splits:
+        raise BadInput("expected --train, --valid or --test")
+    if vocabulary.like is None:
+        if "train" not in corpus.splits:
+            raise BadInput("expected --train, or --like DATA to take subwords and dictionaries from DATA")
+        return None
+    like = read_description(vocabulary.like)
+    if [like["source_lang"], like["target_lang"]] != corpus.languages:
+        found = f"{like['source_lang']}-{like['target_lang']}"
+        raise BadInput(f"expected {'-'.join(corpus.languages)}, found {found}", vocabulary.like)
+    return like
+
+
+def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]]) -> int:
+    """Mean subwords of a training source sentence: the shift of focused concatenation, section 4.3."""
+    train = splits["train"]
+    return max(1, round(train["tokens"][corpus.source_lang] / train["sentences"]))
+
+
+def _stage(corpus: Corpus, split: str, files: TextFiles, folder: Path) -> Dict[str, Any]:
+    """Check one split, write its normalised text to ``text/``, its side files to the folder; the counts."""
+    columns = {
+        "source": folder / "text" / f"{split}.{corpus.source_lang}",
+        "target": folder / "text" / f"{split}.{corpus.target_lang}",
+        "document": folder / corpus.name(split, "docids"),
+    }
+    if files.has("current"):
+        columns["current"] = folder / corpus.name(split, "current")
+    if files.has("meta.jsonl"):
+        columns["meta"] = folder / corpus.name(split, "meta.jsonl")
+    sentences, documents, context_only, previous = 0, 0, 0, None
+    with contextlib.ExitStack() as stack:
+        outputs = {
+            column: stack.enter_context(open(path, "w", encoding="utf-8", newline="\n"))
+            for column, path in columns.items()
+        }
+        for row in tqdm(files.rows(), desc=f"check {split}", unit=" lines", disable=None):
+            for column, output in outputs.items():
+                output.write(getattr(row, column) + "\n")
+            sentences += 1
+            documents += row.document != previous
+            context_only += row.current == "0"
+            previous = row.document
+    return {"sentences": sentences, "documents": documents, "context_only": context_only}
+
+
+def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers: int) -> Dict[str, int]:
+    """Write ``path``.pieces; add the known pieces to ``counter``, if any; returns tokens and empty lines."""
+    tokens = empty = 0
+    with (
+        open(path, encoding="utf-8", newline="\n") as lines,
+        open(f"{path}.pieces", "w", encoding="utf-8", newline="\n") as output,
+    ):
+        progress = tqdm(desc=f"encode {path.name}", unit=" lines", disable=None)
+        while batch := list(itertools.islice(lines, BATCH)):
+            for pieces in subwords.encode_all(batch, workers):
+                output.write(pieces + "\n")
+                symbols = pieces.split()
+                tokens += len(symbols)
+                empty += not symbols
+                if counter is not None:
+                    counter.update(symbols)
+            progress.update(len(batch))
+        progress.close()
+    for symbol in [symbol for symbol in counter or () if not subwords.knows(symbol)]:
+        del counter[symbol]  # type: ignore[union-attr]
+    return {"tokens": tokens, "empty": empty}
+
+
+def _binarise(pieces: Path, prefix: Path, dictionary: Any, workers: int) -> tuple:
+    """What fairseq-preprocess does to one file; returns sentences, tokens without ``</s>``, unknown tokens.
+
+    The sentences and tokens are read back from the index that was written.
+    """
+    from fairseq.binarizer import FileBinarizer, VocabularyDatasetBinarizer
+    from fairseq.data.indexed_dataset import make_dataset
+
+    summary = FileBinarizer.multiprocess_dataset(
+        str(pieces), "mmap", VocabularyDatasetBinarizer(dictionary), str(prefix), len(dictionary), workers
+    )
+    written = make_dataset(str(prefix), "mmap")  # its sizes live in a memory map that closes with it
+    return len(written), int(written.sizes.sum()) - len(written), summary.num_replaced

@@ -1,0 +1,112 @@
+"""Subword segmentation of a data folder's text: SentencePiece, or whitespace where there is no model."""
+
+import io
+import re
+from pathlib import Path
+from typing import Iterable, List, Optional, Union
+
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+
+PathLike = Union[str, Path]
+# SentencePiece loads its training text into memory: from larger corpora it draws this many sentences.
+TRAINING_SENTENCES = 5_000_000
+
+
+def model_names(language: str) -> List[str]:
+    """The names a language's model may have in a data folder, the language's own first."""
+    return [f"spm.{language}.model", "spm.model"]
+
+
+class Subwords:
+    """Text to subword pieces and back.
+
+    Args:
+        model: a SentencePiece model file; None: pieces are the words between white space.
+
+    Raises:
+        BadInput: the file is no SentencePiece model.
+    """
+
+    def __init__(self, model: Optional[PathLike] = None):
+        self.processor = None
+        if model is not None:
+            from sentencepiece import SentencePieceProcessor
+
+            if not Path(model).is_file():
+                raise BadInput("no such file", model)
+            try:
+                self.processor = SentencePieceProcessor(model_file=str(model))
+            except RuntimeError:
+                raise BadInput("expected a SentencePiece model", model) from None
+
+    @classmethod
+    def load(cls, data_folder: PathLike, language: str) -> "Subwords":
+        """The segmentation that a data folder's text of one language was made with."""
+        candidates = [Path(data_folder) / name for name in model_names(language)]
+        return cls(next((path for path in candidates if path.is_file()), None))
+
+    def encode(self, text: str) -> str:
+        """The pieces of a sentence, joined by spaces; "" for a sentence without any."""
+        return self.encode_all([text])[0]
+
+    def encode_all(self, texts: List[str], threads: int = 1) -> List[str]:
+        """``encode`` of many sentences. White space of any kind counts as a space, so no piece holds any."""
+        texts = [" ".join(text.split()) for text in texts]
+        if self.processor is None:
+            return texts
+        return [
+            " ".join(pieces) for pieces in self.processor.encode(texts, out_type=str, num_threads=threads)
+        ]
+
+    def decode(self, pieces: str) -> str:
+        """The text of pieces joined by spaces."""
+        return pieces if self.processor is None else self.processor.decode_pieces(pieces.split())
+
+    def knows(self, piece: str) -> bool:
+        """False for a piece outside the model: characters that its training text lacked."""
+        return self.processor is None or self.processor.piece_to_id(piece) != self.processor.unk_id()
+
+
+def train_subwords(
+    sentences: Iterable[str], vocab_size: int, kind: str = "unigram", character_coverage: float = 1.0
+) -> bytes:
+    """Train SentencePiece with the separator and the mask as symbols of their own.
+
+    The same sentences give the same model.
+
+    Args:
+        sentences: the training text; must not raise (SentencePiece would take it for the end).
+        kind: "unigram" or "bpe".
+        character_coverage: share of the text's characters that get a piece.
+
+    Returns:
+        the model file's content.
+
+    Raises:
+        BadInput: the text does not allow a vocabulary of this size.
+    """
+    import sentencepiece
+
+    sentencepiece.set_random_generator_seed(1)
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(sentences),
+            model_writer=model,
+            model_type=kind,
+            vocab_size=vocab_size,
+            character_coverage=character_coverage,
+            user_defined_symbols=[SEPARATOR, MASK],
+            input_sentence_size=TRAINING_SENTENCES,
+            shuffle_input_sentence=True,
+            max_sentence_length=65536,  # bytes; longer lines are left out of the training
+            num_threads=16,  # fixed: the sums, and so the model, depend on it
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        reason = re.sub(r"^Internal: \S+ \[.*?\] ", "", str(error)).strip()
+        raise BadInput(
+            f"no subword model of {vocab_size} pieces from this text: {reason or 'no text'}"
+        ) from None
+    return model.getvalue()

@@ -1,0 +1,167 @@
+"""The rows of a parallel text with document ids, read in one pass and checked line by line."""
+
+import itertools
+import json
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, Optional, Set, Tuple
+
+from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+
+logger = logging.getLogger(__name__)
+SPECIAL_WORDS = frozenset(["<s>", "</s>", "<pad>"])
+
+
+@dataclass(frozen=True)
+class Row:
+    """One sentence pair: its line from 1, texts with single spaces, document id, ``current`` "0" or "1",
+    metadata as JSON."""
+
+    line: int
+    source: str
+    target: str
+    document: str
+    current: Optional[str] = None
+    meta: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """The files of one split: PREFIX.SRC, PREFIX.TGT, PREFIX.docids and, if there, .current, .meta.jsonl.
+
+    Args:
+        blank_lines: there are no ids; a blank line on both sides ends a document.
+        whole_words: the words will be the dictionary's symbols (no subwords), so none may be a special one.
+
+    Raises:
+        BadInput: no document ids (or ids where blank lines shall mark the documents).
+    """
+
+    prefix: str
+    source_lang: str
+    target_lang: str
+    blank_lines: bool = False
+    whole_words: bool = False
+
+    def __post_init__(self):
+        ids = self.path("docids")
+        if self.blank_lines and any(self.path(name).exists() for name in ("docids", "current", "meta.jsonl")):
+            raise BadInput(
+                f"blank lines between documents exclude {ids.name}, .current and .meta.jsonl", self.prefix
+            )
+        if not self.blank_lines and not ids.is_file():
+            raise BadInput(
+                "no such file; expected one document id per line (or --blank-lines, for text with a blank "
+                "line between documents)",
+                ids,
+            )
+
+    def path(self, suffix: str) -> Path:
+        return Path(f"{self.prefix}.{suffix}")
+
+    def has(self, suffix: str) -> bool:
+        """Whether the optional file is there."""
+        return self.path(suffix).is_file()
+
+    def rows(self) -> Iterator[Row]:
+        """The rows in order; every check happens here.
+
+        Raises:
+            BadInput: names file, line and what was expected.
+        """
+        return self._blank_line_rows() if self.blank_lines else self._id_rows()
+
+    def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, Tuple[str, ...]]]:
+        """Line number and one line of each file; all must be equally long."""
+        paths = [self.path(suffix) for suffix in suffixes]
+        missing = object()
+        number = 0
+        for number, lines in enumerate(
+            itertools.zip_longest(*map(iterate_lines, paths), fillvalue=missing), 1
+        ):
+            if missing in lines:
+                short, long = lines.index(missing), next(i for i, x in enumerate(lines) if x is not missing)
+                raise BadInput(
+                    f"ends after {number - 1} lines, but {paths[long]} goes on", paths[short], number
+                )
+            yield number, lines  # type: ignore[misc]
+        if not number:
+            raise BadInput("expected text, found no line", paths[0])
+
+    def _sentence(self, line: str, suffix: str, number: int) -> str:
+        for symbol in (SEPARATOR, MASK):
+            if symbol in line:
+                raise BadInput(f"expected text, found the symbol {symbol}", self.path(suffix), number)
+        if self.whole_words and not SPECIAL_WORDS.isdisjoint(line.split()):
+            symbols = ", ".join(sorted(SPECIAL_WORDS))
+            raise BadInput(f"expected words, found one of fairseq's {symbols}", self.path(suffix), number)
+        if number == 1:
+            line = line.lstrip("\ufeff")  # a byte order mark
+        return " ".join(line.split())
+
+    def _id_rows(self) -> Iterator[Row]:
+        extra = [suffix for suffix in ("current", "meta.jsonl") if self.has(suffix)]
+        seen: Set[str] = set()
+        previous, returned = None, False
+        for number, (source, target, document, *more) in self._aligned(
+            self.source_lang, self.target_lang, "docids", *extra
+        ):
+            document = document.strip("\ufeff \t")
+            if not document:
+                raise BadInput("expected a document id, found a blank line", self.path("docids"), number)
+            if document != previous and document in seen and not returned:
+                returned = True
+                logger.warning(
+                    "%s:%d: document id %r returns after another document; it is read as a new document",
+                    self.path("docids"), number, document,
+                )  # fmt: skip
+            seen.add(document)
+            previous = document
+            options = dict(zip(extra, more, strict=True))
+            yield Row(
+                number,
+                self._sentence(source, self.source_lang, number),
+                self._sentence(target, self.target_lang, number),
+                document,
+                self._current(options["current"], number) if "current" in options else None,
+                self._meta(options["meta.jsonl"], number) if "meta.jsonl" in options else None,
+            )
+
+    def _blank_line_rows(self) -> Iterator[Row]:
+        document, between = 0, True
+        for number, (source, target) in self._aligned(self.source_lang, self.target_lang):
+            source = self._sentence(source, self.source_lang, number)
+            target = self._sentence(target, self.target_lang, number)
+            if bool(source) != bool(target):
+                suffix, other = self.source_lang, self.target_lang
+                if source:
+                    suffix, other = other, suffix
+                raise BadInput(
+                    f"blank, but {self.path(other).name} is not: a blank line ends a document on both sides "
+                    "(empty sentences need document ids)",
+                    self.path(suffix),
+                    number,
+                )
+            if source:
+                document += between
+                yield Row(number, source, target, str(document))
+            between = not source
+        if not document:
+            raise BadInput("expected text, found only blank lines", self.path(self.source_lang))
+
+    def _current(self, line: str, number: int) -> str:
+        if line.strip() not in ("0", "1"):
+            raise BadInput(f"expected 0 or 1, found {line.strip()!r}", self.path("current"), number)
+        return line.strip()
+
+    def _meta(self, line: str, number: int) -> str:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+            raise BadInput("expected a JSON object of strings", self.path("meta.jsonl"), number)
+        return line.strip()

@@ -1,0 +1,122 @@
+"""Puts subword models and dictionaries into a new data folder: trained, given, or another folder's."""
+
+import itertools
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from ctxmt_fairseq.corpora.subwords import Subwords, model_names, train_subwords
+from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
+
+MULTIPLE = 8  # dictionary sizes, for the matrix units of GPUs
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """How a data folder's text becomes symbols.
+
+    Attributes:
+        joint: one dictionary (and, if trained, one subword model) for both languages.
+        subwords: False: the words between white space are the symbols.
+        spm: language -> a given SentencePiece model; empty: train.
+        vocab_size: of each model that is trained (default 8000); without subwords the number of most frequent
+            words that are kept (default all).
+        spm_type, character_coverage: see ``train_subwords``.
+        like: a data folder; its models and dictionaries are taken and all of the above is void.
+    """
+
+    joint: bool = True
+    subwords: bool = True
+    spm: Dict[str, str] = field(default_factory=dict)
+    vocab_size: Optional[int] = None
+    spm_type: str = "unigram"
+    character_coverage: float = 1.0
+    like: Optional[str] = None
+
+    def whole_words(self, languages: List[str]) -> bool:
+        """Whether the text stays in words."""
+        if self.like is not None:
+            return not any(find_models(self.like, languages))
+        return not self.subwords
+
+
+def find_models(folder: Any, languages: List[str]) -> List[Optional[str]]:
+    """Name of each language's SentencePiece model in a data folder, None where there is none."""
+    return [
+        next((name for name in model_names(language) if (Path(folder) / name).is_file()), None)
+        for language in languages
+    ]
+
+
+def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) -> None:
+    """Write the folder's SentencePiece models; ``text``: language -> its training text, for new models.
+
+    Raises:
+        BadInput: a given model is none, or the text is too small for the vocabulary.
+    """
+    languages = list(text)
+    if vocabulary.like is not None:
+        for name in filter(None, set(find_models(vocabulary.like, languages))):
+            shutil.copyfile(Path(vocabulary.like) / name, folder / name)
+    elif vocabulary.spm:
+        for language, model in vocabulary.spm.items():
+            Subwords(model)  # refuses what is no model
+            one = len(set(vocabulary.spm.values())) == 1
+            shutil.copyfile(model, folder / model_names(language)[1 if one else 0])
+    elif vocabulary.subwords and vocabulary.joint:
+        _train(vocabulary, folder / model_names(languages[0])[1], list(text.values()))
+    elif vocabulary.subwords:
+        for language, path in text.items():
+            _train(vocabulary, folder / model_names(language)[0], [path])
+
+
+def _train(vocabulary: Vocabulary, model: Path, paths: List[Path]) -> None:
+    sentences = itertools.chain.from_iterable(map(iterate_lines, paths))
+    size = vocabulary.vocab_size or 8000
+    model.write_bytes(train_subwords(sentences, size, vocabulary.spm_type, vocabulary.character_coverage))
+
+
+def place_dictionaries(
+    vocabulary: Vocabulary, folder: Path, frequencies: Dict[str, Counter]
+) -> Dict[str, Any]:
+    """Write ``dict.LANG.txt``, the separator and the mask at the end; returns language -> fairseq Dictionary.
+
+    Args:
+        frequencies: language -> symbol counts of the encoded training text (unused with ``like``).
+    """
+    from fairseq.data import Dictionary
+
+    languages = list(frequencies)
+    if vocabulary.like is not None:
+        dictionaries = {x: Dictionary.load(str(Path(vocabulary.like) / f"dict.{x}.txt")) for x in languages}
+        for dictionary in dictionaries.values():
+            add_symbols(dictionary)
+    elif vocabulary.joint:
+        together: Counter = sum(frequencies.values(), Counter())
+        dictionaries = dict.fromkeys(languages, _dictionary(vocabulary, together))
+    else:
+        dictionaries = {language: _dictionary(vocabulary, frequencies[language]) for language in languages}
+    for language, dictionary in dictionaries.items():
+        dictionary.save(str(folder / f"dict.{language}.txt"))
+    return dictionaries
+
+
+def _dictionary(vocabulary: Vocabulary, frequencies: Counter) -> Any:
+    """By falling frequency, then by symbol; padded so that the size is a multiple at the end."""
+    from fairseq.data import Dictionary
+
+    dictionary = Dictionary()
+    for symbol in sorted(frequencies):
+        dictionary.add_symbol(symbol, frequencies[symbol])
+    kept = -1
+    if not vocabulary.subwords and vocabulary.vocab_size:
+        kept = vocabulary.vocab_size + dictionary.nspecial
+    dictionary.finalize(nwords=kept, padding_factor=1)
+    fillers = itertools.count()
+    while (len(dictionary) + len((SEPARATOR, MASK))) % MULTIPLE:
+        dictionary.add_symbol(f"madeupword{next(fillers):04d}", n=0)
+    add_symbols(dictionary)
+    return dictionary
