@@ -1,0 +1,115 @@
+"""Averages the parameters of the checkpoints nearest to the best one (focused concatenation, appendix A)."""
+
+import logging
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Union
+
+import torch
+from tqdm import tqdm
+
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.fairseq_fixes import peek
+
+logger = logging.getLogger(__name__)
+# What fairseq writes at the end of an epoch, and every --save-interval-updates.
+SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One checkpoint file, the training updates behind it and its validation score, if it was validated."""
+
+    path: Path
+    updates: int
+    score: Optional[float]
+
+    @classmethod
+    def read(cls, path: Path) -> "Checkpoint":
+        """Raises BadInput: no checkpoint of fairseq."""
+        state = peek(path)
+        try:
+            updates = int(state["optimizer_history"][-1]["num_updates"])
+            score = state["extra_state"].get("val_loss")
+        except (TypeError, KeyError, IndexError):
+            raise BadInput("expected a checkpoint of fairseq-train", path) from None
+        return cls(path, updates, None if score is None else float(score))
+
+
+def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
+    """The checkpoints nearest to the best (or last) one, which is among them, in the order of training.
+
+    Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it,
+    where there are as many. Of two equally near the earlier is taken. Fewer than ``count`` are warned about.
+
+    Args:
+        folder: fairseq's --save-dir.
+        count: how many.
+        around: "best" or "last": the centre is what checkpoint_best.pt or checkpoint_last.pt was saved from.
+
+    Raises:
+        BadInput: ``count`` below 1, no ``around`` checkpoint, or a file that is no checkpoint.
+    """
+    if count < 1:
+        raise BadInput(f"expected at least one checkpoint to average, found --count {count}")
+    centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt")
+    saved = [Checkpoint.read(path) for path in Path(folder).iterdir() if SAVED_NAME.fullmatch(path.name)]
+    # The epoch's own file of the centre may have been removed (--keep-last-epochs): then its copy counts.
+    by_updates = {checkpoint.updates: checkpoint for checkpoint in [centre, *saved]}
+    ordered = [by_updates[updates] for updates in sorted(by_updates)]
+    middle = ordered.index(by_updates[centre.updates])
+    nearest = sorted(range(len(ordered)), key=lambda index: (abs(index - middle), index))[:count]
+    if len(nearest) < count:
+        logger.warning("%s: only %d checkpoints to average, %d were asked for", folder, len(nearest), count)
+    return [ordered[index] for index in sorted(nearest)]
+
+
+def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
+    """The mean of every floating-point parameter, in its own type but summed in float32 or wider.
+
+    Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do.
+
+    Raises:
+        BadInput: a file's parameters have other names or shapes than the first one's.
+    """
+    first = peek(paths[0])["model"]
+    sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
+    for path in tqdm(paths[1:], desc="average", unit=" checkpoints", disable=None):
+        model = peek(path)["model"]
+        for name in [*first, *model]:
+            if name not in model or name not in first or model[name].shape != first[name].shape:
+                raise BadInput(f"expected the parameters of {paths[0].name}, but {name} differs", path)
+        for name, tensor in model.items():
+            if tensor.is_floating_point():
+                sums[name] += _wide(tensor)
+    averages: Dict[str, torch.Tensor] = {}
+    shared: Dict[Any, torch.Tensor] = {}
+    for name, tensor in first.items():
+        mean = (sums[name] / len(paths)).to(tensor.dtype) if tensor.is_floating_point() else sums[name]
+        memory = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
+        averages[name] = shared.setdefault(memory, mean) if tensor.numel() else mean
+    return averages
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    """float16 and bfloat16 as float32; other types as they are."""
+    return tensor.float() if tensor.is_floating_point() and tensor.itemsize < 4 else tensor
+
+
+def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
+    """Write the last of the checkpoints with the averaged parameters and without its optimizer state.
+
+    Raises:
+        BadInput: the checkpoints are not of one model.
+    """
+    state = dict(peek(checkpoints[-1].path))
+    state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
+    state.pop("last_optimizer_state", None)
+    temporary = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        torch.save(state, temporary)
+        os.replace(temporary, output)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,29 @@
+"""Average the parameters of the checkpoints nearest to the best one, itself included.
+
+The result loads like any checkpoint but holds no optimizer state, so training cannot resume from it.
+
+Example: ctxmt average checkpoints --count 5 --output checkpoints/averaged.pt
+"""
+
+from pathlib import Path
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument("save_dir", metavar="SAVE_DIR", type=Path, help="fairseq-train's --save-dir")
+    parser.add_argument("--count", type=int, default=5, metavar="N", help="how many (default 5)")
+    parser.add_argument(
+        "--around", choices=["best", "last"], default="best", help="nearest to which one (default best)"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default SAVE_DIR/averaged.pt")
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.checkpoints import nearest_checkpoints, write_average
+
+    output = args.output or args.save_dir / "averaged.pt"
+    checkpoints = nearest_checkpoints(args.save_dir, args.count, args.around)
+    write_average(checkpoints, output)
+    print(f"{output}: the average of {len(checkpoints)}")
+    for checkpoint in checkpoints:
+        score = "none" if checkpoint.score is None else f"{checkpoint.score:.4f}"
+        print(f"{checkpoint.path.name:<24} {checkpoint.updates:>9} updates   validation score {score}")
