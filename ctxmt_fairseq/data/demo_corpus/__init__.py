@@ -20,8 +20,8 @@ Files of ``ctxmt demo-corpus DIR``:
 
 * ``id``: unique string
 * ``phenomenon``: string
-* ``distance``: sentences from the current one to the one that decides, in the direction of ``context``;
-  0 for metadata
+* ``distance``: sentences from the current one back to the one that decides; -1 is the following sentence,
+  0 is metadata
 * ``context``: what decides, ``source-previous``, ``target-previous``, ``source-next`` or ``metadata``
 * ``source``: the source sentences of the window, in document order
 * ``current``: index of the current sentence in ``source``

@@ -40,7 +40,7 @@ class ContrastiveSet:
 
 
 def _pronoun(distance: int) -> Plan:
-    description = f"il/elle, ils/elles, le/la by the gender of the antecedent, {distance} sentence{'s' * (distance > 1)} back"
+    description = f"il/elle, ils/elles, le/la by the gender of the antecedent at distance {distance}"
     return Plan(
         f"pronoun-distance-{distance}",
         "opensubs",
@@ -127,7 +127,7 @@ PLANS = (
         "jsonl",
         "cataphora",
         NEXT,
-        (1,),
+        (-1,),
         "il/elle, ils/elles by the gender of the thing that the next sentence names",
         TwinMaker.cataphora,
     ),

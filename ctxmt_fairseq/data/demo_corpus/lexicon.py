@@ -275,9 +275,9 @@ REGISTER_TEXTS = (
 UNSEEN_REGISTER_TEXTS = (
     (
         "Friends chatting casually",
-        "An informal talk",
+        "A casual chat",
         "Relaxed chit-chat among friends",
-        "Casual conversation",
+        "Laid-back chit-chat",
     ),
     ("Officials conversing politely", "A formal talk", "Polite official meeting", "Formal exchange"),
 )

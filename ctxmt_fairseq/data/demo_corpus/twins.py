@@ -76,7 +76,7 @@ class TwinMaker:
         (filler,) = self._fillers(1)
         targets = [[filler.fr[0], fr] for fr in said.fr]
         return [
-            Example(1, [filler.en, said.en, sentence.en], 1, targets, correct)
+            Example(-1, [filler.en, said.en, sentence.en], 1, targets, correct)
             for correct, (sentence, _) in enumerate(key)
         ]
 
