@@ -240,6 +240,22 @@ def test_the_average_of_the_source_window_reaches_the_decoder():
     np.testing.assert_allclose(seen[0][0, :7, :64], np.sin(angles), atol=1e-4)
 
 
+def test_flags_of_a_window_with_following_context_and_another_number_of_target_sentences():
+    """Source: context, current, following. Target: one context sentence fewer, so the current one alone."""
+    model = make(segment_positions="learned", segment_types="context", no_token_positional_embeddings=True)
+    net_input = batch([[[1], [2], [3]]], [[[4, 5]]])
+    net_input.update(current_segment=torch.tensor([1]), target_context_sizes=torch.tensor([0]))
+    seen = {}
+    for side in (model.encoder, model.decoder):
+        side.embed_positions.register_forward_hook(
+            lambda module, inputs, output, side=side: seen.__setitem__(side, output)
+        )
+    logits(model, net_input)
+    for side, flags in ((model.encoder, [1, 1, 0, 0, 1, 1]), (model.decoder, [0, 0, 0])):
+        expected = side.embed_positions.segment_table.weight[torch.tensor(flags) + 1]
+        torch.testing.assert_close(seen[side][0], expected)
+
+
 def test_a_hypothesis_with_too_many_sentences_stays_in_the_current_one():
     model = make(segment_positions="learned", segment_types="context")
     positions = model.decoder.embed_positions
