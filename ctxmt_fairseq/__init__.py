@@ -1,6 +1,10 @@
 """Context-aware machine translation with fairseq: ``fairseq-train --user-dir ctxmt_fairseq``."""
 
-from ctxmt_fairseq import fairseq_fixes
+import logging
+
+logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
+
+from ctxmt_fairseq import fairseq_fixes  # noqa: E402
 
 fairseq_fixes.apply()
 

@@ -1,6 +1,7 @@
 """Keeps other libraries' debug messages out of our commands' stderr."""
 
 import logging
+import warnings
 
 
 def quiet_libraries() -> None:
@@ -8,3 +9,5 @@ def quiet_libraries() -> None:
     logging.getLogger().setLevel(logging.WARNING)
     for name in ("hydra", "numba", "matplotlib", "fairseq", "h5py", "umap"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # fairseq passes a boolean padding mask beside a float causal mask; torch warns once per process
+    warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")

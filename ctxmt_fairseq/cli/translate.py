@@ -1,0 +1,81 @@
+"""Translate documents, one output line per input line.
+
+The input is text with document ids (--docids), text with blank lines between documents, or JSON lines
+({"source": ..., "document": ...}). With target context the model's own earlier translations are forced as the
+prefix of the next sentence; --target-context-from gives them instead (post-editing: a file, or '-' for
+corrections that arrive line by line on stdin: after each printed translation one line, empty to accept it).
+
+Example: ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4 --lenpen 0.6
+"""
+
+import argparse
+
+
+def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.model_options import add_model_options
+
+    parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
+    parser.add_argument("input", metavar="INPUT", help="source text")
+    parser.add_argument("--docids", metavar="FILE", help="one document id per line of INPUT")
+    parser.add_argument("--current", metavar="FILE", help="0 (context only, not translated) or 1 per line")
+    parser.add_argument("--json-lines", action="store_true", help="INPUT holds JSON lines")
+    parser.add_argument("--output", metavar="FILE", help="(default: stdout); an interrupted run is resumed")
+    parser.add_argument("--decoding", choices=("prefix", "window"), default="prefix",
+                        help="force the target context, or decode the whole target window")  # fmt: skip
+    parser.add_argument("--target-context-from", metavar="FILE",
+                        help="target context instead of own translations: one line per input line, or '-'")  # fmt: skip
+    parser.add_argument("--keep-sentence", choices=("current", "first"), help="sentence of the decoded window")
+    parser.add_argument("--documents-at-once", type=int, default=16, metavar="N", help="batch size")
+    search = parser.add_argument_group("search")
+    search.add_argument("--beam", type=int, default=5)
+    search.add_argument("--lenpen", type=float, default=1.0, help="length penalty")
+    search.add_argument("--max-len-a", type=float, default=0, help="at most a x + b tokens for x in the source")
+    search.add_argument("--max-len-b", type=int, default=200)
+    search.add_argument("--min-len", type=int, default=1)
+    search.add_argument("--unkpen", type=float, default=0)
+    search.add_argument("--no-repeat-ngram-size", type=int, default=0)
+    search.add_argument("--scores", action="store_true", help="print each sentence's score before a tab")
+    add_model_options(parser)
+
+
+SEARCH = ("beam", "lenpen", "max_len_a", "max_len_b", "min_len", "unkpen", "no_repeat_ngram_size")
+
+
+def read_input(args):
+    """The documents that the options describe."""
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.generation import input_documents
+
+    if args.json_lines:
+        return input_documents.read_json_lines(args.input)
+    if args.docids:
+        return input_documents.read_with_ids(args.input, args.docids, args.current)
+    if args.current:
+        raise BadInput("--current: expected --docids, without which lines may be blank")
+    return input_documents.read_blank_line_documents(args.input)
+
+
+def run(args) -> None:
+    import sys
+
+    from ctxmt_fairseq.cli.model_options import load_from_options
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+    from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
+
+    for name in ("beam", "documents_at_once"):
+        if getattr(args, name) < 1:
+            raise BadInput(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
+    documents = read_input(args)
+    loaded = load_from_options(args)
+    if args.keep_sentence:
+        loaded.task.cfg.keep_sentence = args.keep_sentence
+    search = argparse.Namespace(**{name: getattr(args, name) for name in SEARCH})
+    translator = DocumentTranslator(loaded, search, args.decoding, args.documents_at_once)
+    if args.target_context_from == "-":
+        post_edit(translator, documents, sys.stdin, sys.stdout)
+    else:
+        settings = {name: value for name, value in vars(args).items() if name != "run"}
+        translate_file(translator, documents, args.output, settings, args.target_context_from, args.scores)
+    if translator.count.windows and translator.loaded.task.context_options().target_context:
+        print(f"ctxmt: {translator.count}", file=sys.stderr)

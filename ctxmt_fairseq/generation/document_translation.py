@@ -1,0 +1,98 @@
+"""Whole documents through the models: many side by side, sentence by sentence, each after its own past."""
+
+import collections
+from argparse import Namespace
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.running_document import RunningDocuments
+
+_SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
+
+
+def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
+    """Batches of at most ``width`` lines.
+
+    Args:
+        lines: to translate, increasing.
+        dependent: each line needs the translations before it in its document. Then a batch holds the next
+            line of ``width`` documents, and a finished document makes room for the next one.
+    """
+    if not dependent:
+        yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
+        return
+    number = np.searchsorted(documents.starts, np.asarray(lines, np.int64), side="right")
+    by_document: Dict[int, List[int]] = {}
+    for line, document in zip(lines, number.tolist(), strict=True):
+        by_document.setdefault(document, []).append(line)
+    waiting = collections.deque(group[::-1] for group in by_document.values())
+    active: List[List[int]] = []
+    while waiting or active:
+        while waiting and len(active) < width:
+            active.append(waiting.popleft())
+        yield [remaining.pop() for remaining in active]
+        active = [remaining for remaining in active if remaining]
+
+
+class DocumentTranslator:
+    """Translates documents with one ensemble.
+
+    Args:
+        loaded: the models.
+        search: fairseq's generation options (``beam``, ``lenpen``, ``max_len_a``, ...), all optional.
+        decoding: "prefix" forces the target context and decodes the current sentence only; "window" decodes
+            the whole target window, as the focused-concatenation paper does.
+        width: documents side by side.
+    """
+
+    def __init__(self, loaded: LoadedModels, search: Namespace, decoding: str = "prefix", width: int = 16):
+        self.loaded = loaded
+        self.width = width
+        self.count = WindowCount()
+        options = loaded.task.context_options()
+        self.forced = decoding == "prefix" and options.target_context > 0
+        self.dependent = self.forced or options.target_text_on_source
+        if self.forced and loaded.task.keep_sentence == "first":
+            raise BadInput("--keep-sentence first: expected --decoding window, which decodes that sentence")
+        dictionary = loaded.task.target_dictionary
+        models: Any = loaded.models
+        if self.forced:
+            models = ForcedPrefixEnsemble(loaded.models, dictionary.eos(), dictionary.pad())
+        self.generator = loaded.task.build_generator(models, search)
+
+    def running(
+        self,
+        sources: Sequence[torch.Tensor],
+        documents: Documents,
+        targets: Optional[Sequence[torch.Tensor]] = None,
+    ) -> RunningDocuments:
+        """Documents ready to be translated; see ``RunningDocuments``."""
+        return RunningDocuments(self.loaded.task, sources, documents, targets, self.loaded.limits)
+
+    def translate(
+        self, running: RunningDocuments, lines: Sequence[int]
+    ) -> Iterator[Tuple[int, List[Hypothesis]]]:
+        """n-best current sentences of ``lines``, as they become available.
+
+        A line whose target is already known (given, or resumed) is context for others like any other.
+        """
+        if not self.dependent:
+            block = self.width * _SORTED_BATCHES
+            for at in range(0, len(lines), block):
+                by_length = sorted(lines[at : at + block], key=lambda line: len(running.sources[line]))
+                yield from self._batches(running, by_length)
+        else:
+            yield from self._batches(running, lines)
+
+    def _batches(self, running: RunningDocuments, lines: Sequence[int]):
+        for batch in schedule(running.dataset.builder.documents, lines, self.width, self.dependent):
+            yield from running.translate(
+                self.generator, self.loaded.models, batch, self.forced, self.count
+            ).items()

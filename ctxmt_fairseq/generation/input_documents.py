@@ -1,0 +1,103 @@
+"""The text files that ``ctxmt translate`` reads, and the line of the output that each sentence belongs to."""
+
+import json
+from dataclasses import dataclass
+from typing import List, Optional
+
+import numpy as np
+
+from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_sentences
+from ctxmt_fairseq.errors import BadInput
+
+
+@dataclass(frozen=True)
+class InputDocuments:
+    """Source text to translate.
+
+    Attributes:
+        sentences: source sentences.
+        documents: their boundaries.
+        current: (S,) bool; False for sentences that serve as context only.
+        output_lines: (S,) the line of the output, from 0, that holds each sentence's translation.
+        height: lines of the output, as many as the input has.
+    """
+
+    sentences: List[str]
+    documents: Documents
+    current: np.ndarray
+    output_lines: np.ndarray
+    height: int
+
+
+def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] = None) -> InputDocuments:
+    """Text with one document id per line, and optionally 0 (context only) or 1 per line.
+
+    Raises:
+        BadInput: unequal line counts, a blank id, a flag that is not 0 or 1.
+    """
+    sentences = read_sentences(text)
+    documents = Documents.read(docids, len(sentences))
+    flags = np.ones(len(sentences), bool)
+    if current is not None:
+        flags = read_flags(current, len(sentences))
+    return _aligned(sentences, documents, flags)
+
+
+def read_flags(path: PathLike, expected: int) -> np.ndarray:
+    """A file of 0 or 1 per line: (expected,) bool.
+
+    Raises:
+        BadInput: another number of lines, or something else in one.
+    """
+    flags = [line.strip() for line in iterate_lines(path)]
+    if len(flags) != expected:
+        raise BadInput(f"expected {expected} lines of 0 or 1, found {len(flags)}", path)
+    for number, flag in enumerate(flags, 1):
+        if flag not in ("0", "1"):
+            raise BadInput(f"expected 0 or 1, found {flag!r}", path, number)
+    return np.array(flags) == "1"
+
+
+def read_blank_line_documents(text: PathLike) -> InputDocuments:
+    """Text with blank lines between documents; it cannot hold empty sentences."""
+    sentences, lengths, lines = [], [], []
+    between, number = True, -1
+    for number, sentence in enumerate(read_sentences(text)):
+        if sentence:
+            if between:
+                lengths.append(0)
+            lengths[-1] += 1
+            sentences.append(sentence)
+            lines.append(number)
+        between = not sentence
+    flags = np.ones(len(sentences), bool)
+    return InputDocuments(
+        sentences, Documents.from_lengths(lengths), flags, np.array(lines, np.int64), number + 1
+    )
+
+
+def read_json_lines(path: PathLike) -> InputDocuments:
+    """One object per line: ``source`` (text), ``document`` (its id), optionally ``current`` (true or false).
+
+    Raises:
+        BadInput: a line that is not such an object.
+    """
+    sentences, ids, flags = [], [], []
+    for number, line in enumerate(iterate_lines(path), 1):
+        try:
+            record = json.loads(line)
+            source, document, current = record["source"], record["document"], record.get("current", True)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise BadInput('expected {"source": ..., "document": ...}', path, number) from None
+        if not isinstance(source, str) or not str(document).strip() or not isinstance(current, bool):
+            raise BadInput("expected a text, a non-empty document id and true or false", path, number)
+        if "\n" in source or "\0" in source:
+            raise BadInput("expected a single line of text in source", path, number)
+        sentences.append(source.strip())
+        ids.append(str(document))
+        flags.append(current)
+    return _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool))
+
+
+def _aligned(sentences: List[str], documents: Documents, flags: np.ndarray) -> InputDocuments:
+    return InputDocuments(sentences, documents, flags, np.arange(len(sentences)), len(sentences))

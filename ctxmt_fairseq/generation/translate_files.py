@@ -1,0 +1,112 @@
+"""From input documents to output lines: a resumable file, or a dialogue with a post-editor."""
+
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, Optional, TextIO
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from ctxmt_fairseq.data.documents import PathLike, read_sentences
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.input_documents import InputDocuments
+from ctxmt_fairseq.generation.journal import Journal, fingerprint
+
+
+def translate_file(
+    translator: DocumentTranslator,
+    documents: InputDocuments,
+    output: Optional[PathLike],
+    settings: Dict[str, Any],
+    target_context: Optional[PathLike] = None,
+    scores: bool = False,
+) -> None:
+    """Translate everything to a file (or stdout), line-aligned with the input.
+
+    Args:
+        output: written whole at the end; until then ``OUTPUT.partial`` keeps what is done, and a second run
+            with the same text, model files and settings continues there.
+        settings: what else the translations depend on.
+        target_context: a file with the target context, one line per input line.
+        scores: write each sentence's score and a tab before it.
+
+    Raises:
+        BadInput: the target context does not match the input, or another run's journal is in the way.
+    """
+    loaded = translator.loaded
+    sources = [loaded.encode_source(sentence) for sentence in documents.sentences]
+    targets = None
+    if target_context is not None:
+        targets = [loaded.encode_target(line) for line in _given(target_context, documents)]
+    running = translator.running(sources, documents.documents, targets)
+    journal = Journal(output, _run(documents, settings, target_context)) if output else None
+    done: Dict[int, Dict[str, Any]] = dict(journal.done) if journal else {}
+    if targets is None:
+        for line, record in done.items():
+            running.record(line, torch.tensor(record["tokens"]))
+    wanted = documents.current | (translator.dependent and targets is None)
+    lines = [line for line in np.flatnonzero(wanted).tolist() if line not in done]
+    with tqdm(total=len(lines), unit="sentence", disable=None, file=sys.stderr) as progress:
+        for line, nbest in translator.translate(running, lines):
+            record = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
+            done[line] = record
+            if journal:
+                journal.add(line, **record)
+            progress.update()
+    text = [""] * documents.height
+    for line in np.flatnonzero(documents.current).tolist():
+        translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
+        prefix = f"{done[line]['score']:.4f}\t" if scores else ""
+        text[documents.output_lines[line]] = prefix + translation
+    whole = "".join(line + "\n" for line in text)
+    if journal:
+        journal.finish(whole)
+    else:
+        sys.stdout.write(whole)
+
+
+def _given(path: PathLike, documents: InputDocuments) -> List[str]:
+    lines = read_sentences(path)
+    if len(lines) != documents.height:
+        raise BadInput(f"expected {documents.height} lines as in the input, found {len(lines)}", path)
+    return [lines[line] for line in documents.output_lines]
+
+
+def _run(documents: InputDocuments, settings: Dict[str, Any], target_context: Optional[PathLike]) -> str:
+    checkpoints = [Path(path).stat() for path in settings["path"].split(":")]
+    return fingerprint(
+        [
+            documents.sentences,
+            documents.documents.starts.tolist(),
+            documents.current.tolist(),
+            settings,
+            [(stat.st_size, stat.st_mtime_ns) for stat in checkpoints],
+            Path(target_context).read_text(encoding="utf-8") if target_context else None,
+        ]
+    )
+
+
+def post_edit(
+    translator: DocumentTranslator, documents: InputDocuments, corrections: TextIO, output: TextIO
+) -> None:
+    """Print a translation, read its correction, go on with the corrected text as target context.
+
+    An empty correction accepts the translation, and so does the end of the corrections.
+    """
+    loaded = translator.loaded
+    running = translator.running(
+        [loaded.encode_source(sentence) for sentence in documents.sentences], documents.documents
+    )
+    for line in range(len(documents.sentences)):
+        if not (documents.current[line] or translator.dependent):
+            continue
+        ((_, nbest),) = translator.translate(running, [line])
+        if not documents.current[line]:
+            continue
+        output.write(loaded.decode_target(nbest[0]["tokens"]) + "\n")
+        output.flush()
+        correction = corrections.readline().strip()
+        if correction:
+            running.record(line, loaded.encode_target(correction))
