@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Optional
 
 from tqdm import tqdm
 
-from ctxmt_fairseq.corpora.data_folder import new_folder, read_description, write_description
+from ctxmt_fairseq.corpora.data_folder import PathLike, new_folder, read_description, write_description
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary, find_models, place_dictionaries, place_subwords
@@ -42,7 +42,7 @@ class Corpus:
 
 
 def preprocess(
-    corpus: Corpus, vocabulary: Vocabulary, out: str, overwrite: bool = False, workers: int = 1
+    corpus: Corpus, vocabulary: Vocabulary, out: PathLike, overwrite: bool = False, workers: int = 1
 ) -> Dict[str, Any]:
     """Make the data folder ``out``; returns its description (the content of ``ctxmt.json``).
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from ctxmt_fairseq.corpora.subwords import Subwords, model_names, train_subwords
+from ctxmt_fairseq.corpora.subwords import PathLike, Subwords, model_names, train_subwords
 from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
 
@@ -34,7 +34,7 @@ class Vocabulary:
     vocab_size: Optional[int] = None
     spm_type: str = "unigram"
     character_coverage: float = 1.0
-    like: Optional[str] = None
+    like: Optional[PathLike] = None
 
     def whole_words(self, languages: List[str]) -> bool:
         """Whether the text stays in words."""
@@ -43,7 +43,7 @@ class Vocabulary:
         return not self.subwords
 
 
-def find_models(folder: Any, languages: List[str]) -> List[Optional[str]]:
+def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
     """Name of each language's SentencePiece model in a data folder, None where there is none."""
     return [
         next((name for name in model_names(language) if (Path(folder) / name).is_file()), None)
