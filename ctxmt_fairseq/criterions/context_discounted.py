@@ -163,5 +163,7 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
             log_mean("context_sentence_loss", context, total("context_nsentences"))
             metrics.log_derived(
                 "current_context_ratio",
-                lambda meters: meters["current_sentence_loss"].avg / meters["context_sentence_loss"].avg,
+                lambda meters: round(
+                    meters["current_sentence_loss"].avg / meters["context_sentence_loss"].avg, 3
+                ),
             )
