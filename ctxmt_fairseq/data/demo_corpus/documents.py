@@ -116,8 +116,8 @@ Scene = Callable[[random.Random, Situation], List[Pair]]
 SCENES: Dict[Scene, int] = {
     _pronoun_scene: 6,
     _sense_scene: 3,
-    _term_scene: 4,
-    _register_scene: 2,
+    _term_scene: 5,
+    _register_scene: 4,
     _ellipsis_scene: 2,
     _cataphora_scene: 2,
 }
