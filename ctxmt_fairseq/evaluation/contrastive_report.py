@@ -259,6 +259,7 @@ def example_lines(
     for example, row in zip(contrastive_set.examples, scores, strict=True):
         choice = choose(row, example.correct, convention)
         record = {
+            "set": contrastive_set.name,
             "id": example.id,
             "phenomenon": example.phenomenon,
             "distance": example.distance,

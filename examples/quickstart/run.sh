@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# From nothing to a comparison: install, write the demo corpus, train three small models, evaluate them.
+#   bash examples/quickstart/run.sh [OUT]      (default OUT: out/quickstart in the checkout)
+# OUT/report.json and OUT/accuracies.png hold the results; a finished step is not repeated.
+set -euo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)"
+out="${1:-$root/out/quickstart}"
+mkdir -p "$out"
+out="$(cd "$out" && pwd -P)"
+CTXMT_EXTRAS="${CTXMT_EXTRAS:-plots}"
+source "$root/scripts/environment.sh"
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" # two trainings run side by side
+user_dir="$(ctxmt user-dir)"
+
+step() { printf '\n== %s\n' "$*"; }
+
+step "Demo corpus"
+[[ -d "$out/text" ]] || ctxmt demo-corpus "$out/text"
+[[ -d "$out/data" ]] || ctxmt preprocess --source-lang en --target-lang fr --vocab-size 900 --joint \
+    --train "$out/text/train" --valid "$out/text/valid" --test "$out/text/test" --out "$out/data"
+
+# SYSTEM CONTEXT OPTIONS...: windows of CONTEXT + 1 sentences on both sides
+train() {
+    local system="$1" context="$2"
+    shift 2
+    [[ -f "$out/$system/finished" ]] && return
+    fairseq-train "$out/data" --user-dir "$user_dir" --task document_window \
+        --source-context "$context" --target-context "$context" "$@" \
+        --label-smoothing 0.1 --share-all-embeddings --dropout 0.1 \
+        --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 200 \
+        --max-tokens 2000 --max-epoch "${EPOCHS:-4}" --no-epoch-checkpoints --cpu --num-workers 0 \
+        --save-dir "$out/$system" --log-format simple --log-interval 100 > "$out/$system.log" 2>&1 ||
+        { tail -n 20 "$out/$system.log" >&2; echo "error: training $system failed, see $out/$system.log" >&2; return 1; }
+    touch "$out/$system/finished"
+}
+focused=(--arch concat_transformer_tiny --segment-positions shift
+    --criterion context_discounted_label_smoothed_cross_entropy --context-discount 0.01)
+
+step "Training: sentence (transformer), s2to2 and s3to3 (shift + context discount); logs in $out/*.log"
+train s3to3 2 "${focused[@]}" &
+s3to3=$!
+train sentence 0 --criterion label_smoothed_cross_entropy --arch transformer \
+    --encoder-layers 2 --encoder-embed-dim 128 --encoder-ffn-embed-dim 256 --encoder-attention-heads 4 \
+    --decoder-layers 2 --decoder-embed-dim 128 --decoder-ffn-embed-dim 256 --decoder-attention-heads 4
+train s2to2 1 "${focused[@]}"
+wait "$s3to3"
+
+step "Translation and contrastive sets"
+mapfile -t sets < <(python "$root/examples/quickstart/report.py" sets "$out")
+evaluate() {
+    local system="$1" model="$out/$1/checkpoint_best.pt"
+    ctxmt translate "$model" "$out/text/test.en" --docids "$out/text/test.docids" --beam 4 --lenpen 0.6 \
+        --output "$out/$system.fr"
+    ctxmt score "$out/$system.fr" "$out/text/test.fr" --docids "$out/text/test.docids" \
+        --json "$out/$system.score.json"
+    ctxmt contrast "$model" "${sets[@]}" --json "$out/$system.contrast.json" > "$out/$system.contrast.txt"
+}
+for system in sentence s2to2 s3to3; do
+    echo "-- $system"
+    evaluate "$system"
+done
+
+step "Report"
+python "$root/examples/quickstart/report.py" report "$out"
