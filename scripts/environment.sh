@@ -5,12 +5,12 @@
 #   CTXMT_EXTRAS=all    the extras to install (default plots,test)
 
 ctxmt_environment() {
-    local root python extras stamp wanted
+    local root python extras check stamp wanted
     root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
     python="${PYTHON:-python3}"
     extras="${CTXMT_EXTRAS:-plots,test}"
-
-    if python "$root/scripts/environment_is_complete.py" "$root" "$extras" 2>/dev/null; then
+    check="$root/scripts/environment_is_complete.py"
+    if python "$check" "$root" "$extras" 2>/dev/null; then
         return 0
     fi
     if ! "$python" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null; then
@@ -20,10 +20,14 @@ ctxmt_environment() {
     fi
 
     stamp="$root/.venv/ctxmt_installed"
-    wanted="$root [$extras] $("$python" --version) $(cat "$root/setup.py" "$root/constraints.txt" | cksum)"
+    wanted="$root $("$python" --version) $(cat "$root/setup.py" "$root/constraints.txt" | cksum)"
     if [[ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]]; then
-        echo "installing ctxmt_fairseq[$extras] into $root/.venv (about 4 minutes)" >&2
+        rm -f "$stamp"
         "$python" -m venv --clear "$root/.venv" || return 1
+    fi
+    if [[ ! -f "$stamp" ]] || ! "$root/.venv/bin/python" "$check" "$root" "$extras" 2>/dev/null; then
+        echo "installing ctxmt_fairseq[$extras] into $root/.venv (about 4 minutes the first time)" >&2
+        rm -f "$stamp"
         # From the checkout and by a relative name: pip splits the variables' values at spaces.
         (
             cd "$root" &&

@@ -28,6 +28,7 @@ def add_arguments(parser) -> None:
     sides = group.add_mutually_exclusive_group()
     sides.add_argument(
         "--joint",
+        "--joined-dictionary",
         action="store_true",
         help="one dictionary and subword model for both languages (default; needed for target text on the "
         "source side and for tied embeddings)",
