@@ -103,7 +103,10 @@ def _ellipsis_scene(rng: random.Random, situation: Situation) -> List[Pair]:
 def _term_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     term = rng.choice(words.TERMS)
     lines, form = tables.term_lines(term), situation.form(term)
-    return [_pick(rng, lines, form), *_between(rng, situation), _pick(rng, lines, form)]
+    scene = [_pick(rng, lines, form)]
+    for _ in range(rng.randint(1, 2)):
+        scene += [*_between(rng, situation), _pick(rng, lines, form)]
+    return scene
 
 
 def _register_scene(rng: random.Random, situation: Situation) -> List[Pair]:
@@ -112,11 +115,11 @@ def _register_scene(rng: random.Random, situation: Situation) -> List[Pair]:
 
 
 Scene = Callable[[random.Random, Situation], List[Pair]]
-# Scenes and their weights. Pronouns are the hardest to learn: a gender per noun, three distances.
+# Scenes and their weights. Pronouns and terms take longest to learn (a gender per noun, forms to copy).
 SCENES: Dict[Scene, int] = {
     _pronoun_scene: 6,
     _sense_scene: 3,
-    _term_scene: 5,
+    _term_scene: 7,
     _register_scene: 4,
     _ellipsis_scene: 2,
     _cataphora_scene: 2,

@@ -255,16 +255,12 @@ HOMOGRAPHS = (
 TERMS = (
     Term("Yuri", ("Youri", "Iouri"), True, True),
     Term("Katya", ("Katia", "Katya"), True, True),
-    Term("Misha", ("Micha", "Misha"), True, True),
     Term("Xenia", ("Xénia", "Ksenia"), True, True),
     Term("the doctor", ("médecin", "docteur"), False, True),
-    Term("the cook", ("cuisinier", "chef"), False, True),
     Term("the policeman", ("policier", "gendarme"), False, True),
     Term("the boss", ("patron", "directeur"), False, True),
     Term("the boat", ("bateau", "navire"), False, False),
     Term("the sofa", ("canapé", "divan"), False, False),
-    Term("the shop", ("magasin", "commerce"), False, False),
-    Term("the hallway", ("couloir", "corridor"), False, False),
 )
 
 # Metadata: texts by value. The first of each register is the usual one; UNSEEN never stands in the corpus.
