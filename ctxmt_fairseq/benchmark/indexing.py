@@ -1,0 +1,86 @@
+"""Start of a training on tens of millions of windows against stock fairseq's on as many single sentences."""
+
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Callable, List, Tuple
+
+import numpy as np
+from fairseq.data import LanguagePairDataset
+
+from ctxmt_fairseq.benchmark import synthetic
+from ctxmt_fairseq.benchmark.paired import Comparison, alternate
+from ctxmt_fairseq.benchmark.process import in_new_process, resident
+from ctxmt_fairseq.data.documents import Documents
+
+WAYS = ("windows, K = 4", "stock sentences")
+MAX_TOKENS = 16_000
+_DOCUMENT_LENGTH = 800  # mean sentences of a document, as in film subtitles
+_CHUNK = 1_000_000
+
+
+def write_corpus(folder: Path, sentences: int) -> None:
+    """Document ids as text, and the sentences' sizes as the mapped arrays that binarised data has."""
+    rng = np.random.default_rng(1)
+    with open(folder / "docids", "w", encoding="utf-8") as stream:
+        written, document = 0, 0
+        while written < sentences:
+            length = min(int(rng.geometric(1 / _DOCUMENT_LENGTH)), sentences - written)
+            stream.write(f"film{document}\n" * length)
+            written, document = written + length, document + 1
+    for side in ("source", "target"):
+        parts = [min(_CHUNK, sentences - at) for at in range(0, sentences, _CHUNK)]
+        np.save(folder / side, np.concatenate([synthetic.lengths(rng, part) + 1 for part in parts]))
+
+
+def _read_sizes(folder: Path) -> Tuple[Any, Any]:
+    """Binarised sentences as far as batching looks at them."""
+    source, target = (np.load(folder / f"{side}.npy", mmap_mode="r") for side in ("source", "target"))
+    return SimpleNamespace(sizes=source), SimpleNamespace(sizes=target)
+
+
+def index_windows(folder: Path) -> Tuple[float, float]:
+    """Seconds, and MiB at most, from the ids to the first epoch's batches of windows."""
+    task = synthetic.make_task("tiny")
+    source, target = _read_sizes(folder)
+    start = time.perf_counter()
+    documents = Documents.read(folder / "docids", len(source.sizes))
+    _batch(task.build_dataset("synthetic", source, target, documents, current=None, training=True))
+    return time.perf_counter() - start, resident(peak=True)
+
+
+def index_sentences(folder: Path) -> Tuple[float, float]:
+    """Seconds, and MiB at most, to the first epoch's batches of fairseq's own dataset."""
+    task = synthetic.make_task("tiny")
+    source, target = _read_sizes(folder)
+    start = time.perf_counter()
+    _batch(
+        LanguagePairDataset(
+            source, source.sizes, task.source_dictionary, target, target.sizes, task.target_dictionary
+        )
+    )
+    return time.perf_counter() - start, resident(peak=True)
+
+
+def _batch(dataset: Any) -> None:
+    """What fairseq does before the first update."""
+    indices, _ = dataset.filter_indices_by_size(dataset.ordered_indices(), synthetic.LIMITS)
+    dataset.batch_by_size(indices, max_tokens=MAX_TOKENS, required_batch_size_multiple=8)
+
+
+def indexing(sentences: int, repeats: int) -> List[Comparison]:
+    """Time and peak memory, each run in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="ctxmt-benchmark-") as name:
+        folder = Path(name)
+        write_corpus(folder, sentences)
+        measured: List[Tuple[Tuple[float, float], Tuple[float, float]]] = []
+        run: Callable[[Any], Tuple[float, float]] = lambda way: in_new_process(way, folder)  # noqa: E731
+        measured = alternate(lambda _: run(index_windows), lambda _: run(index_sentences), repeats, warm_up=0)
+    title = f"index {sentences / 1e6:g} million sentences"
+    return [
+        Comparison(f"{title}, {what}", WAYS, unit, [(a[at], b[at]) for a, b in measured], goal)
+        for at, (what, unit, goal) in enumerate(
+            [("time", "s", "windows within 30 s"), ("peak memory", "MiB", "windows within 2560 MiB")]
+        )
+    ]

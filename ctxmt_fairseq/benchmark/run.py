@@ -1,0 +1,53 @@
+"""Which measurements a call of the benchmark makes, and on what machine."""
+
+import os
+from functools import partial
+from typing import Callable, Dict, List, Sequence
+
+import torch
+from tqdm import tqdm
+
+from ctxmt_fairseq.benchmark.contrastive import contrastive
+from ctxmt_fairseq.benchmark.decoding import forced_prefix
+from ctxmt_fairseq.benchmark.indexing import indexing
+from ctxmt_fairseq.benchmark.paired import Comparison
+from ctxmt_fairseq.benchmark.training import peak_memory, step_time
+
+_PROCESSES = 3  # pairs at most where every run starts an interpreter
+
+
+def _device(cpu: bool) -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
+
+
+def machine(cpu: bool) -> str:
+    """The machine in words."""
+    if _device(cpu).type == "cuda":
+        return f"{torch.cuda.get_device_name()}, torch {torch.__version__}"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{cores} CPU cores, {torch.get_num_threads()} threads, torch {torch.__version__}"
+
+
+def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: bool) -> List[Comparison]:
+    """Make the measurements; a progress bar counts them on stderr.
+
+    Args:
+        names: train, decode, contrast, index.
+        size: of the models: tiny, iwslt, base.
+        repeats: pairs of runs.
+        sentences: to index.
+    """
+    device = _device(cpu)
+    max_tokens, examples = (16_000, 300) if device.type == "cuda" else (2_000, 60)
+    few = min(repeats, _PROCESSES)
+    steps: Dict[str, List[Callable[[], List[Comparison]]]] = {
+        "train": [
+            lambda: [step_time(size, repeats, device, max_tokens)],
+            lambda: [peak_memory(size, few, device, max_tokens)],
+        ],
+        "decode": [lambda: [forced_prefix(size, repeats, device)]],
+        "contrast": [lambda: [contrastive(size, repeats, device, examples)]],
+        "index": [partial(indexing, sentences, few)],
+    }
+    chosen = [step for name in names for step in steps[name]]
+    return [comparison for step in tqdm(chosen, unit="measurement", disable=None) for comparison in step()]

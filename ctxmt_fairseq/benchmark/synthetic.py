@@ -1,0 +1,92 @@
+"""Random sentences, tasks and models without a data folder; the same seed gives the same ones."""
+
+from argparse import Namespace
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+import torch
+from fairseq.data import Dictionary
+
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.running_document import Sentences
+from ctxmt_fairseq.models.sizes import SIZES
+from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
+
+WORDS = {"tiny": 1_000, "iwslt": 10_000, "base": 32_000}  # of one vocabulary for both sides
+LENGTH = 20  # mean subwords of a sentence
+CONTEXT = 3  # sentences before the current one, on both sides: windows of K = 4
+LIMITS = (1024, 1024)
+
+
+def word(number: int) -> str:
+    """A vocabulary entry."""
+    return f"w{number}"
+
+
+def make_task(size: str) -> DocumentWindowTask:
+    """Windows of K = 4 over a joint vocabulary of the size that goes with the model's."""
+    dictionary = Dictionary()
+    for number in range(WORDS[size]):
+        dictionary.add_symbol(word(number))
+    cfg = DocumentWindowConfig(
+        data="",
+        source_lang="source",
+        target_lang="target",
+        source_context=CONTEXT,
+        target_context=CONTEXT,
+        required_seq_len_multiple=1,
+        seed=1,
+    )
+    return DocumentWindowTask(cfg, dictionary, dictionary)
+
+
+def make_model(task: DocumentWindowTask, size: str, concat: bool) -> torch.nn.Module:
+    """``concat_transformer`` with shifted segments, or fairseq's ``transformer`` of the same size."""
+    options: Dict[str, Any] = dict(
+        SIZES[size], max_source_positions=LIMITS[0], max_target_positions=LIMITS[1]
+    )
+    if concat:
+        options.update(segment_positions="shift", segment_shift=LENGTH)
+    torch.manual_seed(1)
+    arch = "concat_transformer" if concat else "transformer"
+    return task.build_model(Namespace(arch=arch, **options))
+
+
+def load(size: str, device: torch.device) -> LoadedModels:
+    """An untrained concatenation model, ready for evaluation."""
+    task = make_task(size)
+    model = make_model(task, size, concat=True).eval().to(device)
+    return LoadedModels([model], task, device, Subwords(), Subwords())
+
+
+def lengths(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Subwords of ``count`` sentences without ``</s>``: (count,) int32, skewed as natural ones are."""
+    return np.clip(rng.gamma(3.0, LENGTH / 3.0, count).round(), 1, 100).astype(np.int32)
+
+
+def sentences(
+    task: DocumentWindowTask, rng: np.random.Generator, count: int, length: Optional[int] = None
+) -> Sentences:
+    """Random words, each sentence ending with ``</s>``; of one length if given."""
+    dictionary = task.source_dictionary
+    sizes: List[int] = [length] * count if length else lengths(rng, count).tolist()
+    first = dictionary.index(word(0))
+    last = first + sum(name.startswith("w") for name in dictionary.symbols)
+    ends = [dictionary.eos()]
+    return Sentences(
+        torch.from_numpy(np.concatenate([rng.integers(first, last, size), ends])) for size in sizes
+    )
+
+
+def dataset(
+    task: DocumentWindowTask, documents: int, document_length: int, seed: int
+) -> DocumentWindowDataset:
+    """Random documents as a training set."""
+    rng = np.random.default_rng(seed)
+    count = documents * document_length
+    source, target = (sentences(task, rng, count) for _ in range(2))
+    boundaries = Documents.from_lengths([document_length] * documents)
+    return task.build_dataset("synthetic", source, target, boundaries, current=None, training=True)

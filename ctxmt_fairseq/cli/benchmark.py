@@ -1,0 +1,66 @@
+"""Speed and memory against stock fairseq, as ratios of runs made in turn within this call.
+
+train     step time and peak memory: segment shift and context discount / stock transformer
+decode    full-window decoding / forced target context, 16 documents side by side, K = 4
+contrast  fairseq's scorer, one candidate at a time / all candidates of a set together
+index     batches of windows, K = 4 / of stock sentences: time and peak memory from the document ids on
+
+The data are random sentences, the models untrained. A ratio's median, least and greatest value are shown,
+and the medians of what was measured.
+
+Example: ctxmt benchmark train decode --size iwslt --repeats 5 --json benchmark.json
+"""
+
+import json
+
+MEASUREMENTS = ("train", "decode", "contrast", "index")
+
+
+def add_arguments(parser) -> None:
+    parser.add_argument(
+        "measurements",
+        metavar="MEASUREMENT",
+        nargs="*",
+        help=f"{', '.join(MEASUREMENTS)} (default: all)",
+    )
+    parser.add_argument("--size", choices=("tiny", "iwslt", "base"), default="tiny", help="default: tiny")
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=5,
+        metavar="N",
+        help="pairs of runs; at most 3 where every run is a process (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=42_000_000,
+        metavar="N",
+        help="size of the corpus to index (default: %(default)s)",
+    )
+    parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
+    parser.add_argument("--json", metavar="FILE", help="write every pair there too")
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.benchmark.paired import HEAD
+    from ctxmt_fairseq.benchmark.run import machine, measure
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.evaluation.output import aligned_table, write_whole
+
+    for name in args.measurements:
+        if name not in MEASUREMENTS:
+            raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
+    for option in ("repeats", "sentences"):
+        if getattr(args, option) < 1:
+            raise BadInput(f"--{option} {getattr(args, option)}: expected 1 or more")
+    names = args.measurements or MEASUREMENTS
+    comparisons = measure(names, args.size, args.repeats, args.sentences, args.cpu)
+    print(machine(args.cpu) + "\n")
+    print(aligned_table([HEAD, *(comparison.row() for comparison in comparisons)]))
+    if args.json:
+        report = {
+            "machine": machine(args.cpu),
+            "comparisons": [comparison.as_dict() for comparison in comparisons],
+        }
+        write_whole(args.json, json.dumps(report, indent=2) + "\n")

@@ -1,0 +1,216 @@
+"""The benchmark: its arithmetic, and that every measurement measures what it says. Never how fast it is."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from ctxmt_fairseq.benchmark import contrastive, decoding, indexing, process, synthetic, training
+from ctxmt_fairseq.benchmark.paired import HEAD, Comparison, alternate, seconds
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+
+CPU = torch.device("cpu")
+
+
+def assert_finite(comparison, pairs):
+    assert len(comparison.ratios) == pairs
+    assert all(math.isfinite(ratio) and ratio > 0 for ratio in comparison.ratios)
+
+
+# ---- pairs -------------------------------------------------------------------------------------------------
+
+
+def test_statistics_are_of_the_pairs_ratios():
+    comparison = Comparison("work", ("a", "b"), "s", [(2.0, 1.0), (9.0, 3.0), (1.0, 4.0), (5.0, 5.0)], "goal")
+    assert comparison.ratios == [2.0, 3.0, 0.25, 1.0]
+    assert comparison.medians == (3.5, 3.5)
+    # The median of 0.25, 1, 2, 3 is 1.5, which is not the ratio of the medians.
+    assert comparison.row() == ["work: a / b", "1.500", "0.250", "3.000", "4", "3.5 / 3.5 s", "goal"]
+    assert len(comparison.row()) == len(HEAD)
+    assert comparison.as_dict()["ratio"] == {"median": 1.5, "min": 0.25, "max": 3.0}
+
+
+def test_pairs_alternate_and_the_warm_up_is_not_counted():
+    calls = []
+
+    def way(name, value):
+        return lambda number: calls.append((name, number)) or value + number
+
+    pairs = alternate(way("a", 10.0), way("b", 20.0), repeats=2, warm_up=1)
+    assert calls == [("a", -1), ("b", -1), ("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+    assert pairs == [(10.0, 20.0), (11.0, 21.0)]
+
+
+def test_seconds_calls_once():
+    calls = []
+    assert seconds(lambda: calls.append(1), CPU) >= 0
+    assert calls == [1]
+
+
+# ---- synthetic data ----------------------------------------------------------------------------------------
+
+
+def test_sentences_are_words_of_realistic_lengths_and_repeat_with_the_seed():
+    task = synthetic.make_task("tiny")
+    dictionary = task.source_dictionary
+    first, again = (synthetic.sentences(task, np.random.default_rng(7), 500) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert 0.9 * synthetic.LENGTH < np.mean(first.sizes - 1) < 1.1 * synthetic.LENGTH
+    tokens = torch.cat([sentence[:-1] for sentence in first]).unique()
+    assert {dictionary[token] for token in tokens} == {
+        synthetic.word(number) for number in range(synthetic.WORDS["tiny"])
+    }
+    assert all(sentence[-1] == dictionary.eos() for sentence in first)
+    assert synthetic.sentences(task, np.random.default_rng(7), 3, length=5).sizes.tolist() == [6, 6, 6]
+
+
+def test_both_models_have_the_same_parameters():
+    task = synthetic.make_task("tiny")
+    ours, stock = (synthetic.make_model(task, "tiny", concat).state_dict() for concat in (True, False))
+    same = [name for name in stock if "version" not in name and "_float_tensor" not in name]
+    assert len(same) > 50
+    assert all(torch.equal(ours[name], stock[name]) for name in same)
+
+
+# ---- training ----------------------------------------------------------------------------------------------
+
+
+def test_training_batches_are_windows_of_four():
+    task = synthetic.make_task("tiny")
+    separator = task.source_dictionary.index("<sep>")
+    batches = training.make_batches("tiny", CPU, max_tokens=600)
+    assert len(batches) == training.BATCHES
+    most = max(int(batch["target"].eq(separator).sum(1).max()) for batch in batches)
+    assert most == 3
+    assert all(
+        max(batch["target"].numel(), batch["net_input"]["src_tokens"].numel()) <= 600 for batch in batches
+    )
+
+
+def test_a_step_updates_the_model(monkeypatch):
+    made = []
+    make = synthetic.make_model
+    monkeypatch.setattr(synthetic, "make_model", lambda *a, **k: made.append(make(*a, **k)) or made[-1])
+    batch = training.make_batches("tiny", CPU, max_tokens=600)[0]
+    for ours in (True, False):
+        step = training.make_step("tiny", CPU, ours)
+        before = made[-1].encoder.embed_tokens.weight.clone()
+        step(batch)
+        assert not torch.equal(before, made[-1].encoder.embed_tokens.weight)
+        assert type(made[-1]).__name__ == ("ConcatTransformer" if ours else "TransformerModel")
+
+
+def test_training_measures_at_a_miniature_size():
+    assert_finite(training.step_time("tiny", 1, CPU, max_tokens=600), training.BATCHES)
+    assert_finite(training.peak_memory("tiny", 1, CPU, max_tokens=600), 1)
+
+
+# ---- decoding ----------------------------------------------------------------------------------------------
+
+
+def test_both_decodings_make_the_same_number_of_tokens_per_sentence(monkeypatch):
+    """The forced side 5 and ``</s>``, the window side 4 times 5 and ``</s>``, all rows in batches of 3."""
+    made = []
+
+    def spy(generate):
+        def generate_and_note(self, models, sample, **options):
+            result = generate(self, models, sample, **options)
+            made.append([len(row[0]["tokens"]) for row in result])
+            return result
+
+        return generate_and_note
+
+    from fairseq.sequence_generator import SequenceGenerator
+
+    monkeypatch.setattr(SequenceGenerator, "generate", spy(SequenceGenerator.generate))
+    comparison = decoding.forced_prefix("tiny", 1, CPU, documents=3, sentences=2, length=5, beam=2)
+    assert_finite(comparison, 1)
+    window, prefix = [[21] * 3] * 2, [[6] * 3] * 2
+    assert made == (window + prefix) * 2  # a warm-up pair, and the pair that counts
+
+
+def test_decoding_forces_three_sentences(monkeypatch):
+    seen = []
+    original = DocumentTranslator.running
+
+    def running(self, *args):
+        result = original(self, *args)
+        batch = result.batch
+
+        def note(lines, forced):
+            made = batch(lines, forced)
+            seen.append((forced, [len(prefix) for prefix in made[1]]))
+            return made
+
+        result.batch = note
+        return result
+
+    monkeypatch.setattr(DocumentTranslator, "running", running)
+    decoding.forced_prefix("tiny", 1, CPU, documents=2, sentences=1, length=5, beam=1)
+    assert (True, [18, 18]) in seen  # three sentences of five tokens and a separator
+
+
+# ---- contrastive scoring -----------------------------------------------------------------------------------
+
+
+def test_one_at_a_time_gives_the_scores_of_score_candidates():
+    loaded = synthetic.load("tiny", CPU)
+    examples = contrastive.make_examples(loaded, 3, candidates=3)
+    stock = contrastive.one_at_a_time(loaded, examples)
+    ours = score_candidates(loaded, examples)
+    for row, scores in zip(stock, ours, strict=True):
+        assert row == pytest.approx([score.window_sum for score in scores], abs=1e-3)
+        assert len(set(row)) == 3
+
+
+def test_contrastive_measures_at_a_miniature_size():
+    assert_finite(contrastive.contrastive("tiny", 1, CPU, examples=2, candidates=2), 1)
+
+
+# ---- indexing ----------------------------------------------------------------------------------------------
+
+
+def test_corpus_on_disk_is_documents_and_sizes(tmp_path):
+    indexing.write_corpus(tmp_path, 5000)
+    ids = (tmp_path / "docids").read_text().splitlines()
+    assert len(ids) == 5000
+    assert len(set(ids)) > 1
+    assert len(np.load(tmp_path / "source.npy")) == len(np.load(tmp_path / "target.npy")) == 5000
+    for way in (indexing.index_windows, indexing.index_sentences):
+        elapsed, peak = way(tmp_path)
+        assert elapsed > 0
+        assert peak > 10
+
+
+def _allocate(mebibytes):
+    before = process.resident(peak=False)
+    block = bytearray(mebibytes * 2**20)
+    block[::4096] = b"x" * len(block[::4096])
+    del block
+    return process.resident(peak=True) - before
+
+
+def test_peak_memory_is_that_of_the_process():
+    assert _allocate(300) == pytest.approx(300, abs=400)
+
+
+def test_the_command_writes_table_and_json(tmp_path, capsys):
+    report = tmp_path / "report.json"
+    main(["benchmark", "index", "--sentences", "3000", "--repeats", "1", "--cpu", "--json", str(report)])
+    table = capsys.readouterr().out
+    assert "windows, K = 4 / stock sentences" in table
+    written = json.loads(report.read_text())
+    assert [entry["unit"] for entry in written["comparisons"]] == ["s", "MiB"]
+    assert all(len(entry["pairs"]) == 1 for entry in written["comparisons"])
+
+
+@pytest.mark.parametrize("wrong", [["speed"], ["train", "--repeats", "0"], ["index", "--sentences", "-1"]])
+def test_bad_options_stop_with_one_line(wrong, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["benchmark", *wrong])
+    assert stop.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
