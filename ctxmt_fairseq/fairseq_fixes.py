@@ -21,7 +21,9 @@ from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
 logger = logging.getLogger(__name__)
 
 _EVALUATION_COMMANDS = [
-    prefix + command for prefix in ("fairseq-", "") for command in ("generate", "interactive", "validate")
+    form.format(command)
+    for form in ("fairseq-{}", "fairseq_cli/{}.py")
+    for command in ("generate", "interactive", "validate")
 ]
 
 
@@ -31,12 +33,14 @@ def allow_checkpoint_globals() -> None:
     fairseq calls ``torch.load`` without ``weights_only``; torch 2.6 made safe loading the default and refuses
     ``argparse.Namespace``, and the NumPy scalars that BLEU validation leaves in the metrics.
     """
-    from numpy.core import multiarray
-
+    functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
     names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
     names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
-    for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # NumPy 1 and NumPy 2 write these names
-        names += [(getattr(multiarray, name), f"{module}.{name}") for name in ("_reconstruct", "scalar")]
+    for module in (
+        "numpy.core.multiarray",
+        "numpy._core.multiarray",
+    ):  # NumPy 1 and NumPy 2 write these names
+        names += [(function, f"{module}.{name}") for name, function in functions.items()]
     torch.serialization.add_safe_globals(names)
 
 
@@ -116,7 +120,8 @@ def task_from_checkpoint(argv: List[str]) -> None:
     parser.add_argument("--path")
     parser.add_argument("--task")
     known, _ = parser.parse_known_args(argv[1:])
-    if not known.path or Path(argv[0]).stem not in _EVALUATION_COMMANDS:
+    program = Path(argv[0])
+    if not known.path or not {program.stem, "/".join(program.parts[-2:])} & set(_EVALUATION_COMMANDS):
         return
     saved = peek(Path(known.path.split(os.pathsep)[0]))
     task = _saved_task(saved)

@@ -1,5 +1,6 @@
 """Windows of consecutive sentences as fairseq examples, built on the fly from single binarised sentences."""
 
+import itertools
 import logging
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -18,9 +19,10 @@ logger = logging.getLogger(__name__)
 
 def join(sentences: Sequence[torch.Tensor], separator: int) -> torch.Tensor:
     """``x1 <sep> x2 <sep> ... xK </s>``: (sum of lengths,) from sentences that each end with ``</s>``."""
-    window = torch.cat(list(sentences))
-    ends = np.cumsum([len(sentence) for sentence in sentences])[:-1] - 1
-    window[torch.from_numpy(ends)] = separator
+    window = torch.cat(list(sentences)).long()
+    tokens = window.numpy()  # the same memory; faster to write to
+    for end in itertools.accumulate(sentence.numel() for sentence in sentences[:-1]):
+        tokens[end - 1] = separator
     return window
 
 
@@ -36,7 +38,7 @@ class DocumentWindowDataset(FairseqDataset):
             be None.
         source_dictionary, target_dictionary: with the separator and the mask.
         builder: the window of every sentence.
-        current: (n,) int64 lines that are translated; None for all. The others serve as context only.
+        current: (n,) lines that are translated; None for all. The others serve as context only.
         training: shuffle, and apply ``coword_dropout`` and ``max_window_tokens``.
         coword_dropout: probability that a word of the current source sentence becomes the mask (CoWord
             dropout, Fernandes et al. 2021).
@@ -66,7 +68,7 @@ class DocumentWindowDataset(FairseqDataset):
         self.source, self.target = source, target
         self.dictionary = source_dictionary
         self.builder = builder
-        self.lines = np.arange(builder.documents.sentences) if current is None else current
+        self.lines = np.arange(builder.documents.sentences, dtype=np.int32) if current is None else current
         self.training = training
         self.coword_dropout = coword_dropout if training else 0.0
         self.max_window_tokens = max_window_tokens if training else None
@@ -85,7 +87,12 @@ class DocumentWindowDataset(FairseqDataset):
             pad_to_multiple=pad_to_multiple,
         )
         self.limits: Tuple[Optional[int], Optional[int]] = (None, None)
+        self._whole: Optional[Sizes] = None
         self._sizes: Optional[Sizes] = None
+        self.empty = torch.tensor([source_dictionary.eos()])
+        options = builder.options
+        if target is None and (options.target_context_on_source or options.context_selection == "reference"):
+            raise BadInput(f"{name}: expected target sentences, which stand as context on the source side")
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -94,7 +101,7 @@ class DocumentWindowDataset(FairseqDataset):
 
     def set_epoch(self, epoch: int) -> None:
         if epoch != self.epoch and self.builder.depends_on_epoch and self.training:
-            self._sizes = None
+            self._whole = self._sizes = None
         self.epoch = epoch
 
     @property
@@ -103,14 +110,38 @@ class DocumentWindowDataset(FairseqDataset):
 
     # ---- sizes -----------------------------------------------------------------------------------------
 
+    def _measure(self, lines: np.ndarray, *limits: Optional[int]) -> Sizes:
+        target_sizes = None if self.target is None else self.target.sizes
+        return self.builder.sizes(lines, self.source.sizes, target_sizes, self._draw_epoch, *limits)
+
+    @property
+    def whole_sizes(self) -> Sizes:
+        """Sizes of all windows if there were no limits."""
+        if self._whole is None:
+            self._whole = self._measure(self.lines)
+        return self._whole
+
     @property
     def window_sizes(self) -> Sizes:
         """Sizes of all windows within the current limits."""
         if self._sizes is None:
-            self._sizes = self.builder.sizes(
-                self.lines, self.source.sizes, self._target_sizes, self._draw_epoch, *self.limits
-            )
+            self._sizes = whole = self.whole_sizes
+            long = np.flatnonzero(self._exceeding(whole))
+            if len(long):
+                self._sizes = Sizes(*(array.copy() for array in whole))
+                for sizes, shortened in zip(
+                    self._sizes, self._measure(self.lines[long], *self.limits), strict=True
+                ):
+                    sizes[long] = shortened
         return self._sizes
+
+    def _exceeding(self, sizes: Sizes) -> np.ndarray:
+        """Which windows are longer than the limits: (n,) bool."""
+        too_long = np.zeros(len(self), bool)
+        for tokens, limit in zip((sizes.source, sizes.target), self.limits, strict=True):
+            if limit is not None:
+                too_long |= tokens > limit
+        return too_long
 
     @property
     def sizes(self) -> np.ndarray:
@@ -127,15 +158,25 @@ class DocumentWindowDataset(FairseqDataset):
         return np.maximum(self.window_sizes.source[indices], self.window_sizes.target[indices])
 
     def ordered_indices(self) -> np.ndarray:
-        """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch)."""
-        order = np.arange(len(self), dtype=np.int32)
+        """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch).
+
+        The sizes are those without limits: fairseq tells the limits later, and the order must not depend on
+        whether it has.
+        """
+        # Both sizes and the rank among equals in one number: plain sorting of numbers is by far the fastest.
+        keys = np.zeros(len(self), np.uint64)
+        for sizes in (self.whole_sizes.source, self.whole_sizes.target):
+            keys <<= np.uint64(16)
+            keys |= np.minimum(sizes, 2**16 - 1).astype(np.uint16)
+        keys <<= np.uint64(32)
+        order = rank = np.arange(len(self), dtype=np.uint32)
         if self.training:
             order = np.random.default_rng((randomness.ORDER, self.seed, self.epoch)).permutation(order)
-        for sizes in (self.window_sizes.target, self.window_sizes.source):
-            # 16-bit keys get a radix sort: seconds instead of minutes for tens of millions of windows.
-            keys = np.minimum(sizes, np.iinfo(np.uint16).max).astype(np.uint16)[order]
-            order = order[np.argsort(keys, kind="stable")]
-        return order.astype(np.int64)
+            rank[order] = np.arange(len(self), dtype=np.uint32)
+        keys |= rank
+        keys.sort()
+        keys &= np.uint64(2**32 - 1)
+        return order[keys.view(np.int64)].astype(np.int64)
 
     def filter_indices_by_size(self, indices: np.ndarray, max_sizes: Union[int, Sequence[int], None]):
         """Shorten windows that the model cannot hold, and leave out what cannot be shortened.
@@ -148,41 +189,29 @@ class DocumentWindowDataset(FairseqDataset):
             max_sizes = (max_sizes, max_sizes)
         limits = tuple(None if limit is None else int(min(limit, 2**31 - 1)) for limit in max_sizes)
         if limits != self.limits:
-            everything = len(indices) == len(self)
             self.limits, self._sizes = limits, None
-            if everything:  # the order follows the shortened sizes, in this epoch as in later ones
-                indices = self.ordered_indices()
-        sizes = self.window_sizes
-        keep = np.ones(len(self), bool)
-        for tokens, limit in ((sizes.source, limits[0]), (sizes.target, limits[1])):
-            if limit is not None:
-                keep &= tokens <= limit
+        left_out = self._exceeding(self.window_sizes)
         if self.max_window_tokens is not None:
-            full = self.builder.sizes(self.lines, self.source.sizes, self._target_sizes, self._draw_epoch)
-            keep &= full.source <= self.max_window_tokens
-        shortened = int(np.count_nonzero((sizes.reach < sizes.wanted) & keep))
+            left_out |= self.whole_sizes.source > self.max_window_tokens
+        shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
         if shortened:
             logger.warning(
                 "%s: %d of %d windows are longer than the model's %s source, %s target positions; "
                 "their farthest context is left out", self.name, shortened, len(self), *limits
             )  # fmt: skip
-        return indices[keep[indices]], indices[~keep[indices]].tolist()
-
-    @property
-    def _target_sizes(self) -> Optional[np.ndarray]:
-        return None if self.target is None else self.target.sizes
+        chosen = left_out[indices]
+        return indices[~chosen], indices[chosen].tolist()
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
         """As fairseq's, but the last batch is kept whatever its size: no sentence is lost."""
         if len(indices) == 0:
             raise BadInput(f"{self.name}: no example is left to make a batch of")
         if max_tokens is not None:
-            tokens = self.num_tokens_vec(indices)
-            worst = int(tokens.argmax())
-            if tokens[worst] > max_tokens:
+            worst = indices[self.num_tokens_vec(indices).argmax()]
+            if self.num_tokens(worst) > max_tokens:
                 raise BadInput(
-                    f"{self.name}: line {self.lines[indices[worst]] + 1}: expected a window of at most "
-                    f"--max-tokens {max_tokens}, found {tokens[worst]} tokens"
+                    f"{self.name}: line {self.lines[worst] + 1}: expected a window of at most "
+                    f"--max-tokens {max_tokens}, found {self.num_tokens(worst)} tokens"
                 )
         batches = super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
         batched = sum(len(batch) for batch in batches)
@@ -193,26 +222,32 @@ class DocumentWindowDataset(FairseqDataset):
     # ---- examples --------------------------------------------------------------------------------------
 
     def __getitem__(self, index: int) -> Dict[str, Any]:
-        line = int(self.lines[index])
-        reach = None
-        if self.limits != (None, None):
-            reach = self.window_sizes.reach[index : index + 1]
-        slots = self.builder.slots(np.array([line]), self._draw_epoch, reach)
-        slots = Slots(*(role[0] for role in slots))
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
+        """Many examples at once, as torch's loader asks for them: one pass of window arithmetic per batch."""
+        indices = np.asarray(indices)
+        lines = self.lines[indices]
+        reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
+        slots = self.builder.slots(lines, self._draw_epoch, reach)
+        rows = zip(*(role.tolist() for role in slots), strict=True)
+        return [self._example(line, Slots(*row)) for line, row in zip(lines.tolist(), rows, strict=True)]
+
+    def _example(self, line: int, slots: Slots) -> Dict[str, Any]:
         source, segment = self.source_window(line, slots)
-        target_context = self.target_context(slots)
+        target = None
+        if self.target is not None:
+            target = join(self.target_context(slots) + [self.target[line]], self.target_separator)
         return {
             "id": line,
             "source": source,
-            "target": None
-            if self.target is None
-            else join(target_context + [self.target[line].long()], self.target_separator),
+            "target": target,
             "current_segment": segment,
-            "target_context_sizes": len(target_context),
+            "target_context_sizes": sum(sentence != ABSENT for sentence in slots.target_before),
         }
 
     def source_window(self, line: int, slots: Slots) -> Tuple[torch.Tensor, int]:
-        """The source window of a line, given its context (each role (d,)), and its current segment."""
+        """The source window of a line, given its context (each role d sentences), and its current segment."""
         before = self._context(self.target, slots.target_on_source)
         before += self._context(self.source, slots.source_before)
         after = self._context(self.source, slots.source_after)
@@ -224,16 +259,15 @@ class DocumentWindowDataset(FairseqDataset):
         """The previous target sentences of a window, each ending with ``</s>``."""
         return self._context(self.target, slots.target_before)
 
-    def _context(self, sentences: Any, slots: np.ndarray) -> List[torch.Tensor]:
-        empty = torch.tensor([self.padding["eos_idx"]])
+    def _context(self, sentences: Any, slots: Sequence[int]) -> List[torch.Tensor]:
         return [
-            empty if sentence == EMPTY else sentences[int(sentence)].long()
+            self.empty if sentence == EMPTY else sentences[int(sentence)]
             for sentence in slots
             if sentence != ABSENT
         ]
 
     def _current(self, line: int) -> torch.Tensor:
-        sentence = self.source[line].long()
+        sentence = self.source[line]
         if not self.coword_dropout or len(sentence) == 1:
             return sentence
         draws = randomness.uniform(

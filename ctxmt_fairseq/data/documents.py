@@ -8,7 +8,7 @@ import itertools
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, List, Optional, Sequence, Tuple, Union
+from typing import BinaryIO, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -25,18 +25,28 @@ def iterate_lines(path: PathLike) -> Iterator[str]:
     Raises:
         BadInput: no such file, invalid UTF-8, or a NUL byte.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise BadInput("no such file", path)
-    with open(path, "rb") as stream:
+    with _open(path) as stream:
         for number, raw in enumerate(stream, 1):
-            try:
-                line = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise BadInput(f"expected UTF-8, found byte 0x{raw[error.start]:02x}", path, number) from None
-            if "\0" in line:
-                raise BadInput("expected text, found a NUL byte", path, number)
-            yield line.rstrip("\n").rstrip("\r")
+            yield _decode(raw, path, number)
+
+
+def _open(path: PathLike) -> BinaryIO:
+    if not Path(path).is_file():
+        raise BadInput("no such file", path)
+    return open(path, "rb")
+
+
+def _decode(raw: bytes, path: PathLike, number: int) -> str:
+    """One line's text; a byte order mark, which some editors put before the first line, is no part of it."""
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"expected UTF-8, found byte 0x{raw[error.start]:02x}", path, number) from None
+    if "\0" in line:
+        raise BadInput("expected text, found a NUL byte", path, number)
+    if number == 1:
+        line = line.removeprefix("\ufeff")
+    return line.rstrip("\n").rstrip("\r")
 
 
 def read_sentences(path: PathLike) -> List[str]:
@@ -99,21 +109,24 @@ class Documents:
             BadInput: a blank id, or another number of lines than expected. An id that returns after
                 another one starts a new document and is warned about.
         """
-        lengths: List[int] = []
+        starts: List[int] = []
         seen = set()
         returning: Optional[Tuple[str, int]] = None
-        count, previous = 0, None
-        for count, line in enumerate(iterate_lines(path), 1):
-            if line == previous:
-                lengths[-1] += 1
-                continue
-            if not line.strip():
-                raise BadInput("expected a document id, found a blank line", path, count)
-            if line in seen and returning is None:
-                returning = (line, count)
-            seen.add(line)
-            lengths.append(1)
-            previous = line
+        count, previous, previous_raw = 0, None, None
+        with _open(path) as stream:
+            for count, raw in enumerate(stream, 1):
+                if raw == previous_raw:  # most lines: not worth decoding
+                    continue
+                line, previous_raw = _decode(raw, path, count), raw
+                if line == previous:  # they differ in how the line ends
+                    continue
+                if not line.strip():
+                    raise BadInput("expected a document id, found a blank line", path, count)
+                if line in seen and returning is None:
+                    returning = (line, count)
+                seen.add(line)
+                starts.append(count - 1)
+                previous = line
         if expected is not None and count != expected:
             raise BadInput(f"expected {expected} document ids, one per sentence, found {count}", path)
         if returning:
@@ -121,4 +134,4 @@ class Documents:
                 "%s:%d: document id %r returns after another document; it is read as a new document",
                 path, returning[1], returning[0],
             )  # fmt: skip
-        return cls.from_lengths(lengths)
+        return cls(np.array(starts + [count], np.int64))

@@ -16,7 +16,7 @@ from ctxmt_fairseq.errors import BadInput
 
 ABSENT, EMPTY = -2, -1  # no sentence in this slot; a sentence of no words in this slot
 SELECTIONS = ("document", "random", "empty", "absent", "reference", "swapped")
-_CHUNK = 1 << 20  # sentences whose slots are held at once
+_CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the processor's cache
 
 
 @dataclass(frozen=True)
@@ -88,16 +88,14 @@ class Sizes(NamedTuple):
     """Sizes of n windows in tokens, separators and ``</s>`` included.
 
     Attributes:
-        source: (n,) int64.
-        target: (n,) int64.
-        reach: (n,) int8; context farther than this is left out to respect the limits.
-        wanted: (n,) int8; what the reach would be without limits.
+        source: (n,) int32.
+        target: (n,) int32.
+        reach: (n,) int8, the distance of the farthest context sentence in the window.
     """
 
     source: np.ndarray
     target: np.ndarray
     reach: np.ndarray
-    wanted: np.ndarray
 
 
 class WindowBuilder:
@@ -142,18 +140,19 @@ class WindowBuilder:
         def role(size: int, step: int) -> np.ndarray:
             if options.context_selection == "absent":
                 size = 0
-            distances = np.arange(size, 0, -1) if step < 0 else np.arange(1, size + 1)
-            sentences = indices[:, None] + step * distances
-            present = (sentences >= start[:, None]) & (sentences < end[:, None])
+            # One row per distance while computing: long rows are fast.
+            distances = (np.arange(size, 0, -1) if step < 0 else np.arange(1, size + 1))[:, None]
+            sentences = indices + step * distances
+            present = (sentences >= start) & (sentences < end)
             if share is not None:
-                present &= distances <= np.floor(share * (size + 1))[:, None]
+                present &= distances <= np.floor(share * (size + 1))
             if reach is not None:
-                present &= distances <= reach[:, None]
+                present &= distances <= reach
             if options.context_selection == "empty":
                 sentences = np.full_like(sentences, EMPTY)
             elif options.context_selection == "random":
                 sentences = self._elsewhere(indices, start, end, step * distances, epoch)
-            return np.where(present, sentences, ABSENT)
+            return np.where(present, sentences, ABSENT).T
 
         slots = Slots(
             target_on_source=role(options.target_context_on_source, -1),
@@ -166,16 +165,17 @@ class WindowBuilder:
         # A sanity check: the translation itself is all the source context there is.
         reference = indices if reach is None else np.where(reach > 0, indices, ABSENT)
         nothing = np.empty((len(indices), 0), np.int64)
-        return slots._replace(target_on_source=reference[:, None], source_before=nothing, source_after=nothing)
+        return slots._replace(
+            target_on_source=reference[:, None], source_before=nothing, source_after=nothing
+        )
 
     def _elsewhere(self, indices, start, end, offsets, epoch) -> np.ndarray:
-        """A sentence of another document for each (sentence, offset); the same for every role: (n, d)."""
-        others = (self.documents.sentences - (end - start)).astype(np.uint64)
-        draws = randomness.bits(
-            randomness.RANDOM_CONTEXT, self.seed, epoch, indices[:, None], offsets[None, :] + 1000
-        )
-        drawn = (draws % others[:, None]).astype(np.int64)
-        return np.where(drawn >= start[:, None], drawn + (end - start)[:, None], drawn)
+        """A sentence of another document for each sentence (n,) and offset (d, 1), for every role: (d, n)."""
+        own = end - start
+        others = (self.documents.sentences - own).astype(np.uint64)
+        draws = randomness.bits(randomness.RANDOM_CONTEXT, self.seed, epoch, indices, offsets + 1000)
+        drawn = (draws % others).astype(np.int64)
+        return np.where(drawn >= start, drawn + own, drawn)
 
     def sizes(
         self,
@@ -198,10 +198,16 @@ class WindowBuilder:
             max_source, max_target: limits in tokens; None for no limit.
         """
         parts = [
-            self._sizes(indices[at : at + _CHUNK], source_lengths, target_lengths, epoch, max_source, max_target)
+            self._sizes(
+                indices[at : at + _CHUNK], source_lengths, target_lengths, epoch, max_source, max_target
+            )
             for at in range(0, len(indices), _CHUNK)
-        ] or [Sizes(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int8, np.int8)))]
-        return parts[0] if len(parts) == 1 else Sizes(*(np.concatenate(arrays) for arrays in zip(*parts)))
+        ] or [Sizes(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int8)))]
+        return (
+            parts[0]
+            if len(parts) == 1
+            else Sizes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        )
 
     def _sizes(self, indices, source_lengths, target_lengths, epoch, max_source, max_target) -> Sizes:
         slots = self.slots(indices, epoch)
@@ -210,7 +216,6 @@ class WindowBuilder:
         if target_lengths is not None:
             target = np.asarray(target_lengths)[indices].astype(np.int32)
         reach = np.zeros(len(indices), np.int8)
-        wanted = np.zeros(len(indices), np.int8)
         fits = np.ones(len(indices), bool)
         for distance in range(1, max(slot.shape[1] for slot in slots) + 1):
             more_source = (
@@ -219,15 +224,14 @@ class WindowBuilder:
                 + _tokens(_at(slots.source_after, distance - 1), source_lengths)
             )
             more_target = _tokens(_at(slots.target_before, -distance), target_lengths)
-            wanted[(more_source > 0) | (more_target > 0)] = distance
             if max_source is not None:
                 fits &= source + more_source <= max_source
             if max_target is not None:
                 fits &= target + more_target <= max_target
             source += np.where(fits, more_source, 0)
             target += np.where(fits, more_target, 0)
-            reach[fits] = distance
-        return Sizes(source, target, np.minimum(reach, wanted), wanted)
+            reach[fits & ((more_source > 0) | (more_target > 0))] = distance
+        return Sizes(source, target, reach)
 
 
 def _at(slots: np.ndarray, column: int) -> Optional[np.ndarray]:

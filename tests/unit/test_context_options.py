@@ -1,0 +1,139 @@
+"""Where the options of a task come from: the command line, the checkpoint, the defaults."""
+
+import pytest
+from fairseq.data import Dictionary
+
+from ctxmt_fairseq.data.windows import ContextOptions
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
+
+
+def dictionary(*words):
+    result = Dictionary()
+    for word in words:
+        result.add_symbol(word)
+    return result
+
+
+def task(joined=True, **values):
+    values = {"seed": 1, **values}
+    return DocumentWindowTask(
+        DocumentWindowConfig(**values), dictionary("a"), dictionary("a") if joined else dictionary("b")
+    )
+
+
+def test_what_nobody_sets_is_the_default():
+    assert DocumentWindowConfig().source_context is None
+    assert task().context_options() == ContextOptions()
+    assert task().keep_sentence == "current"
+
+
+def test_dictionaries_get_the_symbols_they_lack():
+    made = task()
+    for side in (made.source_dictionary, made.target_dictionary):
+        assert "<sep>" in side and "<mask>" in side
+
+
+def test_options_travel_with_the_checkpoint():
+    trained = task(source_context=3, target_context=2, context_selection="random", keep_sentence="first")
+    evaluated = task()
+    evaluated.load_state_dict(trained.state_dict())
+    assert evaluated.context_options() == trained.context_options() == ContextOptions(3, 0, 2, 0, "random")
+    assert evaluated.keep_sentence == "first"
+    assert evaluated.state_dict() == trained.state_dict(), "and with a checkpoint that is trained further"
+
+
+def test_the_command_line_overrides_the_checkpoint_even_with_zero():
+    evaluated = task(source_context=0, context_selection="document")
+    evaluated.load_state_dict(
+        task(source_context=3, target_context=2, context_selection="empty").state_dict()
+    )
+    assert evaluated.context_options() == ContextOptions(0, 0, 2)
+
+
+def test_sizes_are_sampled_in_training_only():
+    made = task(source_context=2, sample_context_size=True)
+    assert made.context_options(training=True).sample_context_size
+    assert not made.context_options().sample_context_size
+    evaluated = task()
+    evaluated.load_state_dict(made.state_dict())
+    assert not evaluated.context_options(training=True).sample_context_size
+
+
+def test_a_checkpoint_without_options_changes_nothing():
+    made = task(target_context=1)
+    made.load_state_dict({})
+    assert made.context_options() == ContextOptions(target_context=1)
+
+
+def stops(capsys, function, *args):
+    """The one line on stderr with which a command ends."""
+    with pytest.raises(SystemExit) as ended:
+        function(*args)
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("ctxmt: error: ") and error.count("\n") == 1
+    return error
+
+
+def test_checkpoints_that_disagree_need_a_decision(capsys):
+    states = [task(source_context=size, target_context=1).state_dict() for size in (1, 3)]
+    ensemble = task()
+    ensemble.load_state_dict(states[0])
+    error = stops(capsys, ensemble.load_state_dict, states[1])
+    assert "--source-context: expected one value, but the checkpoints have 1 and 3" in error
+    decided = task(source_context=2)
+    for state in states:
+        decided.load_state_dict(state)
+    assert decided.context_options() == ContextOptions(2, 0, 1)
+
+
+def test_checkpoints_that_agree_make_an_ensemble():
+    ensemble = task()
+    for _ in range(2):
+        ensemble.load_state_dict(task(source_context=2).state_dict())
+    assert ensemble.context_options() == ContextOptions(2)
+
+
+@pytest.mark.parametrize(
+    "values, cause",
+    [
+        ({"target_context_on_source": 1}, "--target-context-on-source"),
+        ({"source_context": 1, "context_selection": "reference"}, "--context-selection reference"),
+        ({"source_context": 1, "context_selection": "swapped"}, "--context-selection swapped"),
+    ],
+)
+def test_target_text_on_the_source_side_needs_a_joined_dictionary(values, cause, capsys):
+    task(joined=True, **values)
+    with pytest.raises(BadInput, match="expected a joined dictionary") as caught:
+        task(joined=False, **values)
+    assert str(caught.value).startswith(cause)
+    # The same through a checkpoint.
+    evaluated = task(joined=False)
+    assert cause in stops(capsys, evaluated.load_state_dict, task(joined=True, **values).state_dict())
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"keep_sentence": "last"}, "--keep-sentence last: expected one of"),
+        ({"coword_dropout": 1.0}, "--coword-dropout 1.0: expected a probability"),
+        ({"coword_dropout": -0.1}, "--coword-dropout -0.1: expected a probability"),
+        ({"source_context": -2}, "--source-context -2: expected a number of sentences"),
+        ({"context_selection": "other"}, "--context-selection other: expected one of"),
+        ({"max_window_tokens": 0}, "--max-window-tokens 0: expected"),
+    ],
+)
+def test_values_out_of_range_are_named(values, message):
+    with pytest.raises(BadInput) as caught:
+        task(**values)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_command_ends_with_one_line_and_exit_code_2(tmp_path, capsys):
+    for language in ("en", "fr"):
+        (tmp_path / f"dict.{language}.txt").write_text("a 1\n")
+    cfg = DocumentWindowConfig(
+        data=str(tmp_path), source_lang="en", target_lang="fr", seed=1, source_context=-1
+    )
+    assert "--source-context -1" in stops(capsys, DocumentWindowTask.setup_task, cfg)
