@@ -3,8 +3,7 @@
 import tempfile
 import time
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Callable, List, Tuple
+from typing import Any, List, Tuple
 
 import numpy as np
 from fairseq.data import LanguagePairDataset
@@ -34,18 +33,22 @@ def write_corpus(folder: Path, sentences: int) -> None:
         np.save(folder / side, np.concatenate([synthetic.lengths(rng, part) + 1 for part in parts]))
 
 
-def _read_sizes(folder: Path) -> Tuple[Any, Any]:
+class SentenceSizes:
     """Binarised sentences as far as batching looks at them."""
-    source, target = (np.load(folder / f"{side}.npy", mmap_mode="r") for side in ("source", "target"))
-    return SimpleNamespace(sizes=source), SimpleNamespace(sizes=target)
+
+    def __init__(self, path: Path):
+        self.sizes = np.load(path, mmap_mode="r")
+
+    def __len__(self) -> int:
+        return len(self.sizes)
 
 
 def index_windows(folder: Path) -> Tuple[float, float]:
     """Seconds, and MiB at most, from the ids to the first epoch's batches of windows."""
     task = synthetic.make_task("tiny")
-    source, target = _read_sizes(folder)
+    source, target = (SentenceSizes(folder / f"{side}.npy") for side in ("source", "target"))
     start = time.perf_counter()
-    documents = Documents.read(folder / "docids", len(source.sizes))
+    documents = Documents.read(folder / "docids", len(source))
     _batch(task.build_dataset("synthetic", source, target, documents, current=None, training=True))
     return time.perf_counter() - start, resident(peak=True)
 
@@ -53,7 +56,7 @@ def index_windows(folder: Path) -> Tuple[float, float]:
 def index_sentences(folder: Path) -> Tuple[float, float]:
     """Seconds, and MiB at most, to the first epoch's batches of fairseq's own dataset."""
     task = synthetic.make_task("tiny")
-    source, target = _read_sizes(folder)
+    source, target = (SentenceSizes(folder / f"{side}.npy") for side in ("source", "target"))
     start = time.perf_counter()
     _batch(
         LanguagePairDataset(
@@ -74,9 +77,12 @@ def indexing(sentences: int, repeats: int) -> List[Comparison]:
     with tempfile.TemporaryDirectory(prefix="ctxmt-benchmark-") as name:
         folder = Path(name)
         write_corpus(folder, sentences)
-        measured: List[Tuple[Tuple[float, float], Tuple[float, float]]] = []
-        run: Callable[[Any], Tuple[float, float]] = lambda way: in_new_process(way, folder)  # noqa: E731
-        measured = alternate(lambda _: run(index_windows), lambda _: run(index_sentences), repeats, warm_up=0)
+        measured = alternate(
+            lambda _: in_new_process(index_windows, folder),
+            lambda _: in_new_process(index_sentences, folder),
+            repeats,
+            warm_up=0,
+        )
     title = f"index {sentences / 1e6:g} million sentences"
     return [
         Comparison(f"{title}, {what}", WAYS, unit, [(a[at], b[at]) for a, b in measured], goal)

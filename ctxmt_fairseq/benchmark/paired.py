@@ -6,9 +6,11 @@ A machine's speed drifts by more than what is measured here; the two halves of a
 import time
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple, TypeVar
 
 import torch
+
+Measured = TypeVar("Measured")
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,12 @@ def _wait(device: torch.device) -> None:
 
 
 def alternate(
-    first: Callable[[int], float], second: Callable[[int], float], repeats: int, warm_up: int = 1
-) -> List[Tuple[float, float]]:
+    first: Callable[[int], Measured], second: Callable[[int], Measured], repeats: int, warm_up: int = 1
+) -> List[Tuple[Measured, Measured]]:
     """Measure A B A B ...
 
     Args:
-        first, second: measure once and return the value; they are given the number of the pair.
+        first, second: measure once and return what was measured; they are given the number of the pair.
         warm_up: pairs that are run before and not counted.
 
     Returns:

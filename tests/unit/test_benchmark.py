@@ -61,9 +61,9 @@ def test_sentences_are_words_of_realistic_lengths_and_repeat_with_the_seed():
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
     assert 0.9 * synthetic.LENGTH < np.mean(first.sizes - 1) < 1.1 * synthetic.LENGTH
     tokens = torch.cat([sentence[:-1] for sentence in first]).unique()
-    assert {dictionary[token] for token in tokens} == {
-        synthetic.word(number) for number in range(synthetic.WORDS["tiny"])
-    }
+    words = {synthetic.word(number) for number in range(synthetic.WORDS["tiny"])}
+    assert {dictionary[token] for token in tokens} <= words
+    assert len(tokens) > 0.99 * len(words)
     assert all(sentence[-1] == dictionary.eos() for sentence in first)
     assert synthetic.sentences(task, np.random.default_rng(7), 3, length=5).sizes.tolist() == [6, 6, 6]
 
@@ -186,16 +186,14 @@ def test_corpus_on_disk_is_documents_and_sizes(tmp_path):
         assert peak > 10
 
 
-def _allocate(mebibytes):
-    before = process.resident(peak=False)
-    block = bytearray(mebibytes * 2**20)
-    block[::4096] = b"x" * len(block[::4096])
+def test_peak_memory_outlives_what_took_it():
+    before = process.resident(peak=True)
+    more = int(before - process.resident(peak=False)) + 200
+    block = bytearray(more * 2**20)
+    block[::4096] = b"x" * len(block[::4096])  # touched, or it takes no memory
     del block
-    return process.resident(peak=True) - before
-
-
-def test_peak_memory_is_that_of_the_process():
-    assert _allocate(300) == pytest.approx(300, abs=400)
+    assert before + 150 < process.resident(peak=True) < before + 250
+    assert process.resident(peak=False) < before + 150
 
 
 def test_the_command_writes_table_and_json(tmp_path, capsys):
