@@ -2,7 +2,7 @@
 
 import itertools
 import logging
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -158,12 +158,9 @@ class DocumentWindowDataset(FairseqDataset):
         return np.maximum(self.window_sizes.source[indices], self.window_sizes.target[indices])
 
     def ordered_indices(self) -> np.ndarray:
-        """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch).
-
-        The sizes are those without limits: fairseq tells the limits later, and the order must not depend on
-        whether it has.
-        """
-        # Both sizes and the rank among equals in one number: plain sorting of numbers is by far the fastest.
+        """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch)."""
+        # By sizes without limits: fairseq tells the limits later, and the order must not depend on when.
+        # Both sizes and the rank among equals in one number: sorting plain numbers is the fastest.
         keys = np.zeros(len(self), np.uint64)
         for sizes in (self.whole_sizes.source, self.whole_sizes.target):
             keys <<= np.uint64(16)
@@ -178,16 +175,19 @@ class DocumentWindowDataset(FairseqDataset):
         keys &= np.uint64(2**32 - 1)
         return order[keys.view(np.int64)].astype(np.int64)
 
-    def filter_indices_by_size(self, indices: np.ndarray, max_sizes: Union[int, Sequence[int], None]):
+    def filter_indices_by_size(self, indices: np.ndarray, max_sizes: Any):
         """Shorten windows that the model cannot hold, and leave out what cannot be shortened.
+
+        Args:
+            indices: (m,) examples.
+            max_sizes: tokens of the source and of the target window, or one number for both; None: no limit.
 
         Returns:
             the indices to use, and a list of those left out: examples whose current sentence alone is too
             long, and in training those longer than ``max_window_tokens``.
         """
-        if max_sizes is None or isinstance(max_sizes, (int, float)):
-            max_sizes = (max_sizes, max_sizes)
-        limits = tuple(None if limit is None else int(min(limit, 2**31 - 1)) for limit in max_sizes)
+        source, target = max_sizes if isinstance(max_sizes, (tuple, list)) else (max_sizes, max_sizes)
+        limits = source, target
         if limits != self.limits:
             self.limits, self._sizes = limits, None
         left_out = self._exceeding(self.window_sizes)
@@ -259,7 +259,7 @@ class DocumentWindowDataset(FairseqDataset):
         """The previous target sentences of a window, each ending with ``</s>``."""
         return self._context(self.target, slots.target_before)
 
-    def _context(self, sentences: Any, slots: Sequence[int]) -> List[torch.Tensor]:
+    def _context(self, sentences: Any, slots: Iterable[int]) -> List[torch.Tensor]:
         return [
             self.empty if sentence == EMPTY else sentences[int(sentence)]
             for sentence in slots

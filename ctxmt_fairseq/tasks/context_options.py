@@ -10,8 +10,8 @@ from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import KEEP
 
-# Defaults are None: what the command line leaves open comes from the checkpoint, then from _DEFAULTS.
-_DEFAULTS: Dict[str, Any] = {
+# Defaults are None: what the command line leaves open comes from the checkpoint, then from DEFAULTS.
+DEFAULTS: Dict[str, Any] = {
     "source_context": 0,
     "source_context_after": 0,
     "target_context": 0,
@@ -64,7 +64,7 @@ class ContextConfig(TranslationConfig):
 def given(cfg: Any, state: Dict[str, Any]) -> Dict[str, Any]:
     """Each option's value: the command line's, else the checkpoint's, else the default."""
     values = {}
-    for name, default in _DEFAULTS.items():
+    for name, default in DEFAULTS.items():
         value = getattr(cfg, name, None)
         values[name] = state.get(name, default) if value is None else value
     return values
@@ -81,7 +81,8 @@ def check(cfg: Any, state: Dict[str, Any], joined_dictionary: bool) -> None:
     """Stop on options that cannot work.
 
     Raises:
-        BadInput: an option is out of range, or puts target text on the source side without a joint dictionary.
+        BadInput: an option is out of range, or puts target text on the source side without a joint
+            dictionary.
     """
     options = context_options(cfg, state, training=True)
     keep = given(cfg, state)["keep_sentence"]
@@ -89,6 +90,8 @@ def check(cfg: Any, state: Dict[str, Any], joined_dictionary: bool) -> None:
         raise BadInput(f"--keep-sentence {keep}: expected one of {', '.join(KEEP)}")
     if not 0 <= cfg.coword_dropout < 1:
         raise BadInput(f"--coword-dropout {cfg.coword_dropout}: expected a probability below 1")
+    if cfg.max_window_tokens is not None and cfg.max_window_tokens < 1:
+        raise BadInput(f"--max-window-tokens {cfg.max_window_tokens}: expected 1 or more")
     if options.target_text_on_source and not joined_dictionary:
         cause = (
             "--target-context-on-source"
