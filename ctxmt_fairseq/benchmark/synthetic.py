@@ -69,22 +69,20 @@ def lengths(rng: np.random.Generator, count: int) -> np.ndarray:
 
 def sentences(
     task: DocumentWindowTask, rng: np.random.Generator, count: int, length: Optional[int] = None
-) -> Sentences:
+) -> List[torch.Tensor]:
     """Random words, each sentence ending with ``</s>``; of one length if given."""
     dictionary = task.source_dictionary
     sizes: List[int] = [length] * count if length else lengths(rng, count).tolist()
     first = dictionary.index(word(0))
     last = first + sum(name.startswith("w") for name in dictionary.symbols)
     ends = [dictionary.eos()]
-    return Sentences(
-        torch.from_numpy(np.concatenate([rng.integers(first, last, size), ends])) for size in sizes
-    )
+    return [torch.from_numpy(np.concatenate([rng.integers(first, last, size), ends])) for size in sizes]
 
 
 def dataset(task: DocumentWindowTask, documents: int, document_length: int) -> DocumentWindowDataset:
     """Random documents as a training set."""
     rng = np.random.default_rng(1)
     count = documents * document_length
-    source, target = (sentences(task, rng, count) for _ in range(2))
+    source, target = (Sentences(sentences(task, rng, count)) for _ in range(2))
     boundaries = Documents.from_lengths([document_length] * documents)
     return task.build_dataset("synthetic", source, target, boundaries, current=None, training=True)

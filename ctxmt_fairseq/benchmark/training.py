@@ -35,7 +35,7 @@ def make_step(size: str, device: torch.device, ours: bool) -> Callable[[Batch], 
     task = synthetic.make_task(size)
     model = synthetic.make_model(task, size, concat=ours).to(device).train()
     kind = ContextDiscountedCriterion if ours else LabelSmoothedCrossEntropyCriterion
-    options = {"context_discount": 0.01} if ours else {}
+    options: Dict[str, Any] = {"context_discount": 0.01} if ours else {}
     criterion = kind(task, sentence_avg=False, label_smoothing=0.1, **options)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
 
