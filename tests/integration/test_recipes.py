@@ -1,0 +1,305 @@
+"""The recipes under examples/: the exact training commands, and one real run from text to a table."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FOCUSED, THESIS = EXAMPLES / "focused_concat", EXAMPLES / "thesis_concat"
+SCRIPTS = sorted([EXAMPLES / "recipe.sh", *FOCUSED.glob("*.sh"), *THESIS.glob("*.sh")])
+NOT_OURS = ("WORLD_SIZE", "RANK", "SLURM_NODEID", "LR", "GPUS", "NODES", "DRY_RUN", "SMOKE")
+
+
+def bash(*arguments, path, cwd=None, **variables):
+    environment = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
+    environment.update(variables, OMP_NUM_THREADS="1", PATH=f"{path}{os.pathsep}{os.environ['PATH']}")
+    command = ["bash", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def stubs(tmp_path_factory):
+    """Commands that a dry run needs, without the seconds that their imports take."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("ctxmt", "fairseq-train"):
+        (folder / name).write_text("#!/bin/sh\necho USER_DIR\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def planned(stubs, tmp_path):
+    """The training command of a dry run as option -> value; a list of words under ``words``."""
+
+    def plan(script, *arguments, **variables):
+        done = bash(script, *arguments, path=stubs, cwd=tmp_path, DRY_RUN="1", **variables)
+        assert done.returncode == 0, done.stderr
+        assert not any(tmp_path.iterdir())
+        words = shlex.split(done.stdout)
+        assert words[0] == "fairseq-train"
+        options = {"words": words}
+        for at, word in enumerate(words):
+            if word.startswith("--"):
+                following = words[at + 1] if at + 1 < len(words) else "--"
+                options[word] = True if following.startswith("--") else following
+        return options
+
+    return plan
+
+
+@pytest.fixture
+def refused(stubs):
+    def refuse(script, *arguments, **variables):
+        done = bash(script, *arguments, path=stubs, DRY_RUN="1", **variables)
+        assert (done.returncode, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("error: ")
+        return line
+
+    return refuse
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_syntax(script):
+    assert subprocess.run(["bash", "-n", script]).returncode == 0
+    if shutil.which("shellcheck"):
+        assert subprocess.run(["shellcheck", "--exclude=SC1091", script]).returncode == 0
+    text = script.read_text()
+    assert "/home/" not in text and "/tmp" not in text
+    if script.name != "recipe.sh":
+        assert "\nset -euo pipefail\n" in text and os.access(script, os.X_OK)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_help_shows_defaults(script, stubs):
+    if script.name == "recipe.sh":
+        return
+    done = bash(script, "--help", path=stubs)
+    assert done.returncode == 0 and done.stdout.startswith("Usage: ") and "default: " in done.stdout
+    if script.name == "train.sh":
+        assert "(default: 0.25:" in bash(script, "--help", path=stubs, PRECISION="0.25").stdout
+
+
+def window(options):
+    assert options["--source-context"] == options["--target-context"]
+    return int(options["--source-context"]) + 1
+
+
+@pytest.mark.parametrize(
+    "system, sentences, positions, shift, discount",
+    [
+        ("base", 1, "none", None, "1"),
+        ("s4to4", 4, "none", None, "1"),
+        ("s4to4+CD", 4, "none", None, "0.01"),
+        ("s4to4+CD=0.9", 4, "none", None, "0.9"),
+        ("s4to4+shift+CD", 4, "shift", "avg-corpus", "0.01"),
+        ("s4to4+shift=100+CD", 4, "shift", "100", "0.01"),
+        ("s4to4+shift=avg-sequence+CD", 4, "shift", "avg-sequence", "0.01"),
+        ("s4to4+lrn+CD", 4, "learned", None, "0.01"),
+        ("s4to4+sin+CD", 4, "sinusoidal", None, "0.01"),
+        ("s2to2", 2, "none", None, "1"),
+        ("s3to3+CD", 3, "none", None, "0.01"),
+        ("s3to3+shift+CD", 3, "shift", "avg-corpus", "0.01"),
+    ],
+)
+def test_systems_of_the_paper(planned, system, sentences, positions, shift, discount):
+    options = planned(FOCUSED / "train.sh", system, "data bin", "out $x", "--gpus", 4)
+    assert window(options) == sentences
+    assert options["--segment-positions"] == positions
+    assert options.get("--segment-shift") == shift
+    assert options["--context-discount"] == discount
+    # appendix A
+    expected = {
+        "--arch": "concat_transformer_base",
+        "--criterion": "context_discounted_label_smoothed_cross_entropy",
+        "--dropout": "0.3",
+        "--label-smoothing": "0.1",
+        "--patience": "12",
+        "--adam-betas": "(0.9, 0.98)",
+        "--adam-eps": "1e-9",
+        "--lr-scheduler": "inverse_sqrt",
+        "--warmup-updates": "4000",
+        "--lr": "7e-4",
+        "--save-dir": "out $x/checkpoints",
+        "--share-all-embeddings": True,
+        "--fp16": True,
+    }
+    assert {name: options.get(name) for name in expected} == expected
+    assert options["words"][1] == "data bin"
+    assert int(options["--keep-last-epochs"]) >= 12 + 3
+
+
+@pytest.mark.parametrize("profile, batch", [("en-ru", 32000), ("en-de", 16000)])
+@pytest.mark.parametrize("gpus, nodes", [(0, 1), (1, 1), (3, 1), (4, 1), (8, 1), (4, 2), (8, 4), (7, 3)])
+def test_batch_is_the_same_on_any_number_of_gpus(planned, profile, batch, gpus, nodes):
+    options = planned(
+        FOCUSED / "train.sh", "base", "data", "out", "--profile", profile,
+        f"--gpus={gpus}", "--nodes", nodes, SLURM_NODEID="0",
+    )  # fmt: skip
+    workers = max(1, gpus * nodes)
+    tokens, steps = int(options["--max-tokens"]), int(options["--update-freq"])
+    assert tokens <= 4000
+    assert 0.999 * batch <= workers * tokens * steps <= batch
+    assert steps == -(-batch // (workers * 4000))  # no more steps than needed
+    assert options["--distributed-world-size"] == str(workers)
+    assert options.get("--cpu", False) == (gpus == 0)
+
+
+def test_given_max_tokens_must_divide_the_batch(planned, refused):
+    train = (FOCUSED / "train.sh", "base", "data", "out", "--gpus", 4, "--max-tokens")
+    options = planned(*train, 8000)
+    assert (options["--max-tokens"], options["--update-freq"]) == ("8000", "1")
+    assert "--max-tokens 3000" in refused(*train, 3000)
+    assert planned(*train, 2666)["--update-freq"] == "3"  # what the refusal proposes
+
+
+def test_starts_by_torchrun_and_slurm(planned, refused):
+    train = (FOCUSED / "train.sh", "base", "data", "out", "--gpus")
+    torchrun = {"WORLD_SIZE": "8", "RANK": "5"}
+    options = planned(*train, 4, "--nodes", 2, **torchrun)
+    assert options["--distributed-world-size"] == "8" and "--distributed-rank" not in options
+    assert "torchrun starts 8 processes" in refused(*train, 4, **torchrun)
+    options = planned(*train, 0, "--batch-tokens", 8000, **torchrun)
+    assert options["--distributed-rank"] == "5" and options["--distributed-backend"] == "gloo"
+    assert options["--distributed-no-spawn"] is True and options["--max-tokens"] == "1000"
+    options = planned(*train, 4, "--nodes", 2, "--port", 1234, SLURM_NODEID="1")
+    assert (options["--distributed-world-size"], options["--distributed-port"]) == ("8", "1234")
+    assert "torchrun or srun" in refused(*train, 4, "--nodes", 2)
+
+
+def test_options_by_flag_environment_and_pass_through(planned):
+    options = planned(
+        FOCUSED / "train.sh", "base", "d", "o", "--gpus", 1, "--precision", "amp",
+        "--", "--dropout", "0.2", "--weird", "two words", LR="3e-3", PRECISION="bf16",
+    )  # fmt: skip
+    assert (options["--lr"], options["--weird"], options["--dropout"]) == ("3e-3", "two words", "0.2")
+    assert options["--amp"] is True and "--fp16" not in options
+    small = planned(FOCUSED / "train.sh", "s2to2+CD", "d", "o", "--gpus", 0, "--profile", "small")
+    assert small["--arch"] == "concat_transformer_tiny" and "--fp16" not in small
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["s4to3", "d", "o"], "sKtoK"),
+        (["s1to1", "d", "o"], "K from 2"),
+        (["s4to4+foo", "d", "o"], "+foo"),
+        (["s4to4+lrn+shift", "d", "o"], "one of"),
+        (["base", "d"], "SYSTEM DATA OUT"),
+        (["base", "d", "o", "--learning-rate", "1"], "--learning-rate"),
+        (["base", "d", "o", "--lr"], "--lr"),
+        (["base", "d", "o", "--patience", "many"], "PATIENCE=many"),
+        (["base", "d", "o", "--profile", "large"], "--profile large"),
+        (["base", "d", "o", "--precision", "int8"], "--precision int8"),
+    ],
+)
+def test_refusals(refused, arguments, words):
+    assert words in refused(FOCUSED / "train.sh", *arguments, GPUS="1")
+
+
+def test_learning_rate_search_plans_every_rate(stubs, tmp_path):
+    done = bash(
+        FOCUSED / "search_lr.sh", "s4to4", "data", "out", "--gpus", 2, path=stubs, cwd=tmp_path, DRY_RUN="1"
+    )
+    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+    rates = [command[command.index("--lr") + 1] for command in commands]
+    assert rates == ["7e-4", "9e-4", "1e-3", "3e-3"]
+    assert [command[command.index("--save-dir") + 1] for command in commands] == [
+        f"out/lr-{rate}/checkpoints" for rate in rates
+    ]
+
+
+@pytest.mark.parametrize(
+    "row, model, source, on_source, target, limit",
+    [
+        ("src0tgt0_to_tgt0", None, 0, 0, 0, 80),
+        ("src1tgt0_to_tgt0", None, 1, 0, 0, 160),
+        ("src2tgt0_to_tgt0", None, 2, 0, 0, 240),
+        ("src1tgt1ref_to_tgt0", "src1tgt1_to_tgt0", 1, 1, 0, 240),
+        ("src1tgt1mt_to_tgt0", "src1tgt1_to_tgt0", 1, 1, 0, 240),
+        ("src1tgt0_to_tgt1", None, 1, 0, 1, 160),
+        ("src1tgt0_to_tgt1_1st", "src1tgt0_to_tgt1", 1, 0, 1, 160),
+        ("src1tgt1_to_tgt1", None, 1, 1, 1, 240),
+    ],
+)
+def test_rows_of_the_thesis(planned, row, model, source, on_source, target, limit):
+    options = planned(THESIS / "thesis.sh", row, "data", "out", "--gpus", 2)
+    assert options["--arch"] == "transformer"
+    assert options["--save-dir"] == f"out/models/{model or row}/checkpoints"
+    sizes = [
+        int(options[f"--{name}"]) for name in ("source-context", "target-context-on-source", "target-context")
+    ]
+    assert sizes == [source, on_source, target]
+    assert options["--max-window-tokens"] == str(limit)
+    options = planned(THESIS / "thesis.sh", row, "data", "out", "--gpus", 2, "--window-limit", 160)
+    assert options["--max-window-tokens"] == "160"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The demo corpus as a data folder, in folders whose names have spaces."""
+    folder = tmp_path_factory.mktemp("demo corpus")
+    installed = Path(sys.executable).parent
+    sizes = ("--documents", "40", "--evaluation-documents", "3", "--examples", "4")
+    subprocess.run(
+        [installed / "ctxmt", "demo-corpus", folder / "text", *sizes], check=True, capture_output=True
+    )
+    done = bash(
+        FOCUSED / "prepare.sh", "text/train", "text/valid", "data bin", "--target-lang=fr", "--vocab-size", 400,
+        "--workers", 1, path=installed, cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    description = json.loads((folder / "data bin" / "ctxmt.json").read_text())
+    assert description["joined_dictionary"] is True and description["target_lang"] == "fr"
+    return folder
+
+
+def test_focused_concat_from_text_to_table(demo):
+    installed = Path(sys.executable).parent
+    done = bash(
+        FOCUSED / "train.sh", "s2to2+shift+CD", "data bin", "a run", "--profile", "small", "--gpus", 0,
+        "--batch-tokens", 600, "--validate-every", 2, "--max-update", 4, "--", "--num-workers", 0,
+        path=installed, cwd=demo,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    suite = "text/contrastive/lexical-choice.json"
+    done = bash(
+        FOCUSED / "evaluate.sh", "data bin", "a run", "text/test", suite, "--average", 2, "--max-len-b", 8,
+        "--device", "cpu", path=installed, cwd=demo,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    out = demo / "a run" / "evaluation"
+    results = json.loads((out / "results.json").read_text())
+    assert set(results["translations"]) == {"window", "prefix"}
+    assert results["contrast"]["lexical-choice"]["examples"] == 4
+    lines = len((demo / "text" / "test.en").read_text().splitlines())
+    assert len((out / "window.hyp").read_text().splitlines()) == lines
+    assert "BLEU, window" in done.stdout and "BLEU, prefix" in done.stdout
+
+
+def test_thesis_first_sentence_is_scored_against_the_previous_reference(demo):
+    installed = Path(sys.executable).parent
+    done = bash(
+        THESIS / "thesis.sh", "src1tgt0_to_tgt1_1st", "data bin", "thesis", "--profile", "small", "--gpus", 0,
+        "--batch-tokens", 600, "--text", "text/test", "--beam", 1, "--max-len-b", 8, "--device", "cpu",
+        "--", "--num-workers", 0, "--max-update", 2, path=installed, cwd=demo,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    out = demo / "thesis" / "src1tgt0_to_tgt1_1st"
+    references = (demo / "text" / "test.fr").read_text().splitlines()
+    documents = (demo / "text" / "test.docids").read_text().splitlines()
+    shifted = (out / "shifted.ref").read_text().splitlines()
+    marks = (out / "shifted.current").read_text().splitlines()
+    assert len(shifted) == len(marks) == len(references)
+    for line, mark in enumerate(marks):
+        begins = line == 0 or documents[line] != documents[line - 1]
+        assert mark == ("0" if begins else "1")
+        assert begins or shifted[line] == references[line - 1]
+    scores = json.loads((out / "results.json").read_text())["translations"]["n0.6.document"]
+    assert scores["sentences"] == marks.count("1")
