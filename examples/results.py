@@ -1,4 +1,4 @@
-"""Collects evaluations: every FOLDER's *.score.json and *.contrast.json into one table and FOLDER/results.json.
+"""Collects every FOLDER's *.score.json and *.contrast.json into one table and FOLDER/results.json.
 
 Usage: python results.py FOLDER...      one column per folder, named after it (NAME=FOLDER gives another name)
 """

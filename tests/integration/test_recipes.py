@@ -251,8 +251,8 @@ def demo(tmp_path_factory):
         [installed / "ctxmt", "demo-corpus", folder / "text", *sizes], check=True, capture_output=True
     )
     done = bash(
-        FOCUSED / "prepare.sh", "text/train", "text/valid", "data bin", "--target-lang=fr", "--vocab-size", 400,
-        "--workers", 1, path=installed, cwd=folder,
+        FOCUSED / "prepare.sh", "text/train", "text/valid", "data bin", "--target-lang=fr",
+        "--vocab-size", 400, "--workers", 1, path=installed, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     description = json.loads((folder / "data bin" / "ctxmt.json").read_text())
