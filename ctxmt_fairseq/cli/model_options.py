@@ -4,14 +4,16 @@ from typing import Any
 
 
 def add_model_options(parser: Any) -> None:
-    """``--data``, ``--cpu``, ``--fp16`` and the context options that override the checkpoint's."""
+    """``--data``, ``--cpu`` and the context options that override the checkpoint's."""
     group = parser.add_argument_group("model")
     group.add_argument("--data", metavar="DIR", help="data folder (default: the one of the training)")
     group.add_argument("--cpu", action="store_true", help="do not use a GPU")
     group.add_argument("--source-context", type=int, metavar="N", help="previous source sentences")
     group.add_argument("--source-context-after", type=int, metavar="N", help="following source sentences")
     group.add_argument("--target-context", type=int, metavar="N", help="previous target sentences")
-    group.add_argument("--target-context-on-source", type=int, metavar="N", help="the same, on the source side")
+    group.add_argument(
+        "--target-context-on-source", type=int, metavar="N", help="the same, on the source side"
+    )
     group.add_argument("--context-selection", metavar="NAME", help="document, random, empty, absent, ...")
 
 
@@ -22,12 +24,7 @@ def load_from_options(args: Any) -> Any:
         BadInput: see ``load_models``.
     """
     from ctxmt_fairseq.generation.loading import load_models
+    from ctxmt_fairseq.tasks.context_options import DEFAULTS
 
-    names = (
-        "source_context",
-        "source_context_after",
-        "target_context",
-        "target_context_on_source",
-        "context_selection",
-    )
-    return load_models(args.path, args.data, {name: getattr(args, name) for name in names}, args.cpu)
+    options = {name: getattr(args, name, None) for name in DEFAULTS}
+    return load_models(args.path, args.data, options, args.cpu)

@@ -5,7 +5,7 @@ The input is text with document ids (--docids), text with blank lines between do
 prefix of the next sentence; --target-context-from gives them instead (post-editing: a file, or '-' for
 corrections that arrive line by line on stdin: after each printed translation one line, empty to accept it).
 
-Example: ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4 --lenpen 0.6
+Example: ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4
 """
 
 import argparse
@@ -23,13 +23,17 @@ def add_arguments(parser) -> None:
     parser.add_argument("--decoding", choices=("prefix", "window"), default="prefix",
                         help="force the target context, or decode the whole target window")  # fmt: skip
     parser.add_argument("--target-context-from", metavar="FILE",
-                        help="target context instead of own translations: one line per input line, or '-'")  # fmt: skip
-    parser.add_argument("--keep-sentence", choices=("current", "first"), help="sentence of the decoded window")
+                        help="target context: one line per input line, or '-' (default: own)")  # fmt: skip
+    parser.add_argument(
+        "--keep-sentence", choices=("current", "first"), help="sentence of the decoded window"
+    )
     parser.add_argument("--documents-at-once", type=int, default=16, metavar="N", help="batch size")
     search = parser.add_argument_group("search")
     search.add_argument("--beam", type=int, default=5)
     search.add_argument("--lenpen", type=float, default=1.0, help="length penalty")
-    search.add_argument("--max-len-a", type=float, default=0, help="at most a x + b tokens for x in the source")
+    search.add_argument(
+        "--max-len-a", type=float, default=0, help="at most a x + b tokens for x in the source"
+    )
     search.add_argument("--max-len-b", type=int, default=200)
     search.add_argument("--min-len", type=int, default=1)
     search.add_argument("--unkpen", type=float, default=0)
@@ -68,10 +72,14 @@ def run(args) -> None:
             raise BadInput(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
     documents = read_input(args)
     loaded = load_from_options(args)
-    if args.keep_sentence:
-        loaded.task.cfg.keep_sentence = args.keep_sentence
     search = argparse.Namespace(**{name: getattr(args, name) for name in SEARCH})
     translator = DocumentTranslator(loaded, search, args.decoding, args.documents_at_once)
+    if args.target_context_from and not translator.dependent:
+        raise BadInput("--target-context-from: expected a model with target context, and --decoding prefix")
+    if args.target_context_from == "-" and (args.output or args.scores):
+        raise BadInput(
+            "--target-context-from -: translations go to stdout; expected no --output, no --scores"
+        )
     if args.target_context_from == "-":
         post_edit(translator, documents, sys.stdin, sys.stdout)
     else:

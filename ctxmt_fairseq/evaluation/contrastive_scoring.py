@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -73,7 +74,10 @@ def _dataset(
             known[side, text] = getattr(loaded, f"encode_{side}")(text)
         return known[side, text]
 
-    sources, targets, lengths, current = Sentences(), Sentences(), [], []
+    sources: List[torch.Tensor] = []
+    targets: List[torch.Tensor] = []
+    lengths: List[int] = []
+    current: List[int] = []
     for example, candidate in rows:
         before = max(len(example.source_before), len(candidate.before))
         current.append(len(sources) + before)
@@ -87,10 +91,10 @@ def _dataset(
             targets.append(encode("target", text))
     dataset = loaded.task.build_dataset(
         "contrastive set",
-        sources,
-        targets,
+        Sentences(sources),
+        Sentences(targets),
         Documents.from_lengths(lengths),
-        np.array(current),
+        np.array(current, np.int64),
         training=False,
     )
     dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens what is too long
@@ -137,7 +141,7 @@ def score_batch(loaded: LoadedModels, batch: Sequence[Tuple[Source, Target]]) ->
         log_probs.append(all_words.gather(2, target.unsqueeze(2)).squeeze(2).double())
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
     is_word = target.ne(dictionary.pad())
-    separators = target.eq(loaded.task.target_dictionary.index("<sep>")).long()
+    separators = target.eq(dictionary.index(SEPARATOR)).long()
     context = torch.tensor([source[2] for source, _ in batch], device=loaded.device)
     is_current = is_word & (separators.cumsum(1) - separators >= context[:, None])
     return [
@@ -156,7 +160,8 @@ def _encoder_input(
     loaded: LoadedModels, sources: Sequence[Source]
 ) -> Tuple[Dict[str, Any], Dict[Source, int]]:
     """A batch of the distinct sources, and the row of each."""
-    dataset = _dataset(loaded, [])
+    nothing, no_lines = Documents.from_lengths([0, 0]), np.empty(0, np.int64)  # random context wants two
+    dataset = loaded.task.build_dataset("", Sentences([]), Sentences([]), nothing, no_lines, training=False)
     batch = dataset.collater(
         [
             {

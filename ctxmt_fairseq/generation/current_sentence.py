@@ -33,9 +33,10 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
         keep: "current", or "first" for the first sentence of the window (the thesis' "1st sentence" rows).
 
     Returns:
-        begin and end, the end including the sentence's ``</s>`` or separator; and whether the number of
-        separators is the expected one. With too few, the last sentence that has a word is taken; with too
-        many, all that follows the last expected one (the caller drops the surplus separators).
+        begin and end, the end including the sentence's ``</s>`` or separator; and whether the window is
+        well-formed: the expected number of separators, and a word after them unless the window has none.
+        With too few, or nothing after them, the last sentence that has a word is taken; with too many, all
+        that follows the last expected one (the caller drops the surplus separators).
     """
     ends = (tokens[:-1] == separator).nonzero().flatten().tolist()
     if keep == "first":
@@ -46,7 +47,7 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
     words[-1] = False
     while at and not any(words[begins[at] :]):
         at -= 1
-    return begins[at], len(tokens), len(ends) == before
+    return begins[at], len(tokens), len(ends) == before == at
 
 
 def cut(hypothesis: Hypothesis, separator: int, eos: int, before: int, keep: str) -> Tuple[Hypothesis, bool]:
@@ -89,7 +90,7 @@ def keep_sentence(
     """
     return [
         _rank(row, expected, separator, eos, count, length_penalty, normalize, keep)
-        for row, expected in zip(hypotheses, before)
+        for row, expected in zip(hypotheses, before, strict=True)
     ]
 
 

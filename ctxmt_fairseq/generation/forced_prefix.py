@@ -26,7 +26,9 @@ class RowPositions(nn.Module):
         super().__init__()
         self.positions = positions
 
-    def forward(self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs) -> Tensor:
+    def forward(
+        self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs
+    ) -> Tensor:
         """(B, T) tokens -> (B, 1, C) for the last one (incremental), else as the wrapped module."""
         embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
         if incremental_state is None:
@@ -138,16 +140,8 @@ class ForcedPrefixEnsemble(EnsembleModel):
         # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
         read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
         first_beams = torch.arange(rows, device=device) * self.beam_size
-        self._set_beams(1)
-        for model, encoder_out, state in zip(self.models, encoder_outs, incremental_states):
+        for model, encoder_out, state in zip(self.models, encoder_outs, incremental_states, strict=True):
             once = model.encoder.reorder_encoder_out(encoder_out, first_beams)
             with _recorded_keys(model.decoder, state, padding):
                 model.decoder(read, encoder_out=once, features_only=True)
             model.decoder.reorder_incremental_state_scripting(state, beams)
-        self._set_beams(self.beam_size)
-
-    def _set_beams(self, beams: int) -> None:
-        """How many rows of a decoder batch share one encoder row (fairseq's attention relies on it)."""
-        for model in self.models:
-            if hasattr(model, "set_beam_size"):
-                model.set_beam_size(beams)

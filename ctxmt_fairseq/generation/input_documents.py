@@ -7,6 +7,7 @@ from typing import List, Optional
 import numpy as np
 
 from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_sentences
+from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 
 
@@ -93,6 +94,8 @@ def read_json_lines(path: PathLike) -> InputDocuments:
             raise BadInput("expected a text, a non-empty document id and true or false", path, number)
         if "\n" in source or "\0" in source:
             raise BadInput("expected a single line of text in source", path, number)
+        if SEPARATOR in source.split():
+            raise BadInput(f"expected text, found the symbol {SEPARATOR}", path, number)
         sentences.append(source.strip())
         ids.append(str(document))
         flags.append(current)

@@ -4,6 +4,7 @@ from typing import Any, Dict, List
 
 import numpy as np
 import torch
+from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
 from ctxmt_fairseq.data.documents import Documents
@@ -50,7 +51,9 @@ class InteractiveDocument:
             self.sources,
             Documents.from_lengths([len(self.sources)]),
             self.targets + [nothing],
-            (self.task.cfg.max_source_positions, self.task.cfg.max_target_positions),
+            utils.resolve_max_positions(
+                self.task.max_positions(), *[model.max_positions() for model in models]
+            ),
         )
         hypotheses = running.translate(generator, models, [line], False, self.task.window_count)[line]
         self.targets.append(running.targets[line])

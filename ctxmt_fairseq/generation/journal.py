@@ -42,18 +42,19 @@ class Journal:
         intact = 0
         with open(self.path, "rb") as stream:
             for number, line in enumerate(stream):
+                whole = line.endswith(b"\n")
                 try:
-                    record = json.loads(line) if line.endswith(b"\n") else None
+                    record = json.loads(line) if whole else None
                 except ValueError:
                     record = None
-                if record is None:
-                    break
-                if number == 0 and record.get("run") != run:
+                if number == 0 and whole and record != {"run": run}:
                     raise BadInput(
                         "holds translations of another run (other text, model or options); "
                         "delete it to start anew",
                         self.path,
                     )
+                if record is None:
+                    break
                 if number:
                     self.done[record.pop("line")] = record
                 intact += len(line)

@@ -11,6 +11,7 @@ from fairseq import checkpoint_utils, utils
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.fairseq_fixes import peek
+from ctxmt_fairseq.tasks.context_options import DEFAULTS
 from ctxmt_fairseq.tasks.context_task import ContextTask
 
 
@@ -61,7 +62,7 @@ def load_models(
 
     Args:
         data: the data folder with dictionaries and subword models; default: the one of the training.
-        options: task options that override the checkpoint's (context sizes, selection); None entries do not.
+        options: task options that override the checkpoint's (those of ``DEFAULTS``); None entries do not.
         cpu: stay on the CPU even where a GPU is.
 
     Raises:
@@ -70,13 +71,14 @@ def load_models(
     files = [Path(path) for path in paths.split(os.pathsep)]
     for file in files:
         peek(file)
-    overrides = {name: value for name, value in (options or {}).items() if value is not None}
+    # The first checkpoint's own options are in its task state too; here they would hide the others'.
+    overrides: Dict[str, Any] = {**dict.fromkeys(DEFAULTS), **(options or {})}
     if data is not None:
         overrides["data"] = data
     saved_data = _saved_data(peek(files[0]))
     folder = Path((data or saved_data).split(os.pathsep)[0])
     if not folder.is_dir():
-        raise BadInput("no such data folder; --data names the one that holds dictionaries and subwords", folder)
+        raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
     models, _, task = checkpoint_utils.load_model_ensemble_and_task(
         [str(file) for file in files], arg_overrides=overrides
     )

@@ -4,7 +4,7 @@ The windows are built by the dataset that training uses; only the target sentenc
 translations made so far, or given ones.
 """
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -13,16 +13,27 @@ from fairseq import utils
 from ctxmt_fairseq.data.document_window_dataset import join
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.windows import EMPTY, Slots
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.generation.window_generator import generate_current
 
 
-class Sentences(List[torch.Tensor]):
-    """A list of token tensors with fairseq's ``sizes``; a missing sentence is an empty tensor."""
+class Sentences:
+    """Token tensors (length,) in memory, with fairseq's ``sizes``; a missing sentence is an empty tensor."""
 
-    @property
-    def sizes(self) -> np.ndarray:
-        return np.array([len(sentence) for sentence in self], np.int32)
+    def __init__(self, tensors: Iterable[torch.Tensor]):
+        self._tensors = list(tensors)
+        self.sizes = np.array([len(tensor) for tensor in self._tensors], np.int32)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return self._tensors[index]
+
+    def __setitem__(self, index: int, tensor: torch.Tensor) -> None:
+        self._tensors[index] = tensor
+        self.sizes[index] = len(tensor)
 
 
 class RunningDocuments:
@@ -34,6 +45,9 @@ class RunningDocuments:
         documents: their boundaries.
         targets: given target sentences; those that are missing or empty tensors are filled by ``record``.
         limits: the models' source and target positions.
+
+    Raises:
+        BadInput: a source sentence is longer than the models' positions.
     """
 
     def __init__(
@@ -49,6 +63,10 @@ class RunningDocuments:
         nothing = torch.empty(0, dtype=torch.long)
         self.targets = Sentences(targets if targets is not None else [nothing] * len(self.sources))
         self.limits = limits
+        longest = int(self.sources.sizes.argmax()) if self.sources else 0
+        if self.sources and len(self.sources[longest]) > limits[0]:
+            size = len(self.sources[longest])
+            raise BadInput(f"sentence {longest + 1}: expected at most {limits[0]} tokens, found {size}")
         self.end = torch.tensor([task.target_dictionary.eos()])
         self.dataset = task.build_dataset(
             "input", self.sources, self.targets, documents, current=None, training=False
@@ -70,12 +88,13 @@ class RunningDocuments:
         """
         indices = np.array(lines)
         builder = self.dataset.builder
-        if forced:
-            target_sizes = self.targets.sizes
-            target_sizes[indices] = np.minimum(self.limits[1] // 2, 2 * self.sources.sizes[indices] + 50)
-            reach = builder.sizes(indices, self.sources.sizes, target_sizes, 0, *self.limits).reach
-        else:
-            reach = builder.sizes(indices, self.sources.sizes, None, 0, *self.limits).reach
+        target_sizes = np.maximum(self.targets.sizes, 1)
+        max_source, max_target = self.limits
+        # Room for the sentence that will be decoded. Unforced target context is decoded too: of unknown size.
+        target_sizes[indices] = np.minimum(max_target // 2, 2 * self.sources.sizes[indices] + 50)
+        reach = builder.sizes(
+            indices, self.sources.sizes, target_sizes, 0, max_source, max_target if forced else None
+        ).reach
         slots = builder.slots(indices, reach=reach)
         examples, prefixes = [], {}
         for row, line in enumerate(lines):
@@ -107,7 +126,12 @@ class RunningDocuments:
         )
 
     def translate(
-        self, generator: Any, models: List[torch.nn.Module], lines: Sequence[int], forced: bool, count: WindowCount
+        self,
+        generator: Any,
+        models: List[torch.nn.Module],
+        lines: Sequence[int],
+        forced: bool,
+        count: WindowCount,
     ) -> Dict[int, List[Hypothesis]]:
         """n-best current sentences of some lines, and record the best ones."""
         batch, prefixes = self.batch(lines, forced)
@@ -123,7 +147,7 @@ class RunningDocuments:
             self.task.keep_sentence,
             prefixes if forced else None,
         )
-        results = dict(zip(batch["id"].tolist(), hypotheses))
+        results = dict(zip(batch["id"].tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
             if not len(self.targets[line]):
                 self.record(line, nbest[0]["tokens"])

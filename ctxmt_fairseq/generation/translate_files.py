@@ -9,6 +9,7 @@ import torch
 from tqdm import tqdm
 
 from ctxmt_fairseq.data.documents import PathLike, read_sentences
+from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
@@ -108,5 +109,7 @@ def post_edit(
         output.write(loaded.decode_target(nbest[0]["tokens"]) + "\n")
         output.flush()
         correction = corrections.readline().strip()
+        if SEPARATOR in correction.split():
+            raise BadInput(f"expected a correction, found the symbol {SEPARATOR}", "standard input")
         if correction:
             running.record(line, loaded.encode_target(correction))

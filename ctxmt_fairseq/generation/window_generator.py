@@ -12,8 +12,12 @@ from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
 
 
 def remember_length_limit(generator: Any, args: Namespace) -> None:
-    """Keep the limit that the user set for one sentence; ``generate_current`` applies it to windows."""
-    generator.sentence_limit = (getattr(args, "max_len_a", 0), getattr(args, "max_len_b", 200))
+    """Keep the limit that the user set for one sentence; ``generate_current`` applies it to windows.
+
+    A scorer of references (``--score-reference``) has none.
+    """
+    if hasattr(generator, "max_len_b"):
+        generator.sentence_limit = (getattr(args, "max_len_a", 0), getattr(args, "max_len_b", 200))
 
 
 def segment(tokens: torch.Tensor, separator: int, eos: int, pad: int, number: int) -> torch.Tensor:
@@ -34,7 +38,8 @@ def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[in
         return
     per_token, per_sentence = generator.sentence_limit
     limit = max(
-        int(per_token * length + per_sentence * count) for length, count in zip(lengths, sentences)
+        int(per_token * length + per_sentence * count)
+        for length, count in zip(lengths, sentences, strict=True)
     )
     before = generator.max_len_a, generator.max_len_b
     generator.max_len_a, generator.max_len_b = 0, limit
@@ -77,6 +82,8 @@ def generate_current(
         ensemble = generator.model
         assert isinstance(ensemble, ForcedPrefixEnsemble)
         ensemble.prefixes = prefixes
+        # Prefix and sentence share the decoder's positions; the search knows of the sentence only.
+        generator.max_len = ensemble.max_decoder_positions() - max(map(len, prefixes))
         lengths, expected = [len(sentence) for sentence in current], [0] * len(prefixes)
     with _length_limit(generator, lengths, [1 + sentences for sentences in expected]):
         windows = generator.generate(models, sample, **options)
@@ -92,7 +99,7 @@ def generate_current(
     )
     return [
         [_nothing(row[0], eos)] if len(source) == 1 and keep == "current" else row
-        for source, row in zip(current, hypotheses)
+        for source, row in zip(current, hypotheses, strict=True)
     ]
 
 
@@ -102,7 +109,7 @@ def current_sources(sample: Dict[str, Any], dictionary: Any) -> List[torch.Tenso
     return [
         segment(tokens, *symbols, number)
         for tokens, number in zip(
-            sample["net_input"]["src_tokens"], sample["windows"]["current_segment"].tolist()
+            sample["net_input"]["src_tokens"], sample["windows"]["current_segment"].tolist(), strict=True
         )
     ]
 

@@ -13,11 +13,12 @@ from fairseq import metrics
 from fairseq.data import data_utils
 from fairseq.tasks.translation import TranslationTask
 
-from ctxmt_fairseq.data.documents import Documents, iterate_lines
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
 from ctxmt_fairseq.data.windows import ContextOptions
 from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
 from ctxmt_fairseq.generation.current_sentence import WindowCount
+from ctxmt_fairseq.generation.input_documents import read_flags
 from ctxmt_fairseq.generation.interactive import InteractiveDocument, OneByOneDataset
 from ctxmt_fairseq.generation.window_generator import (
     current_sources,
@@ -108,13 +109,15 @@ class ContextTask(TranslationTask):
         paths = self.cfg.data.split(os.pathsep)
         folder = paths[(epoch - 1) % len(paths)] if training else paths[0]
         languages = f"{self.cfg.source_lang}-{self.cfg.target_lang}."
-        if combine and os.path.exists(os.path.join(folder, f"{split}1.{languages}{self.cfg.source_lang}.idx")):
+        shard = os.path.join(folder, f"{split}1.{languages}{self.cfg.source_lang}.idx")
+        if combine and os.path.exists(shard):
             raise BadInput(f"{split}1: expected one folder per shard, joined by {os.pathsep}", folder)
         prefix = os.path.join(folder, f"{split}.{languages}")
         source = self._sentences(prefix + self.cfg.source_lang, self.src_dict)
         target = self._sentences(prefix + self.cfg.target_lang, self.tgt_dict)
         if source is None:
-            raise BadInput(f"expected binarised sentences of the split {split}", prefix + self.cfg.source_lang)
+            path = prefix + self.cfg.source_lang
+            raise BadInput(f"expected binarised sentences of the split {split}", path)
         if target is not None and len(target) != len(source):
             raise BadInput(
                 f"expected {len(source)} sentences as on the source side, found {len(target)}",
@@ -141,13 +144,7 @@ class ContextTask(TranslationTask):
         """The lines that are translated; None for all."""
         if not os.path.exists(path):
             return None
-        flags = list(iterate_lines(path))
-        if len(flags) != expected:
-            raise BadInput(f"expected {expected} lines of 0 or 1, found {len(flags)}", path)
-        for number, flag in enumerate(flags, 1):
-            if flag not in ("0", "1"):
-                raise BadInput(f"expected 0 or 1, found {flag!r}", path, number)
-        return np.flatnonzero(np.array(flags) == "1")
+        return np.flatnonzero(read_flags(path, expected))
 
     def build_dataset(self, split, source, target, documents, current, training):
         """A fairseq dataset over one split."""
@@ -167,7 +164,8 @@ class ContextTask(TranslationTask):
                 "--skip-invalid-size-inputs-valid-test leaves it out"
             )
         if left_out:
-            logger.warning("%s: %d of %d examples are too long and left out", dataset.name, len(left_out), len(dataset))  # fmt: skip
+            counts = (len(left_out), len(dataset))
+            logger.warning("%s: %d of %d examples are too long and left out", dataset.name, *counts)
         return kept
 
     # ---- model and generation --------------------------------------------------------------------------
@@ -191,6 +189,7 @@ class ContextTask(TranslationTask):
         if self.window_count.windows:
             logger.warning("%s", self.window_count)
 
+    @exit_on_bad_input
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """n-best current sentences; afterwards ``sample`` shows the current sentences only."""
         if "windows" not in sample:
@@ -220,7 +219,7 @@ class ContextTask(TranslationTask):
             targets = [
                 segment(window, separator, eos, pad, 0 if first else before)
                 for window, before in zip(
-                    sample["target"], sample["windows"]["target_context_sizes"].tolist()
+                    sample["target"], sample["windows"]["target_context_sizes"].tolist(), strict=True
                 )
             ]
             sample["target"] = data_utils.collate_tokens(targets, pad, eos)
@@ -238,6 +237,9 @@ class ContextTask(TranslationTask):
 
     def reduce_metrics(self, logging_outputs, criterion):
         super().reduce_metrics(logging_outputs, criterion)
+        totals = [log["_bleu_totals_0"] for log in logging_outputs if "_bleu_totals_0" in log]
+        if totals and not sum(totals):  # fairseq reports no BLEU then, and --best-checkpoint-metric bleu dies
+            metrics.log_scalar("bleu", 0.0)
         if any("separator_mismatches" in log for log in logging_outputs):
             mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
             metrics.log_scalar_sum("separator_mismatches", mismatches)

@@ -1,0 +1,76 @@
+"""Killed and resumed training continues exactly as if nothing had happened."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+
+import pytest
+import torch
+
+from tests.integration.commands import ENVIRONMENT, TASK, TINY, TRAINING, command, losses, run
+
+UPDATES = 45  # about nine in an epoch
+
+
+def training(data, folder, workers):
+    return (
+        *("fairseq-train", data, *TASK, *TINY, *TRAINING, "--arch", "concat_transformer"),
+        *("--source-context", 2, "--target-context", 1, "--segment-positions", "learned"),
+        *("--sample-context-size", "--coword-dropout", 0.3, "--dropout", 0.1, "--num-workers", workers),
+        *("--train-subset", "valid", "--disable-validation", "--max-tokens", 300, "--max-update", UPDATES),
+        *("--save-interval-updates", 4, "--save-dir", folder),
+    )
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(once, data):
+    def build(folder):
+        (folder / "log").write_text(run(*training(data, folder, 0)).stdout)
+
+    return once("uninterrupted", build)
+
+
+def killed(arguments, update):
+    """Run until the log shows an update, then kill -9 everything; returns the log."""
+    process = subprocess.Popen(
+        command(*arguments), stdout=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True
+    )
+    log = ""
+    for line in process.stdout:
+        log += line
+        if f'"num_updates": "{update}"' in line:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    return log
+
+
+@pytest.mark.parametrize(("workers", "truncated"), [(0, False), (2, True)])
+def test_resumed_run_equals_uninterrupted_run(uninterrupted, data, tmp_path, workers, truncated):
+    whole = (uninterrupted / "log").read_text()
+    expected = losses(whole)
+    assert len(expected) == UPDATES
+    third_epoch = int(re.search(r'"epoch": 3, .*?"num_updates": "(\d+)"', whole).group(1))
+
+    arguments = training(data, tmp_path, workers)
+    update = random.Random(workers).randrange(third_epoch + 1, UPDATES - 10)
+    before = losses(killed(arguments, update))
+    assert update in before and max(before) < UPDATES
+    if truncated:
+        last = tmp_path / "checkpoint_last.pt"
+        os.truncate(last, last.stat().st_size // 2)
+    log = run(*arguments).stdout
+    after = losses(log)
+    assert min(after) > third_epoch - 6 and max(after) == UPDATES
+    assert truncated == ("the newest checkpoint that loads" in log)
+    for update, values in {**before, **after}.items():
+        assert values == expected[update], update
+
+    # The log rounds; equal parameters after the last update are exact.
+    ours, theirs = (
+        torch.load(folder / "checkpoint_last.pt", weights_only=True)["model"]
+        for folder in (tmp_path, uninterrupted)
+    )
+    for name, parameter in theirs.items():
+        torch.testing.assert_close(ours[name], parameter, rtol=0, atol=1e-6)

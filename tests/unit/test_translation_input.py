@@ -1,0 +1,108 @@
+"""What ``ctxmt translate`` reads, and the journal that makes it resumable."""
+
+import json
+
+import pytest
+
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.input_documents import (
+    read_blank_line_documents,
+    read_json_lines,
+    read_with_ids,
+)
+from ctxmt_fairseq.generation.journal import Journal, fingerprint
+
+
+def file(folder, name, *lines):
+    (folder / name).write_text("".join(line + "\n" for line in lines))
+    return folder / name
+
+
+def test_text_with_ids_and_flags(tmp_path):
+    text = file(tmp_path, "text", "a", "", " c ")
+    ids = file(tmp_path, "ids", "1", "1", "2")
+    read = read_with_ids(text, ids, file(tmp_path, "current", "0", "1", "1"))
+    assert read.sentences == ["a", "", "c"] and read.documents.starts.tolist() == [0, 2, 3]
+    assert read.current.tolist() == [False, True, True]
+    assert (read.output_lines.tolist(), read.height) == ([0, 1, 2], 3)
+    with pytest.raises(BadInput, match="current:2: expected 0 or 1, found 'x'"):
+        read_with_ids(text, ids, file(tmp_path, "current", "0", "x", "1"))
+    with pytest.raises(BadInput, match="expected 3 lines"):
+        read_with_ids(text, ids, file(tmp_path, "current", "0"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "starts", "output_lines"),
+    [
+        (["a", "b", "", "c"], [0, 2, 3], [0, 1, 3]),
+        (["", "", "a", "", " ", "b", ""], [0, 1, 2], [2, 5]),
+        (["", ""], [0], []),
+        ([], [0], []),
+    ],
+)
+def test_blank_lines_end_documents(tmp_path, lines, starts, output_lines):
+    read = read_blank_line_documents(file(tmp_path, "text", *lines))
+    assert read.documents.starts.tolist() == starts
+    assert (read.output_lines.tolist(), read.height) == (output_lines, len(lines))
+
+
+def test_json_lines(tmp_path):
+    records = [{"source": "a", "document": 1}, {"source": "", "document": "x", "current": False}]
+    read = read_json_lines(file(tmp_path, "in", *map(json.dumps, records)))
+    assert read.sentences == ["a", ""] and read.documents.starts.tolist() == [0, 1, 2]
+    assert read.current.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no json",
+        "[1]",
+        "3",
+        '{"source": "a"}',
+        '{"source": 3, "document": "x"}',
+        '{"source": "a", "document": " "}',
+        '{"source": "a", "document": "x", "current": 1}',
+        '{"source": "a\\nb", "document": "x"}',
+        '{"source": "a <sep> b", "document": "x"}',
+        "",
+    ],
+)
+def test_bad_json_lines_are_named(tmp_path, line):
+    path = file(tmp_path, "in", '{"source": "a", "document": "x"}', line)
+    with pytest.raises(BadInput, match="in:2: expected"):
+        read_json_lines(path)
+
+
+def test_journal_continues_after_any_cut(tmp_path):
+    output = tmp_path / "out"
+    journal = Journal(output, "run")
+    for line in range(3):
+        journal.add(line, tokens=[line, 2], score=-0.5)
+    whole = journal.path.read_bytes()
+    records = {line: {"tokens": [line, 2], "score": -0.5} for line in range(3)}
+    for size in range(len(whole) + 1):
+        journal.path.write_bytes(whole[:size])
+        resumed = Journal(output, "run")
+        lines = whole[:size].count(b"\n")
+        assert resumed.done == {line: records[line] for line in range(lines - 1)}
+        for line in range(max(0, lines - 1), 3):
+            resumed.add(line, **records[line])
+        assert journal.path.read_bytes() == whole
+    resumed.finish("text\n")
+    assert output.read_text() == "text\n" and not journal.path.exists()
+
+
+@pytest.mark.parametrize("first", ['{"run": "other"}', "[]", "a text of the user's", '{"line": 1}'])
+def test_a_foreign_journal_is_refused_and_kept(tmp_path, first):
+    path = file(tmp_path, "out.partial", first, "more")
+    before = path.read_bytes()
+    with pytest.raises(BadInput, match="out.partial: holds"):
+        Journal(tmp_path / "out", "run")
+    assert path.read_bytes() == before
+
+
+def test_fingerprint_tells_runs_apart():
+    assert (
+        fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1}) != fingerprint({"a": 1, "b": [3]})
+    )
