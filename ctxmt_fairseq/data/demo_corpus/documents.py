@@ -1,11 +1,11 @@
 """Documents: scenes, each with one phenomenon, mixed with sentences that decide nothing for it.
 
-A document has one speaker, one addressee, one register and one French form per term; none of them shows in
-its English. Between a sentence and what decides it stand none, one or two others.
+A document has one speaker, one addressee, one register, and one term in one of its French forms; its
+English shows only the term. Between a sentence and what decides it stand none, one or two others.
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Callable, Dict, List, Set, Tuple
 
 from ctxmt_fairseq.data.demo_corpus import lexicon as words
@@ -18,33 +18,34 @@ Pair = Tuple[str, str]
 HeldOut = Set[Tuple[str, str]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Situation:
-    """What the English of a document does not tell; ``register``, ``speaker``, ``addressee`` are 0 or 1."""
+    """What the English of a document does not tell; all but ``term`` are 0 or 1.
 
-    rng: random.Random
+    Attributes:
+        term: the term that the document speaks of; ``form``: its French form there.
+    """
+
     register: int
     speaker: int
     addressee: int
-    forms: Dict[str, int] = field(default_factory=dict)
+    term: words.Term
+    form: int
 
     @classmethod
     def draw(cls, rng: random.Random) -> "Situation":
-        return cls(rng, rng.randrange(2), rng.randrange(2), rng.randrange(2))
+        register, speaker, addressee, form = (rng.randrange(2) for _ in range(4))
+        return cls(register, speaker, addressee, rng.choice(words.TERMS), form)
 
-    def form(self, term: words.Term) -> int:
-        """Which French form the document uses for a term."""
-        return self.forms.setdefault(term.en, self.rng.randrange(2))
-
-    def metadata(self) -> Dict[str, str]:
+    def metadata(self, rng: random.Random) -> Dict[str, str]:
         """The document's metadata; each field is missing in one document of five."""
         fields = {
             # Half of the documents have the usual text, the others one of its paraphrases.
-            "formality": words.REGISTER_TEXTS[self.register][max(0, self.rng.randrange(-1, 3))],
+            "formality": words.REGISTER_TEXTS[self.register][max(0, rng.randrange(-1, 3))],
             "speaker": words.SPEAKER_TEXTS[self.speaker],
             "addressee": words.ADDRESSEE_TEXTS[self.addressee],
         }
-        return {name: text for name, text in fields.items() if self.rng.random() < 0.8}
+        return {name: text for name, text in fields.items() if rng.random() < 0.8}
 
 
 def _filler(rng: random.Random, situation: Situation) -> Pair:
@@ -101,8 +102,7 @@ def _ellipsis_scene(rng: random.Random, situation: Situation) -> List[Pair]:
 
 
 def _term_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    term = rng.choice(words.TERMS)
-    lines, form = tables.term_lines(term), situation.form(term)
+    lines, form = tables.term_lines(situation.term), situation.form
     scene = [_pick(rng, lines, form)]
     for _ in range(rng.randint(1, 2)):
         scene += [*_between(rng, situation), _pick(rng, lines, form)]
@@ -119,7 +119,7 @@ Scene = Callable[[random.Random, Situation], List[Pair]]
 SCENES: Dict[Scene, int] = {
     _pronoun_scene: 6,
     _sense_scene: 3,
-    _term_scene: 7,
+    _term_scene: 9,
     _register_scene: 4,
     _ellipsis_scene: 2,
     _cataphora_scene: 2,
@@ -154,4 +154,4 @@ def document(rng: random.Random, length: int, held_out: HeldOut) -> Tuple[List[P
         pairs += scene
         if _clashes(pairs, len(pairs) - len(scene), held_out):
             del pairs[len(pairs) - len(scene) :]
-    return pairs, situation.metadata()
+    return pairs, situation.metadata(rng)

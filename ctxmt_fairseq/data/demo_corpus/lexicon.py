@@ -255,10 +255,8 @@ HOMOGRAPHS = (
 TERMS = (
     Term("Yuri", ("Youri", "Iouri"), True, True),
     Term("Katya", ("Katia", "Katya"), True, True),
-    Term("Xenia", ("Xénia", "Ksenia"), True, True),
     Term("the doctor", ("médecin", "docteur"), False, True),
     Term("the policeman", ("policier", "gendarme"), False, True),
-    Term("the boss", ("patron", "directeur"), False, True),
     Term("the boat", ("bateau", "navire"), False, False),
     Term("the sofa", ("canapé", "divan"), False, False),
 )
