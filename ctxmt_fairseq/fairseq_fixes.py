@@ -135,10 +135,9 @@ def task_from_checkpoint(argv: List[str]) -> None:
 
 def _saved_task(state: Any) -> Optional[str]:
     """The name of the task in a checkpoint's configuration."""
-    cfg = state.get("cfg") or {}
-    task = cfg.get("task") if hasattr(cfg, "get") else None
-    name = task.get("_name") if hasattr(task, "get") else getattr(task, "_name", None)
-    return name or getattr(task, "task", None)
+    task = (state.get("cfg") or {}).get("task") or {}
+    values = vars(task) if isinstance(task, argparse.Namespace) else task
+    return values.get("_name") or values.get("task")
 
 
 def apply() -> None:

@@ -7,6 +7,7 @@ Example: ctxmt contrast checkpoint_best.pt en-fr-pronouns --json scores.json --e
 """
 
 import json
+from typing import List
 
 
 def add_arguments(parser) -> None:
@@ -37,7 +38,8 @@ def run(args) -> None:
 
     suites = [read_contrastive_set(path, args.format, args.documents) for path in args.sets]
     loaded = load_from_options(args)
-    reports, lines = [], []
+    reports = []
+    lines: List[str] = []
     for suite in suites:
         own = suite.convention
         convention = Convention(args.reduction or own.reduction, args.span or own.span)

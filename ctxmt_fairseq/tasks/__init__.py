@@ -1,3 +1,3 @@
 """The tasks; importing this package registers them with fairseq."""
 
-from ctxmt_fairseq.tasks import document_window  # noqa: F401
+import ctxmt_fairseq.tasks.document_window  # noqa: F401

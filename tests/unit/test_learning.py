@@ -69,11 +69,16 @@ def twins():
     """Pairs of examples that only the previous source (or target) sentence tells apart."""
     for filler in FILLERS:
         for right, thing in enumerate(["car", "train"]):
-            candidates = tuple(Candidate((f"{thing} here",), f"{word} {filler}") for word in ("la", "le"))
-            yield ContrastiveExample(f"it-{filler}-{thing}", (f"{thing} here",), f"it {filler}", (), candidates, right, "pronoun", 1)  # fmt: skip
+            yield example("pronoun", f"{thing} here", f"{thing} here", f"it {filler}", ["la", "le"], right)
         for right, form in enumerate(["tu", "vous"]):
-            candidates = tuple(Candidate((f"{form} here",), f"{word} {filler}") for word in ("tu", "vous"))
-            yield ContrastiveExample(f"you-{filler}-{form}", ("greet here",), f"greet {filler}", (), candidates, right, "deixis", 1)  # fmt: skip
+            yield example("deixis", "greet here", f"{form} here", f"greet {filler}", ["tu", "vous"], right)
+
+
+def example(phenomenon, source_before, target_before, source, words, right):
+    filler = source.split()[1]
+    candidates = tuple(Candidate((target_before,), f"{word} {filler}") for word in words)
+    name = f"{phenomenon}-{filler}-{right}"
+    return ContrastiveExample(name, (source_before,), source, (), candidates, right, phenomenon, 1)
 
 
 def train(task, updates):
