@@ -1,0 +1,165 @@
+"""``ctxmt translate``: the same lines whatever the layout, the batches and the interruptions."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.integration.commands import ENVIRONMENT, USER_DIR, command, printed, read, refused, run
+
+SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
+
+
+@pytest.fixture(scope="module")
+def last(s2to2):
+    return s2to2 / "checkpoint_last.pt"
+
+
+@pytest.fixture(scope="module")
+def text(corpus):
+    """INPUT and its ids, as options."""
+    return (corpus / "test2.en", "--docids", corpus / "test2.docids")
+
+
+@pytest.fixture(scope="module")
+def translation(once, last, text):
+    """43 lines, sentence by sentence, one document after the other."""
+
+    def build(folder):
+        run("ctxmt", "translate", last, *text, *SEARCH, "--documents-at-once", 1, "--output", folder / "out")
+
+    return read(once("translation", build) / "out")
+
+
+def test_documents_side_by_side_give_the_same_lines(translation, last, text):
+    assert len(translation) == 43 and all(translation) and len(set(translation)) > 5
+    done = run("ctxmt", "translate", last, *text, *SEARCH, "--documents-at-once", 16)
+    assert done.stdout.splitlines() == translation
+    assert "windows were translated" in done.stderr and "%|" not in done.stderr
+
+
+def test_blank_lines_between_documents(translation, last, corpus, tmp_path):
+    sources, ids = read(corpus / "test2.en"), read(corpus / "test2.docids")
+    lines, expected = [""], [""]
+    for line, name in enumerate(ids):
+        if line and name != ids[line - 1]:
+            lines += ["", ""]
+            expected += ["", ""]
+        lines.append(sources[line])
+        expected.append(translation[line])
+    (tmp_path / "in").write_text("".join(line + "\n" for line in lines))
+    run("ctxmt", "translate", last, tmp_path / "in", *SEARCH, "--output", tmp_path / "out")
+    assert read(tmp_path / "out") == expected
+
+
+def test_json_lines_scores_and_context_only_lines(translation, last, corpus, tmp_path):
+    context_only = {0, 3, 42}
+    records = [
+        {"source": source, "document": name, "current": line not in context_only}
+        for line, (source, name) in enumerate(
+            zip(read(corpus / "test2.en"), read(corpus / "test2.docids"), strict=True)
+        )
+    ]
+    (tmp_path / "in").write_text("".join(json.dumps(record) + "\n" for record in records))
+    done = run("ctxmt", "translate", last, tmp_path / "in", "--json-lines", "--scores", *SEARCH)
+    found = done.stdout.splitlines()
+    assert len(found) == 43
+    for line, text in enumerate(found):
+        if line in context_only:
+            assert text == ""
+        else:
+            score, translated = text.split("\t")
+            assert translated == translation[line] and float(score) < 0
+
+
+def test_killed_and_resumed_gives_the_same_file(translation, last, text, tmp_path):
+    output, journal = tmp_path / "out", tmp_path / "out.partial"
+    arguments = ("ctxmt", "translate", last, *text, *SEARCH, "--documents-at-once", 1, "--output", output)
+    process = subprocess.Popen(command(*arguments), env=ENVIRONMENT, start_new_session=True)
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 8):
+        assert process.poll() is None
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not output.exists()
+
+    others = tuple(3 if argument == 2 else argument for argument in arguments)  # another beam
+    before = journal.read_bytes()
+    assert str(journal) in refused(*others) and "another run" in refused(*others)
+    assert journal.read_bytes() == before and not output.exists()
+
+    done = before.count(b"\n") - 1
+    with open(journal, "ab") as stream:
+        stream.write(b'{"line": 40, "tok')  # as if killed while writing
+    run(*arguments)
+    assert read(output) == translation and 8 <= done < 43
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_given_target_context(translation, last, text, corpus):
+    references = read(corpus / "test2.fr")
+    arguments = ("ctxmt", "translate", last, *text, *SEARCH, "--target-context-from")
+    from_file = run(*arguments, corpus / "test2.fr").stdout.splitlines()
+    assert len(from_file) == 43 and from_file != translation
+    ids = read(corpus / "test2.docids")
+    for line in range(43):  # without context nothing can differ
+        if line == 0 or ids[line] != ids[line - 1]:
+            assert from_file[line] == translation[line]
+    corrections = "".join(line + "\n" for line in references)
+    assert run(*arguments, "-", input=corrections).stdout.splitlines() == from_file
+    assert run(*arguments, "-", input="\n" * 20).stdout.splitlines() == translation  # all accepted
+
+
+def test_window_decoding_is_that_of_fairseq_generate(translation, last, text, data):
+    found = run("ctxmt", "translate", last, *text, *SEARCH, "--decoding", "window").stdout.splitlines()
+    stdout = run(
+        *("fairseq-generate", data, "--user-dir", USER_DIR, "--path", last, "--gen-subset", "test2"),
+        *("--remove-bpe", "sentencepiece", "--num-workers", 0, *SEARCH),
+    ).stdout
+    expected = printed(stdout, "H")
+    assert found == [expected[line][0] for line in range(43)]
+    assert found != translation
+
+
+def test_ensembles(translation, s2to2, source_only, text, last):
+    (earlier,) = s2to2.glob("checkpoint_*_40.pt")
+    both = run("ctxmt", "translate", f"{earlier}:{last}", *text, *SEARCH).stdout.splitlines()
+    assert len(both) == 43 and both != translation
+    members = f"{last}:{source_only / 'checkpoint_last.pt'}"
+    assert "--target-context: expected one value" in refused("ctxmt", "translate", members, *text, *SEARCH)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"docids": "a\n"}, "in.ids: expected 2 document ids"),
+        ({"docids": "a\n\n"}, "in.ids:2: expected a document id"),
+        ({"text": b"one\ntwo <sep> three\n"}, "in:2: expected text, found the symbol <sep>"),
+        ({"text": b"\xff\n\n"}, "in:1: expected UTF-8"),
+        ({"model": b"no checkpoint"}, "model.pt: expected a checkpoint"),
+        ({"options": ("--beam", 0)}, "--beam 0: expected"),
+        ({"context": "only one\n"}, "context: expected 2 lines"),
+        ({"options": ("--target-context-from", "context", "--decoding", "window")}, "--target-context-from"),
+    ],
+)
+def test_bad_input_is_refused_with_one_line(last, tmp_path, monkeypatch, capsys, change, message):
+    from ctxmt_fairseq.cli.main import main  # in this process: eight refusals in the time of one
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").write_bytes(change.get("text", b"one\ntwo\n"))
+    (tmp_path / "in.ids").write_text(change.get("docids", "a\na\n"))
+    (tmp_path / "context").write_text(change.get("context", "un\ndeux\n"))
+    (tmp_path / "model.pt").write_bytes(change.get("model", b""))
+    options = ["--target-context-from", "context"] if "context" in change else change.get("options", ())
+    model = "model.pt" if "model" in change else last
+    before = sorted(tmp_path.iterdir())
+    arguments = ["translate", model, "in", "--docids", "in.ids", "--output", "out", "--cpu", *options]
+    with pytest.raises(SystemExit) as exit:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    (line,) = captured.err.strip().splitlines()
+    assert exit.value.code == 2 and captured.out == "" and line.startswith("ctxmt: error: " + message)
+    assert sorted(tmp_path.iterdir()) == before
