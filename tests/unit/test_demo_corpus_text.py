@@ -64,7 +64,7 @@ def test_senses_and_ellipses_are_uniform_given_the_sentence(train):
         french = [fr for document in train for en, fr, _ in document if f" the {word}" in en]
         counts = [sum(form in fr for fr in french) for form in forms]
         assert sum(counts) > 100 and abs(counts[0] - counts[1]) < 4 * sum(counts) ** 0.5
-    verbs = Counter(fr.split()[-1] for d in train for en, fr, _ in d if en in ("I did.", "But I did."))
+    verbs = Counter(fr.split()[-1] for d in train for en, fr, _ in d if en.endswith(" did."))
     assert len(verbs) == 10 and max(verbs.values()) < 2 * min(verbs.values())
 
 
