@@ -101,7 +101,7 @@ train() {
     shift 2
     local command=(fairseq-train "$data" --user-dir "$(ctxmt user-dir)" --save-dir "$out/checkpoints"
         --task document_window "$@" "${PARALLEL[@]}" --max-tokens "$MAX_TOKENS" --update-freq "$UPDATE_FREQ"
-        --log-format simple --log-file "$out/train.log" ${EXTRA[@]+"${EXTRA[@]}"})
+        --log-format simple ${EXTRA[@]+"${EXTRA[@]}"})
     if [[ -n "${DRY_RUN:-}" ]]; then
         printf '%q ' "${command[@]}" && echo
         return
@@ -109,7 +109,7 @@ train() {
     [[ -d "$data" ]] || die "$data: no such data folder; expected what prepare.sh makes"
     mkdir -p "$out"
     echo "workers x steps x tokens = $WORKERS x $UPDATE_FREQ x $MAX_TOKENS tokens per update" >&2
-    "${command[@]}"
+    "${command[@]}" 2>&1 | tee -a "$out/train.log" # fairseq's own --log-file lacks the progress lines
 }
 
 # The optimiser of Vaswani et al. (2017) with LR as the learning rate's maximum, after WARMUP updates.

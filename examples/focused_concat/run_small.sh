@@ -72,9 +72,9 @@ for system in $SYSTEMS; do
     train=(bash "$here/train.sh" "$system" "$out/data" "$run" --profile small --gpus 0 --validate-every "$every")
     if [[ ! -f "$run/finished" ]]; then
         step "$system: training, first half"
-        "${train[@]}" --max-update $((updates / 2)) -- --no-progress-bar
+        "${train[@]}" --max-update $((updates / 2))
         step "$system: training, resumed"
-        "${train[@]}" --max-update "$updates" -- --no-progress-bar
+        "${train[@]}" --max-update "$updates"
         grep -q "Loaded checkpoint.*checkpoint_last.pt" "$run/train.log" ||
             { echo "error: $run/train.log: expected a resumed training" >&2; exit 1; }
         touch "$run/finished"
