@@ -58,7 +58,7 @@ def read_sentences(path: PathLike) -> List[str]:
     """
     sentences = []
     for number, line in enumerate(iterate_lines(path), 1):
-        if SEPARATOR in line.split():
+        if SEPARATOR in line:
             raise BadInput(f"expected text, found the symbol {SEPARATOR}", path, number)
         sentences.append(line.strip())
     return sentences

@@ -104,5 +104,6 @@ def test_unusable_text_is_named_by_line(tmp_path, content, line, found):
     assert message(read_sentences, path) == f"{path}:{line}: {found}"
 
 
-def test_the_separator_inside_a_word_is_text(tmp_path):
-    assert read_sentences(write(tmp_path, b"a<sep>b\n", "train.en")) == ["a<sep>b"]
+def test_the_separator_inside_a_word_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="train.en:1: .*<sep>"):  # SentencePiece would make it a separator
+        read_sentences(write(tmp_path, b"a<sep>b\n", "train.en"))
