@@ -77,7 +77,7 @@ def test_documents_keep_their_register_their_speaker_and_their_terms(train):
         informal = bool(words & {"Tu", "tu", "Ton", "Ta"})
         formal = bool(words & {"Vous", "vous", "Votre"})
         assert not (informal and formal)
-        for one, other in (("médecin", "docteur"), ("Youri", "Iouri"), ("canapé", "divan")):
+        for one, other in (("médecin", "docteur"), ("Youri", "Iouri"), ("policier", "gendarme")):
             assert not {one, other} <= words
         man = any(fr.endswith(("content.", "fatigué.")) and fr.startswith(("Je ", "J'")) for fr in french)
         woman = any(fr.endswith(("contente.", "fatiguée.")) and fr.startswith(("Je ", "J'")) for fr in french)

@@ -64,14 +64,18 @@ def _addressee(rng: random.Random, situation: Situation) -> Pair:
     return _pick(rng, tables.addressee_lines(), 2 * situation.register + situation.addressee)
 
 
+def _term(rng: random.Random, situation: Situation) -> Pair:
+    return _pick(rng, tables.term_lines(situation.term), situation.form)
+
+
 def _pick(rng: random.Random, table: List[Sentence], variant: int) -> Pair:
     sentence = rng.choice(table)
     return sentence.en, sentence.fr[variant]
 
 
 def _between(rng: random.Random, situation: Situation) -> List[Pair]:
-    """None, one or two sentences without a thing or a term."""
-    kinds = (_filler, _filler, _register, _speaker, _addressee)
+    """None, one or two sentences that name no thing, so none of them can be an antecedent."""
+    kinds = (_filler, _register, _speaker, _addressee, _term)
     return [rng.choice(kinds)(rng, situation) for _ in range(rng.randrange(REACH))]
 
 
@@ -102,10 +106,9 @@ def _ellipsis_scene(rng: random.Random, situation: Situation) -> List[Pair]:
 
 
 def _term_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    lines, form = tables.term_lines(situation.term), situation.form
-    scene = [_pick(rng, lines, form)]
+    scene = [_term(rng, situation)]
     for _ in range(rng.randint(1, 2)):
-        scene += [*_between(rng, situation), _pick(rng, lines, form)]
+        scene += [*_between(rng, situation), _term(rng, situation)]
     return scene
 
 
@@ -119,7 +122,7 @@ Scene = Callable[[random.Random, Situation], List[Pair]]
 SCENES: Dict[Scene, int] = {
     _pronoun_scene: 6,
     _sense_scene: 3,
-    _term_scene: 9,
+    _term_scene: 6,
     _register_scene: 4,
     _ellipsis_scene: 2,
     _cataphora_scene: 2,
@@ -150,7 +153,7 @@ def document(rng: random.Random, length: int, held_out: HeldOut) -> Tuple[List[P
     while len(pairs) < length:
         scene = rng.choices(list(SCENES), list(SCENES.values()))[0](rng, situation)
         if len(pairs) + len(scene) > length:
-            scene = [rng.choice((_register, _speaker, _addressee))(rng, situation)]
+            scene = [rng.choice((_register, _speaker, _addressee, _term))(rng, situation)]
         pairs += scene
         if _clashes(pairs, len(pairs) - len(scene), held_out):
             del pairs[len(pairs) - len(scene) :]

@@ -242,14 +242,12 @@ def term_lines(term: Term) -> List[Sentence]:
         _sentence(f"{en} {did} {term.en} {when}.", *(f"{fr} {fit} {form} {quand}." for form in forms))
         for (en, fr), (did, fit), (when, quand) in product(words.PEOPLE, words.MEETING, words.TIMES)
     ]
-    if term.is_person:
-        lines += [
-            _sentence(
-                f"{term.en} {verb.en[1]} {when}.", *(f"{form} {verb.present[1]} {quand}." for form in forms)
-            )
-            for verb, (when, quand) in product(words.VERBS, words.ADVERBS)
-        ]
-    return lines
+    return lines + [
+        _sentence(
+            f"{term.en} {verb.en[1]} {when}.", *(f"{form} {verb.present[1]} {quand}." for form in forms)
+        )
+        for verb, (when, quand) in product(words.VERBS, words.ADVERBS)
+    ]
 
 
 @table
