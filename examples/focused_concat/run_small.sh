@@ -3,7 +3,8 @@
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
 root="$(cd "$here/../.." && pwd -P)"
-: "${SUBTITLES:=$root/../shared/data/en-fr-subtitles}" "${SYSTEMS:=base s2to2+shift+CD}" "${SMOKE:=}"
+: "${SUBTITLES:=$root/../shared/data/en-fr-subtitles}" "${SMOKE:=}"
+: "${SYSTEMS:=${SMOKE:+s2to2+shift+CD}}" "${SYSTEMS:=base s2to2+shift+CD}"
 : "${SUITES:=$root/../shared/data/contrastive/en-fr-pronouns}"
 
 if [[ "${1:-}" == -h || "${1:-}" == --help || $# -gt 1 ]]; then
@@ -13,7 +14,7 @@ Preprocesses, trains (interrupted once and resumed), validates, translates, scor
   SUBTITLES   folder with train.{en,fr,docids} and valid.{en,fr,docids} (default: $SUBTITLES)
   SUITES      contrastive sets, separated by colons; never trained on (default: $SUITES)
   SYSTEMS     systems of train.sh (default: $SYSTEMS)
-  SMOKE=1     a few updates on a part of the text, in about 3 minutes: does everything run?
+  SMOKE=1     a few updates of one system on a part of the text, in about 3 minutes: does everything run?
 About 10 minutes per system; a finished system is not trained again.
 END
     [[ $# -eq 1 ]] && exit 0
