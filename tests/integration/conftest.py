@@ -70,11 +70,12 @@ def s2to2(once, data):
     """A concat_transformer on windows of two sentences, validated with BLEU; its checkpoints' folder."""
     options = (
         *("--arch", "concat_transformer", "--source-context", 1, "--target-context", 1),
-        *("--segment-positions", "shift", "--save-interval-updates", 40, "--eval-bleu"),
+        *("--segment-positions", "shift", "--save-interval-updates", 80, "--eval-bleu"),
+        *("--validate-interval", 100, "--dropout", 0),
         *("--eval-bleu-args", '{"beam": 2, "max_len_b": 20}', "--eval-bleu-remove-bpe", "sentencepiece"),
         *("--best-checkpoint-metric", "bleu", "--maximize-best-checkpoint-metric"),
     )
-    return once("s2to2", lambda folder: train(folder, data, *options, updates=80))
+    return once("s2to2", lambda folder: train(folder, data, *options, updates=160))
 
 
 @pytest.fixture(scope="session")

@@ -125,7 +125,7 @@ def test_window_decoding_is_that_of_fairseq_generate(translation, last, text, da
 
 
 def test_ensembles(translation, s2to2, source_only, text, last):
-    (earlier,) = s2to2.glob("checkpoint_*_40.pt")
+    (earlier,) = s2to2.glob("checkpoint_*_80.pt")
     both = run("ctxmt", "translate", f"{earlier}:{last}", *text, *SEARCH).stdout.splitlines()
     assert len(both) == 43 and both != translation
     members = f"{last}:{source_only / 'checkpoint_last.pt'}"

@@ -1,0 +1,150 @@
+"""fairseq's own commands with the plugin: current sentences only, every one of them, from any folder."""
+
+import math
+import re
+import shutil
+import subprocess
+
+import pytest
+import sacrebleu
+
+from tests.integration.commands import ENVIRONMENT, USER_DIR, losses, printed, read, refused, run
+from tests.integration.conftest import LENGTHS
+
+SEARCH = ("--beam", 2, "--max-len-b", 20)
+
+
+def generate(data, model, subset, *options, user_dir=USER_DIR, **keywords):
+    done = run(
+        *("fairseq-generate", data, "--user-dir", user_dir, "--path", model, "--gen-subset", subset),
+        *("--cpu", "--num-workers", 0, "--remove-bpe", "sentencepiece", *SEARCH, *options),
+        **keywords,
+    )
+    return done.stdout + done.stderr
+
+
+def check_complete(stdout, corpus, subset):
+    """Every line of a split once, source and reference as in the text, and a hypothesis."""
+    source, target = read(corpus / f"{subset}.en"), read(corpus / f"{subset}.fr")
+    assert printed(stdout, "S") == {line: [text] for line, text in enumerate(source)}
+    assert printed(stdout, "T") == {line: [text] for line, text in enumerate(target)}
+    hypotheses = printed(stdout, "H")
+    assert sorted(hypotheses) == list(range(len(source)))
+    return hypotheses
+
+
+@pytest.fixture(scope="module")
+def last(s2to2):
+    return s2to2 / "checkpoint_last.pt"
+
+
+@pytest.mark.parametrize(
+    ("subset", "limits", "model"),
+    [
+        ("test", ("--batch-size", 8), "s2to2"),
+        ("test1", ("--batch-size", 3), "sentence_level"),
+        ("test1", ("--max-tokens", 100), "source_only"),
+    ],
+)
+def test_every_current_sentence_is_printed_once(request, corpus, data, subset, limits, model):
+    stdout = generate(data, request.getfixturevalue(model) / "checkpoint_last.pt", subset, *limits)
+    assert f"Translated {LENGTHS[subset]} sentences" in stdout
+    assert all(len(nbest) == 1 for nbest in check_complete(stdout, corpus, subset).values())
+
+
+def test_nbest_and_batches_and_user_dirs(corpus, data, last, tmp_path):
+    stdout = generate(
+        *(data, last, "test2", "--batch-size", 8, "--nbest", 2), user_dir="ctxmt_fairseq", cwd=USER_DIR.parent
+    )
+    nbest = check_complete(stdout, corpus, "test2")
+    assert all(len(set(texts)) == len(texts) <= 2 for texts in nbest.values())
+    assert any(len(texts) == 2 for texts in nbest.values())
+
+    where = subprocess.run(
+        ["ctxmt", "user-dir"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    stdout = generate(data, last, "test2", "--max-tokens", 300, user_dir=where, cwd=tmp_path)
+    best = check_complete(stdout, corpus, "test2")
+    assert best == {line: texts[:1] for line, texts in nbest.items()}
+
+
+def test_only_the_checkpoint_s_task_and_the_command_line_s_context(corpus, data, last, tmp_path):
+    common = ("--user-dir", USER_DIR, "--path", last, "--cpu")
+    line = refused("fairseq-generate", data, *common, "--task", "translation")
+    assert "expected document_window" in line
+
+    # Without context every sentence is translated as if it were a document of its own.
+    alone = shutil.copytree(data, tmp_path / "alone")
+    (alone / "test1.en-fr.docids").write_text("".join(f"{line}\n" for line in range(5)))
+    options = ("--source-context", 0, "--target-context", 0)
+    without = check_complete(generate(data, last, "test1", *options), corpus, "test1")
+    assert without == check_complete(generate(alone, last, "test1"), corpus, "test1")
+
+
+def test_the_first_sentence_can_be_kept(corpus, data, last):
+    stdout = generate(data, last, "test1", "--keep-sentence", "first")
+    target, ids = read(corpus / "test1.fr"), read(corpus / "test1.docids")
+    previous = [max(line - 1, ids.index(name)) for line, name in enumerate(ids)]
+    assert printed(stdout, "T") == {line: [target[first]] for line, first in enumerate(previous)}
+
+
+def test_reference_scores(corpus, data, last):
+    stdout = generate(data, last, "test1", "--score-reference", "--batch-size", 2)
+    target = read(corpus / "test1.fr")
+    assert check_complete(stdout, corpus, "test1") == {line: [text] for line, text in enumerate(target)}
+    for line, score, scores in re.findall(r"^D-(\d+)\t(\S+)\t.*\nP-\1\t(.*)$", stdout, re.MULTILINE):
+        tokens = [float(token) for token in scores.split()]
+        assert float(score) == pytest.approx(sum(tokens) / len(tokens), abs=1e-3), line
+
+
+def test_empty_sentences_and_context_only_lines(corpus, data, last):
+    stdout = generate(data, last, "test3", "--batch-size", 4)
+    assert "Translated 11 sentences" in stdout
+    hypotheses = printed(stdout, "H")
+    assert sorted(hypotheses) == [line for line in range(12) if line != 2]
+    assert [line for line, texts in hypotheses.items() if texts == [""]] == [1]
+    assert printed(stdout, "S") == {
+        line: [text] for line, text in enumerate(read(corpus / "test3.en")) if line != 2
+    }
+
+
+def test_validation_bleu_is_of_current_sentences_and_loss_is_repeated(corpus, data, s2to2):
+    """The training's own validation of its last checkpoint, against independent commands."""
+    log = (s2to2 / "log").read_text()
+    assert len(losses(log)) == 160
+    bleu = float(re.findall(r'"valid_bleu": "([\d.]+)"', log)[-1])
+    loss = float(re.findall(r'"valid_loss": "([\d.]+)"', log)[-1])
+    assert "valid_separator_mismatches" in log
+
+    last = s2to2 / "checkpoint_last.pt"
+    hypotheses = printed(generate(data, last, "valid", "--batch-size", 16), "H")
+    references = read(corpus / "demo" / "valid.fr")
+    texts = [hypotheses[line][0] for line in range(len(references))]
+    assert sacrebleu.corpus_bleu(texts, [references]).score == pytest.approx(bleu, abs=0.02)
+    assert bleu > 0
+
+    done = run(
+        *("fairseq-validate", data, "--user-dir", USER_DIR, "--path", last, "--cpu", "--num-workers", 0),
+        *("--valid-subset", "valid", "--batch-size", 8, "--log-format", "json"),
+    )
+    found = float(re.findall(r'"valid_loss": "?([\d.]+)', done.stdout + done.stderr)[-1])
+    assert found == pytest.approx(loss, abs=2e-3)
+
+
+def test_interactive_lines_are_sentences_of_documents(corpus, data, last):
+    first, second = read(corpus / "test1.en")[:2]
+    lines = [second, "", first, second, "", second]
+    done = run(
+        *("fairseq-interactive", data, "--user-dir", USER_DIR, "--path", last, "--cpu", *SEARCH),
+        *("--bpe", "sentencepiece", "--sentencepiece-model", data / "spm.model"),
+        input="".join(line + "\n" for line in lines),
+    )
+    hypotheses = {
+        int(number): (float(score), text)
+        for number, score, text in re.findall(r"^D-(\d+)\t(\S+)\t(.*)$", done.stdout, re.MULTILINE)
+    }
+    assert sorted(hypotheses) == [0, 2, 3, 5]  # a blank line prints none
+    assert hypotheses[0] == hypotheses[5]
+    assert not math.isclose(hypotheses[0][0], hypotheses[3][0], abs_tol=1e-4)  # the history matters
+    expected = printed(generate(data, last, "test1", "--batch-size", 1), "H")
+    assert [hypotheses[2][1], hypotheses[3][1]] == [expected[0][0], expected[1][0]]
