@@ -80,14 +80,17 @@ plan_workers() {
 }
 
 # BATCH_TOKENS, WORKERS and MAX_TOKENS (auto, or what fits on one worker) -> MAX_TOKENS and UPDATE_FREQ, whose product
-# with WORKERS is BATCH_TOKENS, less a remainder below 0.1 %: the same training on one GPU and on many.
+# with WORKERS is BATCH_TOKENS, less a remainder of under a token per
+# worker and step: the same training on one GPU and on many.
 plan_batch() {
     local limit="$MAX_TOKENS"
     [[ "$limit" != auto ]] || MAX_TOKENS=4000
     whole BATCH_TOKENS MAX_TOKENS
     ((MAX_TOKENS > 0 && BATCH_TOKENS >= WORKERS)) ||
         die "MAX_TOKENS=$MAX_TOKENS, BATCH_TOKENS=$BATCH_TOKENS: expected at least one token per worker"
-    UPDATE_FREQ=$(((BATCH_TOKENS + WORKERS * MAX_TOKENS - 1) / (WORKERS * MAX_TOKENS)))
+    UPDATE_FREQ=$((BATCH_TOKENS / (WORKERS * MAX_TOKENS)))
+    ((UPDATE_FREQ > 0 && BATCH_TOKENS / (WORKERS * UPDATE_FREQ) == MAX_TOKENS)) ||
+        UPDATE_FREQ=$(((BATCH_TOKENS + WORKERS * MAX_TOKENS - 1) / (WORKERS * MAX_TOKENS)))
     MAX_TOKENS=$((BATCH_TOKENS / (WORKERS * UPDATE_FREQ)))
     [[ "$limit" == auto || "$limit" == "$MAX_TOKENS" ]] ||
         die "--max-tokens $limit: $WORKERS workers do not divide $BATCH_TOKENS tokens into such steps; expected" \

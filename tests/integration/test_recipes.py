@@ -1,11 +1,9 @@
-"""The recipes under examples/: the exact training commands, and one real run from text to a table."""
+"""The recipes under examples/: their options, and the exact training commands that they run."""
 
-import json
 import os
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ NOT_OURS = ("WORLD_SIZE", "RANK", "SLURM_NODEID", "LR", "GPUS", "NODES", "DRY_RU
 
 def bash(*arguments, path, cwd=None, **variables):
     environment = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
-    environment.update(variables, OMP_NUM_THREADS="1", PATH=f"{path}{os.pathsep}{os.environ['PATH']}")
+    environment.update(variables, PATH=f"{path}{os.pathsep}{os.environ['PATH']}")
     command = ["bash", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
 
@@ -145,7 +143,7 @@ def test_batch_is_the_same_on_any_number_of_gpus(planned, profile, batch, gpus, 
     workers = max(1, gpus * nodes)
     tokens, steps = int(options["--max-tokens"]), int(options["--update-freq"])
     assert tokens <= 4000
-    assert 0.999 * batch <= workers * tokens * steps <= batch
+    assert 0 <= batch - workers * tokens * steps < workers * steps
     assert steps == -(-batch // (workers * 4000))  # no more steps than needed
     assert options["--distributed-world-size"] == str(workers)
     assert options.get("--cpu", False) == (gpus == 0)
@@ -239,67 +237,3 @@ def test_rows_of_the_thesis(planned, row, model, source, on_source, target, limi
     assert options["--max-window-tokens"] == str(limit)
     options = planned(THESIS / "thesis.sh", row, "data", "out", "--gpus", 2, "--window-limit", 160)
     assert options["--max-window-tokens"] == "160"
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    """The demo corpus as a data folder, in folders whose names have spaces."""
-    folder = tmp_path_factory.mktemp("demo corpus")
-    installed = Path(sys.executable).parent
-    sizes = ("--documents", "40", "--evaluation-documents", "3", "--examples", "4")
-    subprocess.run(
-        [installed / "ctxmt", "demo-corpus", folder / "text", *sizes], check=True, capture_output=True
-    )
-    done = bash(
-        FOCUSED / "prepare.sh", "text/train", "text/valid", "data bin", "--target-lang=fr",
-        "--vocab-size", 400, "--workers", 1, path=installed, cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    description = json.loads((folder / "data bin" / "ctxmt.json").read_text())
-    assert description["joined_dictionary"] is True and description["target_lang"] == "fr"
-    return folder
-
-
-def test_focused_concat_from_text_to_table(demo):
-    installed = Path(sys.executable).parent
-    done = bash(
-        FOCUSED / "train.sh", "s2to2+shift+CD", "data bin", "a run", "--profile", "small", "--gpus", 0,
-        "--batch-tokens", 600, "--validate-every", 2, "--max-update", 4, "--", "--num-workers", 0,
-        path=installed, cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    suite = "text/contrastive/lexical-choice.json"
-    done = bash(
-        FOCUSED / "evaluate.sh", "data bin", "a run", "text/test", suite, "--average", 2, "--max-len-b", 8,
-        "--device", "cpu", path=installed, cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    out = demo / "a run" / "evaluation"
-    results = json.loads((out / "results.json").read_text())
-    assert set(results["translations"]) == {"window", "prefix"}
-    assert results["contrast"]["lexical-choice"]["examples"] == 4
-    lines = len((demo / "text" / "test.en").read_text().splitlines())
-    assert len((out / "window.hyp").read_text().splitlines()) == lines
-    assert "BLEU, window" in done.stdout and "BLEU, prefix" in done.stdout
-
-
-def test_thesis_first_sentence_is_scored_against_the_previous_reference(demo):
-    installed = Path(sys.executable).parent
-    done = bash(
-        THESIS / "thesis.sh", "src1tgt0_to_tgt1_1st", "data bin", "thesis", "--profile", "small", "--gpus", 0,
-        "--batch-tokens", 600, "--text", "text/test", "--beam", 1, "--max-len-b", 8, "--device", "cpu",
-        "--", "--num-workers", 0, "--max-update", 2, path=installed, cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    out = demo / "thesis" / "src1tgt0_to_tgt1_1st"
-    references = (demo / "text" / "test.fr").read_text().splitlines()
-    documents = (demo / "text" / "test.docids").read_text().splitlines()
-    shifted = (out / "shifted.ref").read_text().splitlines()
-    marks = (out / "shifted.current").read_text().splitlines()
-    assert len(shifted) == len(marks) == len(references)
-    for line, mark in enumerate(marks):
-        begins = line == 0 or documents[line] != documents[line - 1]
-        assert mark == ("0" if begins else "1")
-        assert begins or shifted[line] == references[line - 1]
-    scores = json.loads((out / "results.json").read_text())["translations"]["n0.6.document"]
-    assert scores["sentences"] == marks.count("1")
