@@ -16,7 +16,7 @@ step() { printf '\n== %s\n' "$*"; }
 
 step "Demo corpus"
 [[ -d "$out/text" ]] || ctxmt demo-corpus "$out/text"
-[[ -d "$out/data" ]] || ctxmt preprocess --source-lang en --target-lang fr --vocab-size 900 --joint \
+[[ -d "$out/data" ]] || ctxmt preprocess --source-lang en --target-lang fr --vocab-size 1000 --spm-type bpe --joint \
     --train "$out/text/train" --valid "$out/text/valid" --test "$out/text/test" --out "$out/data"
 
 # SYSTEM CONTEXT OPTIONS...: windows of CONTEXT + 1 sentences on both sides
@@ -26,9 +26,9 @@ train() {
     [[ -f "$out/$system/finished" ]] && return
     fairseq-train "$out/data" --user-dir "$user_dir" --task document_window \
         --source-context "$context" --target-context "$context" "$@" \
-        --label-smoothing 0.1 --share-all-embeddings --dropout 0.1 \
+        --label-smoothing 0.1 --share-all-embeddings --dropout 0 \
         --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 200 \
-        --max-tokens 2000 --max-epoch "${EPOCHS:-4}" --no-epoch-checkpoints --cpu --num-workers 0 \
+        --max-tokens 2000 --max-update "${UPDATES:-1100}" --no-epoch-checkpoints --cpu --num-workers 0 \
         --save-dir "$out/$system" --log-format simple --log-interval 100 > "$out/$system.log" 2>&1 ||
         { tail -n 20 "$out/$system.log" >&2; echo "error: training $system failed, see $out/$system.log" >&2; return 1; }
     touch "$out/$system/finished"
