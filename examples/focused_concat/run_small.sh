@@ -27,7 +27,7 @@ out="$(cd "$out" && pwd -P)"
 source "$root/scripts/environment.sh"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}"
 
-updates=1200 every=200 pairs=all held_out=all
+updates=800 every=200 pairs=all held_out=all
 [[ -z "$SMOKE" ]] || updates=40 every=10 pairs=6000 held_out=300
 
 step() { printf '\n== %s\n' "$*"; }

@@ -26,7 +26,7 @@ Checkpoints come to OUT/checkpoints; an interrupted training goes on. DRY_RUN=1 
   --dropout X         (default: $DROPOUT: 0.3, small 0.1)
   --patience N        validations without a better loss until it ends (default: $PATIENCE)
   --validate-every N  updates between validations (default: $VALIDATE_EVERY: 0, once per epoch; small 200)
-  --max-update N      (default: $MAX_UPDATE: 0, no end but patience; small 1200)
+  --max-update N      (default: $MAX_UPDATE: 0, no end but patience; small 800)
   --gpus N            GPUs per machine, 0 for the CPU (default: $GPUS: all)
   --nodes N           machines; start this script on each with torchrun or srun, see README.md (default: $NODES)
   --port N            of the first machine, for srun (default: $PORT)
@@ -84,7 +84,7 @@ arch=concat_transformer_base
 case "$PROFILE" in
     en-ru) profile 7e-4 32000 4000 0.3 0 0 ;;
     en-de) profile 7e-4 16000 4000 0.3 0 0 ;;
-    small) profile 2e-3 4000 200 0.1 200 1200 && arch=concat_transformer_tiny ;;
+    small) profile 2e-3 4000 200 0.1 200 800 && arch=concat_transformer_tiny ;;
     *) die "--profile $PROFILE: expected en-ru, en-de or small" ;;
 esac
 model_flags "${ARGUMENTS[0]}"

@@ -19,16 +19,16 @@ step "Demo corpus"
 [[ -d "$out/data" ]] || ctxmt preprocess --source-lang en --target-lang fr --vocab-size 1000 --spm-type bpe --joint \
     --train "$out/text/train" --valid "$out/text/valid" --test "$out/text/test" --out "$out/data"
 
-# SYSTEM CONTEXT OPTIONS...: windows of CONTEXT + 1 sentences on both sides
+# SYSTEM CONTEXT UPDATES OPTIONS...: windows of CONTEXT + 1 sentences on both sides
 train() {
-    local system="$1" context="$2"
-    shift 2
+    local system="$1" context="$2" updates="$3"
+    shift 3
     [[ -f "$out/$system/finished" ]] && return
     fairseq-train "$out/data" --user-dir "$user_dir" --task document_window \
         --source-context "$context" --target-context "$context" "$@" \
         --label-smoothing 0.1 --share-all-embeddings --dropout 0 \
         --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 200 \
-        --max-tokens 2000 --max-update "${UPDATES:-1100}" --no-epoch-checkpoints --cpu --num-workers 0 \
+        --max-tokens 2000 --max-update "$updates" --no-epoch-checkpoints --cpu --num-workers 0 \
         --save-dir "$out/$system" --log-format simple --log-interval 100 > "$out/$system.log" 2>&1 ||
         { tail -n 20 "$out/$system.log" >&2; echo "error: training $system failed, see $out/$system.log" >&2; return 1; }
     touch "$out/$system/finished"
@@ -37,12 +37,12 @@ focused=(--arch concat_transformer_tiny --segment-positions shift
     --criterion context_discounted_label_smoothed_cross_entropy --context-discount 0.01)
 
 step "Training: sentence (transformer), s2to2 and s3to3 (shift + context discount); logs in $out/*.log"
-train s3to3 2 "${focused[@]}" &
+train s3to3 2 1200 "${focused[@]}" &
 s3to3=$!
-train sentence 0 --criterion label_smoothed_cross_entropy --arch transformer \
+train sentence 0 800 --criterion label_smoothed_cross_entropy --arch transformer \
     --encoder-layers 2 --encoder-embed-dim 128 --encoder-ffn-embed-dim 256 --encoder-attention-heads 4 \
     --decoder-layers 2 --decoder-embed-dim 128 --decoder-ffn-embed-dim 256 --decoder-attention-heads 4
-train s2to2 1 "${focused[@]}"
+train s2to2 1 1500 "${focused[@]}"
 wait "$s3to3"
 
 step "Translation and contrastive sets"
