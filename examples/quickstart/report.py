@@ -86,9 +86,9 @@ def plot(results, path):
     axis.axvline(50, color="black", linewidth=0.8, linestyle=":")
     axis.set_yticks(range(len(results)), [row["phenomenon"] for row in results])
     axis.invert_yaxis()
-    axis.set_xlim(0, 100)
+    axis.set_xlim(0, 101)
     axis.set_xlabel(
-        "contrastive accuracy, % (dotted: chance; pale: the deciding sentence is outside the window)"
+        "contrastive accuracy, %\n(dotted: chance; pale: the deciding sentence is outside the window)"
     )
     handles = [plt.Rectangle((0, 0), 1, 1, color=c) for c in ("#9aa5b1", "#4c8bf5", "#1b4f9c")]
     axis.legend(handles, SYSTEMS, loc="lower right")

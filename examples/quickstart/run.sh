@@ -52,7 +52,7 @@ evaluate() {
     ctxmt translate "$model" "$out/text/test.en" --docids "$out/text/test.docids" --beam 4 --lenpen 0.6 \
         --output "$out/$system.fr"
     ctxmt score "$out/$system.fr" "$out/text/test.fr" --docids "$out/text/test.docids" \
-        --json "$out/$system.score.json"
+        --json "$out/$system.score.json" > "$out/$system.score.txt"
     ctxmt contrast "$model" "${sets[@]}" --json "$out/$system.contrast.json" > "$out/$system.contrast.txt"
 }
 for system in sentence s2to2 s3to3; do
