@@ -28,10 +28,10 @@ def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: 
     if not dependent:
         yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
         return
-    numbers = np.searchsorted(documents.starts, np.asarray(lines, np.int64), side="right").tolist()
     by_document: Dict[int, List[int]] = {}
-    for line, document in zip(lines, numbers, strict=True):
-        by_document.setdefault(document, []).append(line)
+    starts, _ = documents.bounds(np.asarray(lines, np.int64))
+    for line, start in zip(lines, map(int, starts), strict=True):
+        by_document.setdefault(start, []).append(line)
     waiting = collections.deque(group[::-1] for group in by_document.values())
     active: List[List[int]] = []
     while waiting or active:
