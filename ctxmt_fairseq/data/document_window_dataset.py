@@ -226,7 +226,7 @@ class DocumentWindowDataset(FairseqDataset):
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
         """Many examples at once, as torch's loader asks for them: one pass of window arithmetic per batch."""
-        indices = np.asarray(indices)
+        indices = np.asarray(indices, np.int64)  # a worker that has run out of batches asks for none
         lines = self.lines[indices]
         reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
         slots = self.builder.slots(lines, self._draw_epoch, reach)

@@ -196,6 +196,7 @@ def test_example_lines():
     rows = [[CandidateScore(-1.5, 3, -4.0, 9), CandidateScore(-2.0, 3, -4.5, 9)], TIE]
     first, second = map(json.loads, example_lines(the_set, rows, SUM_CURRENT))
     assert first == {
+        "set": "demo",
         "id": "a",
         "phenomenon": "es",
         "distance": 2,

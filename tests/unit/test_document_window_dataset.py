@@ -146,6 +146,7 @@ def test_coword_dropout_is_for_training_only():
 
 def test_no_samples_give_no_batch():
     assert dataset().collater([]) == {}
+    assert dataset().__getitems__([]) == []  # what torch asks for when a worker has run out of batches
 
 
 def test_every_key_of_a_batch_follows_the_order_of_its_rows():
