@@ -1,0 +1,52 @@
+"""Embeddings of context sentences: Sequence Shortening for Context-Aware Machine Translation, section 4.3."""
+
+import torch
+from torch import Tensor, nn
+
+SEGMENTS = 32  # distances that have an embedding of their own
+PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # the roles
+
+
+class ContextEmbeddings(nn.Module):
+    """Learned embeddings of a context sentence's distance and role, and of each of its vectors' place.
+
+    The paper has distances (segments) and places; roles extend it to following and target sentences. The row
+    of previous source sentences, the paper's only context, is zero and stays so.
+
+    Args:
+        embed_dim: D.
+        positions: whether the places have embeddings.
+        max_positions: rows of their table; places beyond share the last.
+    """
+
+    def __init__(self, embed_dim: int, positions: bool = True, max_positions: int = 1024):
+        super().__init__()
+        self.segments = _table(SEGMENTS, embed_dim)
+        self.roles = _table(3, embed_dim, padding_idx=PREVIOUS_SOURCE)
+        self.positions = _table(max_positions, embed_dim) if positions else None
+
+    def forward(self, states: Tensor, distances: Tensor, roles: Tensor) -> Tensor:
+        """``states`` with their embeddings added, (B, C, K, D); pads are no longer zero.
+
+        Args:
+            states: (B, C, K, D), K vectors of each context sentence.
+            distances: LongTensor (B, C), 0 for the current sentence, 1 for its neighbours; those beyond the
+                table share its last row.
+            roles: LongTensor (B, C), ``PREVIOUS_SOURCE`` (also of the current sentence), ``FOLLOWING_SOURCE``
+                or ``TARGET``.
+        """
+        sentences = self.segments(distances.clamp(max=SEGMENTS - 1)) + self.roles(roles)
+        states = states + sentences.unsqueeze(2)
+        if self.positions is None:
+            return states
+        places = torch.arange(states.size(2), device=states.device)
+        return states + self.positions(places.clamp(max=self.positions.num_embeddings - 1))
+
+
+def _table(rows: int, embed_dim: int, **arguments: int) -> nn.Embedding:
+    """A table with fairseq's initial values; a row ``padding_idx`` is zero and stays so."""
+    table = nn.Embedding(rows, embed_dim, **arguments)
+    nn.init.normal_(table.weight, mean=0, std=embed_dim**-0.5)
+    if table.padding_idx is not None:
+        nn.init.zeros_(table.weight[table.padding_idx])
+    return table
