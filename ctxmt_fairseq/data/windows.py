@@ -185,6 +185,8 @@ class WindowBuilder:
         epoch: int = 0,
         max_source: Optional[int] = None,
         max_target: Optional[int] = None,
+        layout: str = "window",
+        marks: int = 0,
     ) -> Sizes:
         """Window sizes, and how far the context may reach for the window to fit the model.
 
@@ -196,11 +198,13 @@ class WindowBuilder:
             source_lengths: (S,) tokens of each source sentence, ``</s>`` included.
             target_lengths: likewise; None when there is no target text.
             max_source, max_target: limits in tokens; None for no limit.
+            layout: what the source limit holds for: "window" (context and current sentence together),
+                "joined" (the context together, the current sentence apart) or "rows" (each sentence).
+            marks: tokens that are added to a context sentence.
         """
+        limits = max_source, max_target, layout, marks
         parts = [
-            self._sizes(
-                indices[at : at + _CHUNK], source_lengths, target_lengths, epoch, max_source, max_target
-            )
+            self._sizes(indices[at : at + _CHUNK], source_lengths, target_lengths, epoch, *limits)
             for at in range(0, len(indices), _CHUNK)
         ] or [Sizes(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int8)))]
         return (
@@ -209,23 +213,33 @@ class WindowBuilder:
             else Sizes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         )
 
-    def _sizes(self, indices, source_lengths, target_lengths, epoch, max_source, max_target) -> Sizes:
+    def _sizes(
+        self, indices, source_lengths, target_lengths, epoch, max_source, max_target, layout, marks
+    ) -> Sizes:
         slots = self.slots(indices, epoch)
         source = np.asarray(source_lengths)[indices].astype(np.int32)
+        apart = source.copy() if layout == "joined" else 0
         target = np.zeros_like(source)
         if target_lengths is not None:
             target = np.asarray(target_lengths)[indices].astype(np.int32)
         reach = np.zeros(len(indices), np.int8)
         fits = np.ones(len(indices), bool)
         for distance in range(1, max(slot.shape[1] for slot in slots) + 1):
-            more_source = (
-                _tokens(_at(slots.target_on_source, -distance), target_lengths)
-                + _tokens(_at(slots.source_before, -distance), source_lengths)
-                + _tokens(_at(slots.source_after, distance - 1), source_lengths)
+            context = (
+                _tokens(_at(slots.target_on_source, -distance), target_lengths),
+                _tokens(_at(slots.source_before, -distance), source_lengths),
+                _tokens(_at(slots.source_after, distance - 1), source_lengths),
             )
+            more_source = sum(context)
+            if marks:
+                more_source = more_source + marks * sum(np.asarray(tokens) > 0 for tokens in context)
             more_target = _tokens(_at(slots.target_before, -distance), target_lengths)
             if max_source is not None:
-                fits &= source + more_source <= max_source
+                if layout == "rows":
+                    for tokens in context:
+                        fits &= np.asarray(tokens) + marks <= max_source
+                else:
+                    fits &= source - apart + more_source <= max_source
             if max_target is not None:
                 fits &= target + more_target <= max_target
             source += np.where(fits, more_source, 0)

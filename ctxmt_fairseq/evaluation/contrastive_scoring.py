@@ -12,15 +12,18 @@ from fairseq import utils
 from fairseq.data import data_utils
 from tqdm import tqdm
 
-from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
+from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.multi_source_dataset import Row
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.running_document import Sentences
 
-Source = Tuple[Tuple[int, ...], int, int]  # tokens, current segment, target context sentences
+Source = Tuple[
+    Any, ...
+]  # all that a model sees of the source side, and the number of target context sentences
 Target = Tuple[int, ...]
 
 
@@ -59,13 +62,36 @@ def visible_windows(
 
 
 def _pair(window: Dict[str, Any]) -> Tuple[Source, Target]:
-    source = tuple(window["source"].tolist()), window["current_segment"], window["target_context_sizes"]
+    """An example as a hashable value; what only names it (its line) is left out."""
+    source = (
+        tuple(window["source"].tolist()),
+        window["target_context_sizes"],
+        window.get("current_segment", 0),
+        tuple(None if row is None else tuple(row.tolist()) for row in window.get("context", ())),
+        tuple((row.role, row.distance) for row in window.get("context_rows", ())),
+    )
     return source, tuple(window["target"].tolist())
 
 
-def _dataset(
-    loaded: LoadedModels, rows: Sequence[Tuple[ContrastiveExample, Candidate]]
-) -> DocumentWindowDataset:
+def _example(number: int, source: Source) -> Dict[str, Any]:
+    """The reverse of ``_pair``, for the collater."""
+    tokens, sizes, segment, context, rows = source
+    return {
+        "id": number,
+        "source": torch.tensor(tokens),
+        "current": torch.tensor(tokens),
+        "target": None,
+        "target_context_sizes": sizes,
+        "current_segment": segment,
+        "context": [None if row is None else torch.tensor(row) for row in context],
+        # Equal sentences may stand in several places: each is its own here.
+        "context_rows": [
+            Row(-3 - number * len(rows) - at, role, distance) for at, (role, distance) in enumerate(rows)
+        ],
+    }
+
+
+def _dataset(loaded: LoadedModels, rows: Sequence[Tuple[ContrastiveExample, Candidate]]) -> ContextDataset:
     """One document per candidate: previous sentences, current, following ones."""
     known: Dict[Tuple[str, str], torch.Tensor] = {}
 
@@ -142,7 +168,7 @@ def score_batch(loaded: LoadedModels, batch: Sequence[Tuple[Source, Target]]) ->
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
     is_word = target.ne(dictionary.pad())
     separators = target.eq(dictionary.index(SEPARATOR)).long()
-    context = torch.tensor([source[2] for source, _ in batch], device=loaded.device)
+    context = torch.tensor([source[1] for source, _ in batch], device=loaded.device)
     is_current = is_word & (separators.cumsum(1) - separators >= context[:, None])
     return [
         CandidateScore(*values)
@@ -162,18 +188,7 @@ def _encoder_input(
     """A batch of the distinct sources, and the row of each."""
     nothing, no_lines = Documents.from_lengths([0, 0]), np.empty(0, np.int64)  # random context wants two
     dataset = loaded.task.build_dataset("", Sentences([]), Sentences([]), nothing, no_lines, training=False)
-    batch = dataset.collater(
-        [
-            {
-                "id": number,
-                "source": torch.tensor(tokens),
-                "target": None,
-                "current_segment": segment,
-                "target_context_sizes": context,
-            }
-            for number, (tokens, segment, context) in enumerate(sources)
-        ]
-    )
+    batch = dataset.collater([_example(number, source) for number, source in enumerate(sources)])
     position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
     net_input = utils.move_to_cuda(batch["net_input"]) if loaded.device.type == "cuda" else batch["net_input"]
     return net_input, position

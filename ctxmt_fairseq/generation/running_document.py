@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from fairseq import utils
 
-from ctxmt_fairseq.data.document_window_dataset import join
+from ctxmt_fairseq.data.context_dataset import join
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.windows import EMPTY, Slots
 from ctxmt_fairseq.errors import BadInput
@@ -93,23 +93,20 @@ class RunningDocuments:
         # Room for the sentence that will be decoded. Unforced target context is decoded too: of unknown size.
         target_sizes[indices] = np.minimum(max_target // 2, 2 * self.sources.sizes[indices] + 50)
         reach = builder.sizes(
-            indices, self.sources.sizes, target_sizes, 0, max_source, max_target if forced else None
+            indices,
+            self.sources.sizes,
+            target_sizes,
+            max_source=max_source,
+            max_target=max_target if forced else None,
+            layout=self.dataset.layout,
+            marks=self.dataset.marks,
         ).reach
         slots = builder.slots(indices, reach=reach)
         examples, prefixes = [], {}
         for row, line in enumerate(lines):
             context = self._known(Slots(*(role[row] for role in slots)))
-            source, segment = self.dataset.source_window(line, context)
             target_context = self.dataset.target_context(context)
-            examples.append(
-                {
-                    "id": line,
-                    "source": source,
-                    "target": None,
-                    "current_segment": segment,
-                    "target_context_sizes": len(target_context),
-                }
-            )
+            examples.append({"id": line, **self.dataset.inputs(line, context), "target": None})
             prefixes[line] = join(target_context + [self.end], self.dataset.target_separator)[:-1]
         batch = self.dataset.collater(examples)
         return batch, [prefixes[line] for line in batch["id"].tolist()]

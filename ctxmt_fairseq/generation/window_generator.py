@@ -6,7 +6,6 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
 
-from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount, keep_sentence
 from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
 
@@ -63,7 +62,7 @@ def generate_current(
 
     Args:
         generator: fairseq's; over a ``ForcedPrefixEnsemble`` when ``prefixes`` are given.
-        sample: a batch of ``DocumentWindowDataset.collater``.
+        sample: a batch of ``ContextDataset.collater``.
         separator: of the target dictionary.
         count: is told how many windows had a wrong number of separators.
         keep: "current", or "first" for the first sentence of the window.
@@ -74,7 +73,7 @@ def generate_current(
         n-best lists, best first; an empty source sentence has one hypothesis, which is empty.
     """
     eos = models[0].decoder.dictionary.eos()
-    current = current_sources(sample, models[0].encoder.dictionary)
+    current = sample["current"]
     expected = sample["windows"]["target_context_sizes"].tolist()
     if prefixes is None:
         lengths = sample["net_input"]["src_lengths"].tolist()
@@ -100,17 +99,6 @@ def generate_current(
     return [
         [_nothing(row[0], eos)] if len(source) == 1 and keep == "current" else row
         for source, row in zip(current, hypotheses, strict=True)
-    ]
-
-
-def current_sources(sample: Dict[str, Any], dictionary: Any) -> List[torch.Tensor]:
-    """The current source sentence of every row, each ending with ``</s>``."""
-    symbols = dictionary.index(SEPARATOR), dictionary.eos(), dictionary.pad()
-    return [
-        segment(tokens, *symbols, number)
-        for tokens, number in zip(
-            sample["net_input"]["src_tokens"], sample["windows"]["current_segment"].tolist(), strict=True
-        )
     ]
 
 

@@ -1,3 +1,9 @@
 """The architectures; importing this package registers them with fairseq."""
 
-from ctxmt_fairseq.models import concat_transformer  # noqa: F401
+from ctxmt_fairseq.models import (  # noqa: F401
+    caching_transformer,
+    concat_transformer,
+    context_encoder_transformer,
+    dual_encoder_transformer,
+    gated_context_transformer,
+)

@@ -6,14 +6,14 @@ from typing import Any, ContextManager, Dict, List, Optional, Tuple, Union
 
 import torch
 from fairseq.data import Dictionary
-from fairseq.models import register_model, register_model_architecture
-from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
+from fairseq.models import register_model
+from fairseq.models.transformer import TransformerDecoder
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.models.sizes import apply_size
-from ctxmt_fairseq.modules.encoder_out import reorder_context_entries
+from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
+from ctxmt_fairseq.models.sizes import register_sizes
 from ctxmt_fairseq.modules.segment_positions import KINDS, SegmentPositions, average_sentence_length
 
 ROW_VALUES = "context_row_values"  # entry of encoder_out: what SegmentPositions.given needs in the decoder
@@ -30,7 +30,7 @@ def segment_shift(text: str) -> Union[int, str]:
     return int(text)
 
 
-class ConcatTransformerEncoder(TransformerEncoder):
+class ConcatTransformerEncoder(ContextEncoder):
     """fairseq's encoder with ``SegmentPositions``."""
 
     def forward(
@@ -64,12 +64,6 @@ class ConcatTransformerEncoder(TransformerEncoder):
             encoder_out = super().forward(*stock_inputs)
         return {**encoder_out, ROW_VALUES: [for_decoder]}
 
-    def reorder_encoder_out(
-        self, encoder_out: Dict[str, List[Tensor]], new_order: Tensor
-    ) -> Dict[str, List[Tensor]]:
-        reordered = super().reorder_encoder_out(encoder_out, new_order)
-        return reorder_context_entries(reordered, encoder_out, new_order)
-
 
 class ConcatTransformerDecoder(TransformerDecoder):
     """fairseq's decoder with ``SegmentPositions``."""
@@ -92,13 +86,8 @@ class ConcatTransformerDecoder(TransformerDecoder):
 
 
 @register_model("concat_transformer")
-class ConcatTransformer(TransformerModel):
-    """fairseq's transformer whose positions tell the sentences of a window apart, on both sides.
-
-    ``context_inputs`` names the entries that the model wants in ``net_input`` beside fairseq's own.
-    """
-
-    context_inputs: Tuple[str, ...] = ()
+class ConcatTransformer(ContextModel):
+    """fairseq's transformer whose positions tell the sentences of a window apart, on both sides."""
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -182,25 +171,6 @@ class ConcatTransformer(TransformerModel):
     ) -> ConcatTransformerDecoder:
         return ConcatTransformerDecoder(args, tgt_dict, embed_tokens, no_encoder_attn=args.no_cross_attention)
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Tensor,
-        prev_output_tokens: Tensor,
-        return_all_hiddens: bool = True,
-        **inputs: Any,
-    ) -> Tuple[Tensor, Dict[str, Any]]:
-        """fairseq's ``forward``, which refuses inputs it does not know, with ``context_inputs``."""
-        context = {name: inputs.pop(name) for name in self.context_inputs if name in inputs}
-        encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, **context)
-        return self.decoder(
-            prev_output_tokens,
-            encoder_out=encoder_out,
-            src_lengths=src_lengths,
-            return_all_hiddens=return_all_hiddens,
-            **inputs,
-        )
-
 
 def _check(args: Any) -> None:
     kind, types = args.segment_positions, args.segment_types
@@ -223,26 +193,5 @@ def segment_defaults(args: Any) -> None:
     args.segment_types = getattr(args, "segment_types", "sentence")
 
 
-@register_model_architecture("concat_transformer", "concat_transformer")
-def concat_transformer(args: Any) -> None:
-    """fairseq's default dimensions, those of Transformer-base; embeddings shared only on request."""
-    segment_defaults(args)
-
-
-@register_model_architecture("concat_transformer", "concat_transformer_tiny")
-def concat_transformer_tiny(args: Any) -> None:
-    apply_size(args, "tiny")
-    segment_defaults(args)
-
-
-@register_model_architecture("concat_transformer", "concat_transformer_iwslt")
-def concat_transformer_iwslt(args: Any) -> None:
-    apply_size(args, "iwslt")
-    segment_defaults(args)
-
-
-@register_model_architecture("concat_transformer", "concat_transformer_base")
-def concat_transformer_base(args: Any) -> None:
-    """The paper's (appendix A): 60.7M parameters with a joined vocabulary of 32,347 symbols."""
-    apply_size(args, "base")
-    segment_defaults(args)
+# The paper's (appendix A) is base: 60.7M parameters with a joined vocabulary of 32,347 symbols.
+register_sizes("concat_transformer", segment_defaults)

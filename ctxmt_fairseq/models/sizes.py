@@ -1,6 +1,8 @@
 """The sizes that the architectures come in."""
 
-from typing import Any, Dict
+from typing import Any, Callable, Dict, Optional
+
+from fairseq.models import register_model_architecture
 
 SIZES: Dict[str, Dict[str, Any]] = {
     # tests and the demo corpus
@@ -39,3 +41,29 @@ def apply_size(args: Any, size: str) -> None:
     """Set the options of ``SIZES[size]`` that ``args`` lacks; the decoder's widths follow the encoder's."""
     for name, value in SIZES[size].items():
         setattr(args, name, getattr(args, name, value))
+
+
+def register_sizes(
+    model: str, defaults: Callable[[Any], None], base: Optional[Dict[str, Any]] = None
+) -> None:
+    """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base.
+
+    Args:
+        model: a registered model.
+        defaults: sets the defaults of the model's own options.
+        base: what ``MODEL_base`` sets beside ``SIZES``, or in its place.
+    """
+
+    def register(size: Optional[str]) -> None:
+        def architecture(args: Any) -> None:
+            if size == "base":
+                for name, value in (base or {}).items():
+                    setattr(args, name, getattr(args, name, value))
+            if size is not None:
+                apply_size(args, size)
+            defaults(args)
+
+        register_model_architecture(model, f"{model}_{size}" if size else model)(architecture)
+
+    for size in (None, *SIZES):
+        register(size)

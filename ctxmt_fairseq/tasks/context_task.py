@@ -21,11 +21,11 @@ from ctxmt_fairseq.generation.current_sentence import WindowCount
 from ctxmt_fairseq.generation.input_documents import read_flags
 from ctxmt_fairseq.generation.interactive import InteractiveDocument, OneByOneDataset
 from ctxmt_fairseq.generation.window_generator import (
-    current_sources,
     generate_current,
     remember_length_limit,
     segment,
 )
+from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks import context_options
 
 logger = logging.getLogger(__name__)
@@ -146,6 +146,19 @@ class ContextTask(TranslationTask):
             return None
         return np.flatnonzero(read_flags(path, expected))
 
+    @property
+    def dataset_options(self) -> Dict[str, Any]:
+        """What every dataset takes from the options."""
+        return dict(
+            coword_dropout=self.cfg.coword_dropout,
+            max_window_tokens=self.cfg.max_window_tokens,
+            context_inputs=self.context_inputs,
+            seed=self.cfg.seed,
+            left_pad_source=self.cfg.left_pad_source,
+            left_pad_target=self.cfg.left_pad_target,
+            pad_to_multiple=self.cfg.required_seq_len_multiple,
+        )
+
     def build_dataset(self, split, source, target, documents, current, training):
         """A fairseq dataset over one split."""
         raise NotImplementedError
@@ -176,6 +189,8 @@ class ContextTask(TranslationTask):
         for name in getattr(model, "context_inputs", ()):
             if name not in self.context_inputs:
                 self.context_inputs.append(name)
+        if getattr(cfg, "sentence_checkpoint", None) and not from_checkpoint:
+            load_sentence_model(model, cfg.sentence_checkpoint)
         return model
 
     def build_generator(self, models, args, *more, **kwargs):
@@ -211,8 +226,9 @@ class ContextTask(TranslationTask):
         """Replace the windows in a batch by the sentences that fairseq prints and scores."""
         net_input = sample["net_input"] = dict(sample["net_input"])
         pad, eos = self.src_dict.pad(), self.src_dict.eos()
-        sources = current_sources(sample, self.src_dict)
-        net_input["src_tokens"] = data_utils.collate_tokens(sources, pad, eos, self.cfg.left_pad_source)
+        net_input["src_tokens"] = data_utils.collate_tokens(
+            sample["current"], pad, eos, self.cfg.left_pad_source
+        ).to(net_input["src_tokens"])
         if sample["target"] is not None:
             separator = self.tgt_dict.index(SEPARATOR)
             first = self.keep_sentence == "first"

@@ -31,12 +31,6 @@ class DocumentWindowTask(ContextTask):
             WindowBuilder(documents, self.context_options(training), self.cfg.seed),
             current=current,
             training=training,
-            coword_dropout=self.cfg.coword_dropout,
-            max_window_tokens=self.cfg.max_window_tokens,
-            context_inputs=self.context_inputs,
-            seed=self.cfg.seed,
-            left_pad_source=self.cfg.left_pad_source,
-            left_pad_target=self.cfg.left_pad_target,
-            pad_to_multiple=self.cfg.required_seq_len_multiple,
             name=split,
+            **self.dataset_options,
         )

@@ -153,7 +153,7 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
     data = dataset(context_inputs=("current_segment", "target_context_sizes"))
     lines = [0, 1, 2, 3, 9, 11, 30, 12]
     batch = data.collater([data[line] for line in lines])
-    assert set(batch) == {"id", "nsentences", "ntokens", "net_input", "target", "windows"}
+    assert set(batch) == {"id", "nsentences", "ntokens", "net_input", "target", "current", "windows"}
     net_input = batch["net_input"]
     assert sorted(batch["id"].tolist()) == sorted(lines) and batch["id"].tolist() != lines
     assert batch["nsentences"] == 8
@@ -166,6 +166,7 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
         padding = [PAD] * (target_width - len(target))
         assert batch["target"][row].tolist() == target + padding
         assert net_input["prev_output_tokens"][row].tolist() == [EOS] + target[:-1] + padding
+        assert batch["current"][row].tolist() == data.source[line].tolist()
         for name in ("current_segment", "target_context_sizes"):
             assert batch["windows"][name][row] == net_input[name][row] == example[name]
     assert batch["ntokens"] == sum(len(data[line]["target"]) for line in lines)

@@ -1,0 +1,168 @@
+"""Context sentences as inputs of their own beside the current sentence, as fairseq examples."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+import torch
+
+from ctxmt_fairseq.data import ordering, randomness
+from ctxmt_fairseq.data.context_dataset import ContextDataset, join
+from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots
+from ctxmt_fairseq.modules.context_embeddings import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET
+
+
+@dataclass
+class ContextFormat:
+    """How a model wants its context sentences.
+
+    Attributes:
+        bos: each begins with the dictionary's ``<s>``.
+        joined: all of them in one sequence, joined with ``<sep>`` (one row) instead of a row each.
+    """
+
+    bos: bool = False
+    joined: bool = False
+
+
+class Row(NamedTuple):
+    """A context sentence: its place among the corpus' sentences, which text, and where it stands."""
+
+    sentence: int
+    role: int
+    distance: int
+
+
+class MultiSourceDataset(ContextDataset):
+    """Previous target, previous source and following source sentences as C rows, in this order.
+
+    An example's ``source`` is the current sentence; ``context`` has C entries: tokens, or None where the
+    document has no such sentence; ``context_rows`` says what they are.
+
+    Args:
+        context_format: the model's wish; shared with the task, which may hear of it later.
+        batch_runs: cut batches from runs of this many consecutive sentences, and hold every distinct context
+            sentence of a batch once; 0: any sentences, and one row for each use.
+    """
+
+    def __init__(
+        self, *args: Any, context_format: Optional[ContextFormat] = None, batch_runs: int = 0, **kwargs: Any
+    ):
+        super().__init__(*args, **kwargs)
+        self.context_format = context_format or ContextFormat()
+        self.batch_runs = batch_runs
+        self.distinct = batch_runs > 0
+        self.bos = torch.tensor([self.dictionary.bos()])
+
+    @property
+    def layout(self) -> str:  # type: ignore[override]
+        return "joined" if self.context_format.joined else "rows"
+
+    @property
+    def marks(self) -> int:  # type: ignore[override]
+        return int(self.context_format.bos)
+
+    def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
+        if not self.batch_runs or not len(indices):
+            return super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
+        self._check_sizes(indices, max_tokens)
+        indices = np.sort(indices)
+        lines = self.lines[indices].astype(np.int64)
+        offset = 0
+        if self.training:
+            rng = np.random.default_rng((randomness.ORDER, self.seed, self.epoch))
+            offset = int(rng.integers(self.batch_runs))
+        runs = ordering.runs(lines, self.builder.documents.bounds(lines)[0], self.batch_runs, offset)
+        tokens = self.num_tokens_vec(indices)
+        return [indices[batch] for batch in ordering.batches_of_runs(runs, tokens, max_tokens, max_sentences)]
+
+    # ---- examples --------------------------------------------------------------------------------------
+
+    def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
+        current = self._current(line)
+        rows = [
+            *_rows(slots.target_on_source, TARGET, farthest_first=True),
+            *_rows(slots.source_before, PREVIOUS_SOURCE, farthest_first=True),
+            *_rows(slots.source_after, FOLLOWING_SOURCE, farthest_first=False),
+        ]
+        texts = [self._text(row) for row in rows]
+        source = current
+        if self.builder.options.context_selection == "swapped":
+            source = join([text for text in texts if text is not None] or [self.empty], self.separator)
+            rows, texts = [Row(line, PREVIOUS_SOURCE, 1)], [current]
+        elif self.context_format.joined:
+            present = [text for text in texts if text is not None]
+            rows, texts = (
+                [Row(line, PREVIOUS_SOURCE, 1)],
+                [join(present, self.separator) if present else None],
+            )
+        if not rows:
+            rows, texts = [Row(ABSENT, PREVIOUS_SOURCE, 1)], [None]
+        if self.context_format.bos:
+            texts = [text if text is None else torch.cat([self.bos, text]) for text in texts]
+        return {"source": source, "current": current, "context": texts, "context_rows": rows}
+
+    def _text(self, row: Row) -> Optional[torch.Tensor]:
+        if row.sentence == ABSENT:
+            return None
+        if row.sentence == EMPTY:
+            return self.empty
+        return (self.target if row.role == TARGET else self.source)[row.sentence].long()
+
+    def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
+        """The context of B examples.
+
+        Returns:
+            ``context_tokens`` (B, C, L), right-padded, a row of pads where there is no sentence;
+            ``context_distances`` and ``context_roles`` (B, C). With ``distinct``, ``context_tokens`` is (U,
+            L), the distinct context sentences; ``context_index`` (B, C) says which stands where, -1 for none;
+            ``context_current`` (U,) which row of the batch has the sentence as its current one, or -1;
+            ``context_keys`` (U,) and ``context_current_keys`` (B,) name the sentences.
+        """
+        rows = [sample["context_rows"] for sample in samples]
+        batch = {
+            "context_distances": torch.tensor([[row.distance for row in line] for line in rows]),
+            "context_roles": torch.tensor([[row.role for row in line] for line in rows]),
+        }
+        if self.distinct and not self.context_format.joined:
+            return {**batch, **self._distinct(samples)}
+        texts = [text for sample in samples for text in sample["context"]]
+        return {**batch, "context_tokens": self._pad(texts).view(len(samples), len(rows[0]), -1)}
+
+    def _distinct(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
+        places: Dict[Any, int] = {}
+        texts: List[torch.Tensor] = []
+        index = torch.full((len(samples), len(samples[0]["context"])), -1)
+        for number, sample in enumerate(samples):
+            for column, (row, text) in enumerate(zip(sample["context_rows"], sample["context"], strict=True)):
+                if text is None:
+                    continue
+                key = row.sentence, row.role == TARGET
+                if key not in places:
+                    places[key] = len(texts)
+                    texts.append(text)
+                index[number, column] = places[key]
+        # A sentence with masked words, or one that has changed places, is not what the context holds.
+        same = not self.coword_dropout and self.builder.options.context_selection != "swapped"
+        current = {(sample["id"], False): number for number, sample in enumerate(samples)} if same else {}
+        return {
+            "context_tokens": self._pad(texts or [self.empty]),
+            "context_index": index,
+            "context_current": torch.tensor([current.get(key, -1) for key in places] or [-1]),
+            "context_keys": torch.tensor([2 * line + target for line, target in places] or [2 * EMPTY]),
+            "context_current_keys": torch.tensor([2 * sample["id"] for sample in samples]),
+        }
+
+    def _pad(self, texts: Sequence[Optional[torch.Tensor]]) -> torch.Tensor:
+        """(n, L), right-padded; a missing text is a row of pads."""
+        width = max([len(text) for text in texts if text is not None], default=1)
+        padded = torch.full((len(texts), width), self.padding["pad_idx"])
+        for row, text in zip(padded, texts, strict=True):
+            if text is not None:
+                row[: len(text)] = text
+        return padded
+
+
+def _rows(slots: Sequence[int], role: int, farthest_first: bool) -> List[Row]:
+    distances = range(len(slots), 0, -1) if farthest_first else range(1, len(slots) + 1)
+    return [Row(int(sentence), role, distance) for sentence, distance in zip(slots, distances, strict=True)]

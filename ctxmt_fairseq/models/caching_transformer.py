@@ -1,0 +1,237 @@
+"""Caching and sequence shortening: earlier sentences' encoder states, shortened, are the context."""
+
+import argparse
+from typing import Any, Dict, List, Optional, Tuple
+
+import torch
+import torch.nn.functional as F
+from fairseq.data import Dictionary
+from fairseq.models import register_model
+from torch import Tensor, nn
+
+from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.modules.context_attention import ContextStates
+from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
+from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
+from ctxmt_fairseq.modules.context_rows import append_context, context_rows
+from ctxmt_fairseq.modules.sentence_cache import SentenceCache
+from ctxmt_fairseq.modules.shortening import ACTIVATIONS, KINDS, build_shortening
+
+SIZES = {"group": 9, "select": 10}  # the paper's K for English-German; 2 for pooling
+GRADIENT_SENTENCES = {"group": 2, "select": 1}  # section 5.2
+POOLING = ("mean", "max", "linear")
+
+
+class CachingEncoder(ContextEncoder):
+    """One encoder for all sentences; what the decoder sees of the context are shortened states.
+
+    Attributes:
+        sentence_cache: set while documents are translated; then a sentence whose states it holds is not
+            encoded again.
+    """
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(args, dictionary, embed_tokens)
+        embed_dim, kind, size = embed_tokens.embedding_dim, args.shortening, args.shortening_size
+        self.eos = dictionary.eos()
+        self.append = args.context_fusion not in LAYER_FUSIONS
+        self.current_in_context = args.current_in_context == "yes"
+        self.gradient_into_encoder = args.context_gradient_encoder == "yes"
+        self.gradient_sentences = args.context_gradient_sentences
+        self.context_shortening = build_shortening(
+            kind,
+            embed_dim,
+            args.encoder_attention_heads,
+            size=size,
+            activation=args.shortening_activation,
+            dropout=args.dropout,
+            attention_dropout=args.attention_dropout,
+        )
+        places = -(-self.max_source_positions // size) if kind in POOLING else size
+        self.context_embeddings = ContextEmbeddings(embed_dim, kind in (*POOLING, *SIZES), places)
+        self.sentence_cache: Optional[SentenceCache] = None
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        context_tokens: Optional[Tensor] = None,
+        context_distances: Optional[Tensor] = None,
+        context_roles: Optional[Tensor] = None,
+        context_index: Optional[Tensor] = None,
+        context_current: Optional[Tensor] = None,
+        context_keys: Optional[Tensor] = None,
+        context_current_keys: Optional[Tensor] = None,
+    ) -> Dict[str, List[Tensor]]:
+        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
+        encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        if context_tokens is None or context_distances is None or context_roles is None:
+            return encoder_out
+        current = encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0]
+        tokens, index = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
+        if self.sentence_cache is None or context_keys is None or context_current_keys is None:
+            states, padding = self.context_shortening(*self._encode(tokens, context_current, *current))
+        else:
+            states, padding = self._cached(
+                tokens, context_keys.tolist(), context_current_keys.tolist(), current, self.sentence_cache
+            )
+        chosen = index.clamp(min=0)
+        states = states[chosen]  # (B, C, K, D)
+        padding = padding[chosen] | index.lt(0).unsqueeze(-1)
+        if self.gradient_sentences >= 0:
+            near = context_distances.le(self.gradient_sentences)[:, :, None, None]
+            states = torch.where(near, states, states.detach())
+        states = self.context_embeddings(states, context_distances, context_roles)
+        context = ContextStates(states.flatten(1, 2), padding.flatten(1, 2))
+        if self.current_in_context:
+            context = self._with_current(context, *current)
+        return append_context(encoder_out, context) if self.append else {**encoder_out, **context.entries()}
+
+    def _encode(
+        self, tokens: Tensor, same: Optional[Tensor], current: Tensor, current_padding: Tensor
+    ) -> Tuple[Tensor, Tensor]:
+        """States (R, L, D) of context sentences and their padding, sharing those of current sentences.
+
+        Args:
+            tokens: (R, L).
+            same: (R,) row of the batch with this current sentence, or -1; None if that is not known.
+            current, current_padding: states (B, S, D) and padding (B, S) of the current sentences.
+        """
+        new = slice(None) if same is None else same.lt(0)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.gradient_into_encoder):
+            out = super().forward(tokens[new]) if len(tokens[new]) else None
+        if not self.gradient_into_encoder:
+            current = current.detach()
+        if out is None:
+            return current[same], current_padding[same]
+        states, padding = out["encoder_out"][0].transpose(0, 1), out["encoder_padding_mask"][0]
+        if same is None:
+            return states, padding
+        width = max(states.size(1), current.size(1))
+        both = torch.cat([_widen(current, width), _widen(states, width)])
+        both_padding = torch.cat([_widen(current_padding, width, True), _widen(padding, width, True)])
+        places = torch.where(same.lt(0), same.lt(0).cumsum(0) - 1 + len(current), same)
+        return both[places], both_padding[places]
+
+    def _with_current(self, context: ContextStates, current: Tensor, padding: Tensor) -> ContextStates:
+        """The current sentence's own shortened states are the last of the context (section 4.3)."""
+        states, padding = self.context_shortening(current, padding)
+        here = torch.zeros_like(padding[:, :1], dtype=torch.long)
+        own = self.context_embeddings(states.unsqueeze(1), here, here).squeeze(1)
+        return ContextStates(
+            torch.cat([context.states, own], dim=1), torch.cat([context.padding, padding], dim=1)
+        )
+
+    def _cached(
+        self,
+        tokens: Tensor,
+        keys: List[int],
+        current_keys: List[int],
+        current: Tuple[Tensor, Tensor],
+        cache: SentenceCache,
+    ) -> Tuple[Tensor, Tensor]:
+        """Shortened states of the context sentences; those of this batch are kept for the next."""
+        cache.store(current_keys, *self.context_shortening(*current))
+        missing = cache.missing(keys)
+        if missing:
+            encoded = self.context_shortening(*self._encode(tokens[missing], None, *current))
+            cache.store([keys[place] for place in missing], *encoded)
+        return cache.gather(keys)
+
+
+def _widen(rows: Tensor, width: int, value: bool = False) -> Tensor:
+    """(R, L, ...) -> (R, width, ...), filled with ``value``."""
+    sides = (0, 0) * (rows.dim() - 2)
+    return F.pad(rows, (*sides, 0, width - rows.size(1)), value=value)
+
+
+@register_model("caching_transformer")
+class CachingTransformer(MultiSourceModel):
+    """Sequence shortening for context-aware translation, section 4.3; the paper's defaults for each
+    shortening."""
+
+    context_inputs = (
+        "context_tokens",
+        "context_distances",
+        "context_roles",
+        "context_index",
+        "context_current",
+        "context_keys",
+        "context_current_keys",
+    )
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        add_fusion_args(parser)
+        parser.add_argument(
+            "--shortening",
+            choices=KINDS,
+            help="what is kept of a context sentence: all tokens (none), their mean (sentence), pooled "
+            "neighbours, or latent groups (default: none)",
+        )
+        parser.add_argument(
+            "--shortening-size",
+            type=int,
+            metavar="K",
+            help="neighbours that are pooled (default: 2), groups (default: 9; select: 10)",
+        )
+        parser.add_argument(
+            "--shortening-activation",
+            choices=tuple(ACTIVATIONS),
+            help="how tokens are assigned to groups (default: sparsemax)",
+        )
+        parser.add_argument(
+            "--current-in-context",
+            choices=("yes", "no"),
+            help="whether the current sentence's shortened states are context too (default: yes, if shortened)",
+        )
+        parser.add_argument(
+            "--context-gradient-encoder",
+            choices=("yes", "no"),
+            help="whether the gradient of context sentences enters the encoder (default: group and select)",
+        )
+        parser.add_argument(
+            "--context-gradient-sentences",
+            type=int,
+            metavar="N",
+            help="from how many context sentences on either side the gradient enters the shortening; -1: "
+            "all (default; group: 2, select: 1)",
+        )
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> "CachingTransformer":
+        check_fusion(args)
+        return super().build_model(args, task)
+
+    @classmethod
+    def build_encoder(cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding) -> CachingEncoder:
+        return CachingEncoder(args, src_dict, embed_tokens)
+
+
+def caching_defaults(args: Any) -> None:
+    """Section 5.2; sentence vectors want the parallel decoder with a gate."""
+    kind = args.shortening = getattr(args, "shortening", "none")
+    sentence = kind == "sentence"
+    defaults = {
+        "shortening_size": SIZES.get(kind, 2),
+        "shortening_activation": "sparsemax",
+        "current_in_context": "no" if kind == "none" else "yes",
+        "context_gradient_encoder": "yes" if kind in SIZES else "no",
+        "context_gradient_sentences": GRADIENT_SENTENCES.get(kind, -1),
+        "context_fusion": "parallel" if sentence else "serial",
+        "context_gate": "branch" if sentence else "none",
+    }
+    for name, value in defaults.items():
+        setattr(args, name, getattr(args, name, value))
+
+
+# The paper's vocabularies are separate, 20,000 symbols each.
+register_sizes(
+    "caching_transformer",
+    caching_defaults,
+    base={"share_all_embeddings": False, "share_decoder_input_output_embed": True},
+)

@@ -1,0 +1,95 @@
+"""Transformer with a context encoder read by source encoder and decoder (Zhang et al. 2018, as in the
+thesis)."""
+
+import argparse
+import copy
+from typing import Any, Dict, List, Optional
+
+from fairseq.data import Dictionary
+from fairseq.models import register_model
+from fairseq.models.transformer import TransformerConfig, TransformerEncoder
+from torch import Tensor, nn
+
+from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
+from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.modules.context_attention import given_context
+from ctxmt_fairseq.modules.context_layers import ContextEncoderLayer
+from ctxmt_fairseq.modules.context_rows import context_rows, place
+
+
+class SourceContextEncoder(ContextEncoder):
+    """A context encoder of ``--context-layers`` layers, and a source encoder whose every layer attends to
+    it."""
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(args, dictionary, embed_tokens)
+        self.eos = dictionary.eos()
+        shallow = copy.deepcopy(args)  # its encoder options are an object of their own
+        shallow.encoder_layers = args.context_layers
+        self.context_encoder = TransformerEncoder(shallow, dictionary, embed_tokens)
+
+    def build_encoder_layer(self, args: Any) -> ContextEncoderLayer:
+        return ContextEncoderLayer(TransformerConfig.from_namespace(args), self.args.context_gate)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        context_tokens: Optional[Tensor] = None,
+        context_index: Optional[Tensor] = None,
+    ) -> Dict[str, List[Tensor]]:
+        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
+        if context_tokens is None:
+            return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
+        out = self.context_encoder(rows.tokens)
+        states = out["encoder_out"][0].transpose(0, 1)
+        context = place(states, out["encoder_padding_mask"][0], rows.index)
+        with given_context(self.layers, context):
+            encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        return {**encoder_out, **context.entries()}
+
+
+@register_model("context_encoder_transformer")
+class ContextEncoderTransformer(MultiSourceModel):
+    """Zhang et al. 2018; the thesis, sections 4.3.2 and 5.2 (equations 4.2 and 4.3).
+
+    Without context it is fairseq's transformer exactly, so that ``--sentence-checkpoint`` with
+    ``--train-context-only`` keeps the sentence-level model whole.
+    """
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        parser.add_argument(
+            "--context-layers", type=int, metavar="N", help="layers of the context encoder (default: 1)"
+        )
+        parser.add_argument(
+            "--context-gate",
+            choices=("thesis", "zhang", "none"),
+            help="gate on the residual connection after context attention, at the next sub-layer (thesis) "
+            "or at its own (zhang) (default: thesis)",
+        )
+        parser.add_argument(
+            "--context-order",
+            choices=("context-first", "source-first"),
+            help="order of the decoder's two attentions (default: context-first, as the thesis' code)",
+        )
+
+    @classmethod
+    def build_encoder(
+        cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> SourceContextEncoder:
+        return SourceContextEncoder(args, src_dict, embed_tokens)
+
+
+def context_encoder_defaults(args: Any) -> None:
+    args.context_layers = getattr(args, "context_layers", 1)
+    args.context_fusion = "serial"
+    args.context_gate = getattr(args, "context_gate", "thesis")
+    args.context_order = getattr(args, "context_order", "context-first")
+
+
+register_sizes("context_encoder_transformer", context_encoder_defaults)

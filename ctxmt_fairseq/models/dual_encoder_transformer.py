@@ -1,0 +1,96 @@
+"""Two encoders, one decoder that attends to both (the thesis, section 4.3.1; Libovicky et al. 2018)."""
+
+import argparse
+from typing import Any, Dict, List, Optional
+
+from fairseq.data import Dictionary
+from fairseq.models import register_model
+from fairseq.models.transformer import TransformerEncoder
+from torch import Tensor, nn
+
+from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
+from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
+from ctxmt_fairseq.modules.context_rows import append_context, context_rows, place
+
+
+class DualEncoder(ContextEncoder):
+    """A source encoder and a context encoder that do not read each other; word embeddings are shared.
+
+    With ``--context-encoder shared`` or ``shared-token`` all weights are.
+    """
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(args, dictionary, embed_tokens)
+        self.eos = dictionary.eos()
+        self.append = args.context_fusion not in LAYER_FUSIONS
+        separate = args.context_encoder == "separate"
+        self.context_encoder = TransformerEncoder(args, dictionary, embed_tokens) if separate else None
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        context_tokens: Optional[Tensor] = None,
+        context_index: Optional[Tensor] = None,
+    ) -> Dict[str, List[Tensor]]:
+        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
+        encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        if context_tokens is None:
+            return encoder_out
+        rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
+        out = (
+            super().forward(rows.tokens)
+            if self.context_encoder is None
+            else self.context_encoder(rows.tokens)
+        )
+        states = out["encoder_out"][0].transpose(0, 1)
+        context = place(states, out["encoder_padding_mask"][0], rows.index)
+        return append_context(encoder_out, context) if self.append else {**encoder_out, **context.entries()}
+
+
+@register_model("dual_encoder_transformer")
+class DualEncoderTransformer(MultiSourceModel):
+    """The thesis' dual encoder, and the multi-encoder baseline of sequence shortening (``--context-fusion
+    concat``)."""
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        add_fusion_args(parser)
+        parser.add_argument(
+            "--context-encoder",
+            choices=("separate", "shared", "shared-token"),
+            help="an encoder of its own, or the source's, without or with a first <s> (default: separate)",
+        )
+        parser.add_argument(
+            "--context-layout",
+            choices=("rows", "joined"),
+            help="context sentences encoded one by one, or joined into one sequence (default: rows)",
+        )
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> "DualEncoderTransformer":
+        check_fusion(args)
+        model = super().build_model(args, task)
+        model.context_format = ContextFormat(
+            bos=args.context_encoder == "shared-token", joined=args.context_layout == "joined"
+        )
+        return model
+
+    @classmethod
+    def build_encoder(cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding) -> DualEncoder:
+        return DualEncoder(args, src_dict, embed_tokens)
+
+
+def dual_encoder_defaults(args: Any) -> None:
+    args.context_encoder = getattr(args, "context_encoder", "separate")
+    args.context_fusion = getattr(args, "context_fusion", "serial")
+    args.context_gate = getattr(args, "context_gate", "none")
+    args.context_layout = getattr(args, "context_layout", "rows")
+
+
+register_sizes("dual_encoder_transformer", dual_encoder_defaults)

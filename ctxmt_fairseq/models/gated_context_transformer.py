@@ -1,0 +1,74 @@
+"""Context-aware transformer with a gated context encoder (Voita et al. 2018)."""
+
+from typing import Any, Dict, List, Optional
+
+from fairseq.data import Dictionary
+from fairseq.models import register_model
+from fairseq.models.transformer import TransformerConfig, TransformerDecoder, TransformerEncoder
+from torch import Tensor, nn
+
+from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
+from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
+from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.modules.context_attention import given_context
+from ctxmt_fairseq.modules.context_layers import GatedContextEncoderLayer
+from ctxmt_fairseq.modules.context_rows import context_rows, place
+
+
+class GatedContextEncoder(ContextEncoder):
+    """Source and context encoder share embeddings and N - 1 layers; the source's last layer reads the
+    context.
+
+    The context encoder is a stock encoder, so that its last layer and (with ``--encoder-normalize-before``)
+    its final layer norm are its own.
+    """
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(args, dictionary, embed_tokens)
+        self.eos = dictionary.eos()
+        self.context_encoder = TransformerEncoder(args, dictionary, embed_tokens)
+        self.context_encoder.embed_positions = self.embed_positions
+        self.context_encoder.layernorm_embedding = self.layernorm_embedding
+        for number, layer in enumerate(list(self.layers)[:-1]):
+            self.context_encoder.layers[number] = layer
+        self.layers[-1] = GatedContextEncoderLayer(TransformerConfig.from_namespace(args))
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        context_tokens: Optional[Tensor] = None,
+        context_index: Optional[Tensor] = None,
+    ) -> Dict[str, List[Tensor]]:
+        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
+        context = None
+        if context_tokens is not None:
+            rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
+            out = self.context_encoder(rows.tokens)
+            states = out["encoder_out"][0].transpose(0, 1)
+            context = place(states, out["encoder_padding_mask"][0], rows.index)
+        with given_context(self.layers[-1], context):
+            return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+
+
+@register_model("gated_context_transformer")
+class GatedContextTransformer(MultiSourceModel):
+    """Voita et al. 2018, section 3; the decoder is fairseq's. ``<bos>`` tells context sentences apart."""
+
+    context_format = ContextFormat(bos=True)
+
+    @classmethod
+    def build_encoder(
+        cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding
+    ) -> GatedContextEncoder:
+        return GatedContextEncoder(args, src_dict, embed_tokens)
+
+    @classmethod
+    def build_decoder(cls, args: Any, tgt_dict: Dictionary, embed_tokens: nn.Embedding) -> TransformerDecoder:
+        return TransformerDecoder(args, tgt_dict, embed_tokens)
+
+
+# The paper's vocabularies are separate.
+register_sizes("gated_context_transformer", lambda args: None, base={"share_all_embeddings": False})

@@ -1,0 +1,44 @@
+"""Encoded sentences of documents that are being translated."""
+
+import collections
+from typing import Iterable, List, Sequence, Tuple
+
+import torch
+from torch import Tensor
+
+
+class SentenceCache:
+    """The states of the sentences that were used last, by their key.
+
+    Args:
+        capacity: sentences that are kept; far more than the context of the documents side by side.
+    """
+
+    def __init__(self, capacity: int = 1024):
+        self.capacity = capacity
+        self._states: collections.OrderedDict[int, Tensor] = collections.OrderedDict()
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._states
+
+    def store(self, keys: Sequence[int], states: Tensor, padding: Tensor) -> None:
+        """Keep sentences: states (R, K, D), whose pads, ``padding`` (R, K), stand last in their row."""
+        for key, row, size in zip(keys, states, (~padding).sum(1).tolist(), strict=True):
+            self._states[key] = row[:size].clone()  # a view would keep the whole batch
+            self._states.move_to_end(key)
+
+    def gather(self, keys: Sequence[int]) -> Tuple[Tensor, Tensor]:
+        """States (R, K, D) of sentences, right-padded, and their padding (R, K); drops the oldest others."""
+        rows: List[Tensor] = []
+        for key in keys:
+            self._states.move_to_end(key)
+            rows.append(self._states[key])
+        states = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        sizes = torch.tensor([len(row) for row in rows], device=states.device)
+        while len(self._states) > max(self.capacity, len(keys)):
+            self._states.popitem(last=False)
+        return states, torch.arange(states.size(1), device=states.device) >= sizes[:, None]
+
+    def missing(self, keys: Iterable[int]) -> List[int]:
+        """Places of the keys that are not here."""
+        return [place for place, key in enumerate(keys) if key not in self._states]

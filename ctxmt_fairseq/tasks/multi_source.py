@@ -1,0 +1,72 @@
+"""The task ``multi_source``: context sentences as inputs of their own."""
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+from fairseq.tasks import register_task
+
+from ctxmt_fairseq.data.multi_source_dataset import ContextFormat, MultiSourceDataset
+from ctxmt_fairseq.data.windows import WindowBuilder
+from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+from ctxmt_fairseq.tasks.context_options import ContextConfig
+from ctxmt_fairseq.tasks.context_task import ContextTask
+
+
+@dataclass
+class MultiSourceConfig(ContextConfig):
+    """Options of ``multi_source`` beside those that the three tasks share."""
+
+    batch_runs: int = field(
+        default=0,
+        metadata={
+            "help": "cut batches from runs of this many consecutive sentences, and encode each sentence of a "
+            "batch once (0: batches of any sentences)"
+        },
+    )
+
+
+@register_task("multi_source", dataclass=MultiSourceConfig)
+class MultiSourceTask(ContextTask):
+    """Multi-encoder and caching models: the source context stands in rows beside the current sentence.
+
+    ``--target-context`` stands before the current sentence on the target side, as in ``document_window``;
+    ``--target-context-on-source`` gives rows of target text.
+    """
+
+    def __init__(self, cfg, src_dict, tgt_dict):
+        self.context_format: Optional[ContextFormat] = None  # as the first model wants it
+        self._format = ContextFormat()  # shared with the datasets, which may be made before the model
+        super().__init__(cfg, src_dict, tgt_dict)
+        if cfg.batch_runs < 0:
+            raise BadInput(f"--batch-runs {cfg.batch_runs}: expected a number of sentences, or 0")
+
+    @exit_on_bad_input
+    def build_model(self, cfg, from_checkpoint=False):
+        model = super().build_model(cfg, from_checkpoint)
+        wanted = getattr(model, "context_format", ContextFormat())
+        if self.context_format not in (None, wanted):
+            raise BadInput(
+                f"expected models that read the context alike, found {self.context_format}, {wanted}"
+            )
+        self.context_format = wanted
+        vars(self._format).update(vars(wanted))
+        if wanted.joined and self.cfg.batch_runs:
+            raise BadInput(
+                "--batch-runs: expected a model with a row per context sentence (--context-layout rows)"
+            )
+        return model
+
+    def build_dataset(self, split, source, target, documents, current, training):
+        return MultiSourceDataset(
+            source,
+            self.src_dict,
+            target,
+            self.tgt_dict,
+            WindowBuilder(documents, self.context_options(training), self.cfg.seed),
+            current=current,
+            training=training,
+            context_format=self._format,
+            batch_runs=self.cfg.batch_runs,
+            name=split,
+            **self.dataset_options,
+        )

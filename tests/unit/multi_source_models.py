@@ -1,0 +1,88 @@
+"""Tiny models and batches of the task ``multi_source``, for tests."""
+
+import argparse
+from types import SimpleNamespace
+
+import torch
+from fairseq.models import ARCH_CONFIG_REGISTRY, build_model
+
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.multi_source_dataset import ContextFormat, MultiSourceDataset
+from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
+from tests.unit.window_datasets import VOCABULARY, sentences
+
+TASK = SimpleNamespace(source_dictionary=VOCABULARY, target_dictionary=VOCABULARY)
+DUAL = "dual_encoder_transformer"
+CACHING = "caching_transformer"
+CASES = {
+    "gated": ("gated_context_transformer", {}),
+    "gated pre-norm": (
+        "gated_context_transformer",
+        {"encoder_normalize_before": True, "decoder_normalize_before": True},
+    ),
+    "dual serial": (DUAL, {}),
+    "dual serial pre-norm": (DUAL, {"encoder_normalize_before": True, "decoder_normalize_before": True}),
+    "dual parallel": (DUAL, {"context_fusion": "parallel"}),
+    "dual parallel gate": (DUAL, {"context_fusion": "parallel", "context_gate": "branch"}),
+    "dual hierarchical": (DUAL, {"context_fusion": "hierarchical"}),
+    "dual concat": (DUAL, {"context_fusion": "concat"}),
+    "dual shared": (DUAL, {"context_encoder": "shared"}),
+    "dual shared token": (DUAL, {"context_encoder": "shared-token", "context_fusion": "flat"}),
+    "dual joined": (DUAL, {"context_layout": "joined"}),
+    "context encoder": ("context_encoder_transformer", {}),
+    "context encoder zhang": (
+        "context_encoder_transformer",
+        {"context_gate": "zhang", "context_order": "source-first", "context_layers": 2},
+    ),
+    "context encoder source first": ("context_encoder_transformer", {"context_order": "source-first"}),
+    "caching tokens": (CACHING, {}),
+    "caching concat": (CACHING, {"context_fusion": "concat", "current_in_context": "yes"}),
+    "caching sentence": (CACHING, {"shortening": "sentence"}),
+    "caching mean": (CACHING, {"shortening": "mean"}),
+    "caching max": (CACHING, {"shortening": "max", "shortening_size": 3}),
+    "caching linear": (CACHING, {"shortening": "linear"}),
+    "caching group": (CACHING, {"shortening": "group", "context_gradient_sentences": 1}),
+    "caching select": (CACHING, {"shortening": "select", "shortening_activation": "softmax"}),
+    "caching all gradients": (CACHING, {"shortening": "mean", "context_gradient_encoder": "yes"}),
+    "context encoder no gate": ("context_encoder_transformer", {"context_gate": "none"}),
+}
+
+
+def make(case="dual serial", seed=1, size="tiny", **options):
+    """A model in evaluation mode, with all parameters random: fairseq starts biases at 0, which hides
+    errors."""
+    arch, more = CASES[case] if isinstance(case, str) and case in CASES else (case, {})
+    args = argparse.Namespace(**{"arch": f"{arch}_{size}", "dropout": 0.1, **more, **options})
+    ARCH_CONFIG_REGISTRY[args.arch](args)
+    torch.manual_seed(seed)
+    model = build_model(args, TASK).eval()
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            torch.nn.init.normal_(parameter, 0.5, 0.3)
+    return model
+
+
+def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
+    """Documents of random sentences; the batch has what ``model`` reads."""
+    window = dict(source_context=2, source_context_after=1, target_context_on_source=1, target_context=1)
+    extra = {
+        name: options.pop(name)
+        for name in ("training", "batch_runs", "coword_dropout", "context_format", "seed")
+        if name in options
+    }
+    window.update(options)
+    n = sum(lengths)
+    builder = WindowBuilder(Documents.from_lengths(lengths), ContextOptions(**window), 1)
+    inputs = getattr(model, "context_inputs", ("context_tokens", "context_distances", "context_roles"))
+    extra.setdefault("context_format", getattr(model, "context_format", ContextFormat()))
+    return MultiSourceDataset(
+        sentences(n, 4, longest), VOCABULARY, sentences(n, 210, longest), VOCABULARY,
+        builder, context_inputs=inputs, name="split", **extra,
+    )  # fmt: skip
+
+
+def logits(model, batch):
+    """(B, T, V), rows in the order of their lines."""
+    order = batch["id"].argsort()
+    with torch.no_grad():
+        return model(**batch["net_input"])[0][order]

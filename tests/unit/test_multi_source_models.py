@@ -1,0 +1,234 @@
+"""What every multi-source architecture must prove (design, section 5), on tiny sizes."""
+
+import numpy as np
+import pytest
+import torch
+from fairseq.models.transformer import TransformerModel
+from fairseq.sequence_generator import SequenceGenerator
+
+from tests.unit.multi_source_models import CASES, dataset, logits, make
+from tests.unit.window_datasets import EOS, PAD, VOCABULARY
+
+LINES = [0, 1, 4, 8, 9, 11, 23, 24, 25, 30, 42]
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+def batch_of(data, lines=LINES):
+    return data.collater([data[line] for line in lines])
+
+
+@every_case
+def test_context_is_used_and_nothing_else_in_the_batch_is(case):
+    model = make(case)
+    data = dataset(model, target_context=0)
+    together = logits(model, batch_of(data))
+    other = logits(model, batch_of(dataset(model, target_context=0, context_selection="random")))
+    for row, line in enumerate(LINES):
+        alone = logits(model, batch_of(data, [line]))
+        torch.testing.assert_close(together[row : row + 1, : alone.size(1)], alone, atol=1e-5, rtol=1e-5)
+        assert (
+            together[row] - other[row]
+        ).abs().max() > 1e-3 or line == 9  # the only sentence of its document
+
+
+@every_case
+def test_without_context_it_is_the_stock_transformer(case):
+    own = {"current_in_context": "no"} if case.startswith("caching") else {}  # else there always is context
+    model = make(case, **own)
+    stock = stock_twin(model)
+    batch = batch_of(dataset(model, context_selection="absent"))
+    inputs = ("src_tokens", "src_lengths", "prev_output_tokens")
+    with torch.no_grad():
+        expected = stock(**{name: batch["net_input"][name] for name in inputs})[0]
+        torch.testing.assert_close(model(**batch["net_input"])[0], expected, atol=1e-6, rtol=1e-5)
+    alone = batch_of(dataset(model), [9])  # no context in its document
+    torch.testing.assert_close(logits(model, alone)[0], expected[batch["id"].tolist().index(9)][:
+                               alone["target"].size(1)], atol=1e-5, rtol=1e-5)  # fmt: skip
+
+
+def stock_twin(model):
+    """fairseq's transformer with the same weights, as far as it has them."""
+    stock = TransformerModel(
+        model.cfg,
+        TransformerModel.build_encoder(model.cfg, VOCABULARY, model.encoder.embed_tokens),
+        TransformerModel.build_decoder(model.cfg, VOCABULARY, model.decoder.embed_tokens),
+    ).eval()
+    own = {
+        name.replace("self_attn.self_attention.", "self_attn."): value
+        for name, value in model.state_dict().items()
+    }
+    stock.load_state_dict({name: own[name] for name in stock.state_dict()})
+    return stock
+
+
+@every_case
+def test_a_step_at_a_time_is_all_at_once(case):
+    model = make(case)
+    inputs = dict(batch_of(dataset(model))["net_input"])
+    beams = torch.arange(len(LINES)).repeat_interleave(2)
+    tokens = inputs.pop("prev_output_tokens")[beams]
+    tokens[1::2, 1:] = torch.where(
+        tokens[1::2, 1:].eq(PAD), PAD, 300
+    )  # the second beam of each sentence differs
+    with torch.no_grad():
+        encoder_out = model.encoder.reorder_encoder_out(model.encoder.forward_torchscript(inputs), beams)
+        expected = model.decoder(tokens, encoder_out=encoder_out)[0]
+        state = {}
+        order = torch.arange(len(tokens))
+        for step in range(tokens.size(1)):
+            prefix = tokens[order][:, : step + 1]
+            found = model.decoder(prefix, encoder_out=encoder_out, incremental_state=state)[0][:, -1]
+            real = prefix[:, -1].ne(PAD)
+            torch.testing.assert_close(found[real], expected[order, step][real], atol=1e-5, rtol=1e-4)
+            swap = torch.arange(len(tokens)) ^ torch.randint(2, (len(LINES),)).repeat_interleave(2)
+            encoder_out = model.encoder.reorder_encoder_out(encoder_out, swap)
+            model.decoder.reorder_incremental_state_scripting(state, swap)
+            order = order[swap]
+
+
+@every_case
+def test_beam_search_does_not_depend_on_the_batch(case):
+    model = make(case)
+    generator = SequenceGenerator([model], VOCABULARY, beam_size=3, max_len_b=8)
+    data = dataset(model, target_context=0)
+    batch = batch_of(data)
+    together = dict(zip(batch["id"].tolist(), generator.generate([model], batch), strict=True))
+    for line in LINES:
+        alone = generator.generate([model], batch_of(data, [line]))[0]
+        assert [h["tokens"].tolist() for h in alone] == [h["tokens"].tolist() for h in together[line]]
+        np.testing.assert_allclose([float(h["score"]) for h in alone], [float(h["score"]) for h in
+        together[line]], atol=1e-4)  # fmt: skip
+
+
+@every_case
+@pytest.mark.parametrize("selection", ["document", "absent", "empty"])
+def test_loss_and_gradients_are_finite(case, selection):
+    model = make(case).train()
+    batch = batch_of(dataset(model, context_selection=selection))
+    output = model(**batch["net_input"])[0]
+    loss = torch.nn.functional.cross_entropy(
+        output.flatten(0, 1), batch["target"].flatten(), ignore_index=PAD
+    )
+    loss.backward()
+    assert torch.isfinite(loss)
+    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
+    assert all(torch.isfinite(gradient).all() for gradient in gradients.values() if gradient is not None)
+    if selection == "document":
+        unused = [
+            name for name, gradient in gradients.items() if gradient is None or not gradient.abs().sum()
+        ]
+        # The key's bias moves all scores alike; pads have no embedding.
+        assert not [name for name in unused if not name.endswith("k_proj.bias")], unused
+
+
+@every_case
+def test_half_precision(case):
+    model = make(case).to(torch.bfloat16)
+    batch = batch_of(dataset(model))
+    assert torch.isfinite(logits(model, batch)).all()
+
+
+@every_case
+def test_save_and_reload(case, tmp_path):
+    model = make(case)
+    torch.save(model.state_dict(), tmp_path / "model.pt")
+    again = make(case, seed=2)
+    batch = batch_of(dataset(model))
+    assert not torch.equal(logits(again, batch), logits(model, batch))
+    again.load_state_dict(torch.load(tmp_path / "model.pt", weights_only=True))
+    assert torch.equal(logits(again, batch), logits(model, batch))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "dual joined"])
+def test_encoding_each_sentence_once_changes_nothing(case):
+    model = make(case)
+    once = dataset(model, batch_runs=4)
+    lines = list(range(10, 20))
+    anew, shared = batch_of(dataset(model), lines), batch_of(once, lines)
+    assert shared["net_input"]["context_tokens"].dim() == 2 and "context_index" in shared["net_input"]
+    torch.testing.assert_close(logits(model, shared), logits(model, anew), atol=1e-5, rtol=1e-5)
+    gradients = []
+    for batch in (anew, shared):
+        model.zero_grad()
+        output = model(**batch["net_input"])[0]
+        torch.nn.functional.cross_entropy(
+            output.flatten(0, 1), batch["target"].flatten(), ignore_index=PAD, reduction="sum"
+        ).backward()
+        gradients.append({name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None})
+    for name, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][name], gradient, atol=1e-4, rtol=1e-4, msg=name)
+
+
+def test_the_rows_of_a_batch_are_its_sentences():
+    data = dataset(context_selection="document")
+    batch = batch_of(data, [4, 9])
+    tokens, windows = batch["windows"]["context_tokens"], batch["windows"]
+    assert tokens.shape[:2] == (2, 4)
+    row = batch["id"].tolist().index(4)
+    expected = [data.target[3], data.source[2], data.source[3], data.source[5]]
+    for found, sentence in zip(tokens[row], expected, strict=True):
+        assert found[found != PAD].tolist() == sentence.tolist()
+    assert windows["context_distances"][row].tolist() == [1, 2, 1, 1]
+    assert windows["context_roles"][row].tolist() == [2, 0, 0, 1]
+    assert tokens[1 - row].eq(PAD).all()  # line 9 is alone in its document
+
+
+def test_bos_stands_before_context_only_and_joined_context_is_one_row():
+    model = make("gated")
+    batch = batch_of(dataset(model), [4])
+    assert batch["net_input"]["context_tokens"][0, :, 0].eq(VOCABULARY.bos()).all()
+    assert not batch["net_input"]["src_tokens"].eq(VOCABULARY.bos()).any()
+    joined = batch_of(dataset(make("dual joined")), [4])["net_input"]["context_tokens"]
+    assert joined.shape[:2] == (1, 1)
+    assert (joined == VOCABULARY.index("<sep>")).sum() == 3 and (joined == EOS).sum() == 1
+
+
+@pytest.mark.parametrize(
+    "selection,row", [("empty", [EOS]), ("absent", []), ("swapped", None), ("reference", None)]
+)
+def test_selections(selection, row):
+    data = dataset(context_selection=selection)
+    example = data[4]
+    if row is not None:
+        texts = [[] if text is None else text.tolist() for text in example["context"]]
+        assert texts == [row] * (4 if selection == "empty" else 1)
+    elif selection == "swapped":
+        assert example["context"][0].tolist() == data.source[4].tolist() == example["current"].tolist()
+        assert example["source"].tolist() != data.source[4].tolist()
+    else:
+        assert [text.tolist() for text in example["context"]] == [data.target[4].tolist()]
+
+
+@pytest.mark.parametrize("lines", [1, 5, 43])
+@pytest.mark.parametrize("batch_runs", [0, 1, 4, 100])
+def test_no_sentence_is_lost(lines, batch_runs):
+    data = dataset(lengths=(lines,), batch_runs=batch_runs)
+    indices = data.ordered_indices()
+    batches = data.batch_by_size(indices, max_tokens=200, max_sentences=8, required_batch_size_multiple=8)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(lines))
+    assert all(len(batch) <= 8 for batch in batches)
+
+
+def test_runs_are_consecutive_and_differ_between_epochs():
+    data = dataset(lengths=(40, 3, 40), batch_runs=8, training=True)
+    cuts = []
+    for epoch in (1, 2, 3, 4):
+        data.set_epoch(epoch)
+        batches = data.batch_by_size(data.ordered_indices(), max_tokens=10**6, max_sentences=8)
+        assert sorted(np.concatenate(batches).tolist()) == list(range(83))
+        cuts.append(sorted(tuple(np.diff(sorted(batch))) for batch in batches))
+        assert sum((np.diff(sorted(batch)) == 1).sum() for batch in batches) >= 83 - 2 * len(batches) - 3
+    assert len({str(cut) for cut in cuts}) > 1
+
+
+def test_a_limit_holds_for_each_sentence_not_for_their_sum():
+    data = dataset(longest=9)
+    kept, left_out = data.filter_indices_by_size(np.arange(len(data)), (10, 1000))
+    assert not left_out and data.window_sizes.source.max() > 10
+    assert (data.window_sizes.source == data.whole_sizes.source).all()
+    long = int(np.argmax(data.source.sizes))
+    limit = int(data.source.sizes[long]) - 1
+    kept, left_out = data.filter_indices_by_size(np.arange(len(data)), (limit, 1000))
+    assert set(left_out) == {line for line in range(len(data)) if data.source.sizes[line] > limit}
+    for line in kept.tolist():
+        assert all(text is None or len(text) <= limit for text in data[line]["context"])
