@@ -19,6 +19,7 @@ setup(
     packages=find_packages(include=["ctxmt_fairseq", "ctxmt_fairseq.*"]),
     python_requires=">=3.10,<3.13",
     install_requires=[
+        "entmax>=1.1",
         "fairseq-fixed>=0.12.3.1,<0.13",
         "numpy>=1.23",
         "sacrebleu>=2.4",

@@ -13,6 +13,7 @@ from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.running_document import RunningDocuments
+from ctxmt_fairseq.modules.sentence_cache import SentenceCache
 
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 
@@ -59,6 +60,7 @@ class DocumentTranslator:
         options = loaded.task.context_options()
         self.forced = decoding == "prefix" and options.target_context > 0
         self.dependent = self.forced or options.target_text_on_source
+        self.caching = [model.encoder for model in loaded.models if hasattr(model.encoder, "sentence_cache")]
         if self.forced and loaded.task.keep_sentence == "first":
             raise BadInput("--keep-sentence first: expected --decoding window, which decodes that sentence")
         dictionary = loaded.task.target_dictionary
@@ -74,7 +76,11 @@ class DocumentTranslator:
         targets: Optional[Sequence[torch.Tensor]] = None,
     ) -> RunningDocuments:
         """Documents ready to be translated; see ``RunningDocuments``."""
-        return RunningDocuments(self.loaded.task, sources, documents, targets, self.loaded.limits)
+        for encoder in self.caching:
+            encoder.sentence_cache = SentenceCache()
+        return RunningDocuments(
+            self.loaded.task, sources, documents, targets, self.loaded.limits, keep_states=bool(self.caching)
+        )
 
     def translate(
         self, running: RunningDocuments, lines: Sequence[int]
@@ -83,7 +89,7 @@ class DocumentTranslator:
 
         A line whose target is already known (given, or resumed) is context for others like any other.
         """
-        if not self.dependent:
+        if not self.dependent and not self.caching:  # else neighbours follow each other
             block = self.width * _SORTED_BATCHES
             for at in range(0, len(lines), block):
                 by_length = sorted(lines[at : at + block], key=lambda line: len(running.sources[line]))

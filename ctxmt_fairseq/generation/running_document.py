@@ -45,6 +45,7 @@ class RunningDocuments:
         documents: their boundaries.
         targets: given target sentences; those that are missing or empty tensors are filled by ``record``.
         limits: the models' source and target positions.
+        keep_states: the models keep the states of sentences that they have encoded (``sentence_cache``).
 
     Raises:
         BadInput: a source sentence is longer than the models' positions.
@@ -57,6 +58,7 @@ class RunningDocuments:
         documents: Documents,
         targets: Optional[Sequence[torch.Tensor]] = None,
         limits: Tuple[int, int] = (1024, 1024),
+        keep_states: bool = False,
     ):
         self.task = task
         self.sources = Sentences(sources)
@@ -71,6 +73,8 @@ class RunningDocuments:
         self.dataset = task.build_dataset(
             "input", self.sources, self.targets, documents, current=None, training=False
         )
+        if keep_states:
+            self.dataset.distinct = True  # the batch names its sentences
 
     def record(self, line: int, tokens: torch.Tensor) -> None:
         """Keep a translation (T,), ending with ``</s>``, as target context of later lines."""

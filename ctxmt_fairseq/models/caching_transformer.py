@@ -187,7 +187,7 @@ class CachingTransformer(MultiSourceModel):
         parser.add_argument(
             "--current-in-context",
             choices=("yes", "no"),
-            help="whether the current sentence's shortened states are context too (default: yes, if shortened)",
+            help="whether the current sentence's own states are context too (default: yes, if shortened)",
         )
         parser.add_argument(
             "--context-gradient-encoder",
