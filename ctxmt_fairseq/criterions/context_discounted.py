@@ -48,6 +48,13 @@ def token_losses(lprobs: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
     return -lprobs.gather(-1, target.unsqueeze(-1)), -lprobs.sum(-1, keepdim=True)
 
 
+def _current_context_ratio(meters: Dict[str, Any]) -> float:
+    current, context = (meters[f"{kind}_sentence_loss"] for kind in ("current", "context"))
+    if not context.count:  # fairseq has reset the meters, and no context sentence has come since
+        return math.nan
+    return round(current.avg / context.avg, 3)
+
+
 @dataclass
 class ContextDiscountedCriterionConfig(LabelSmoothedCrossEntropyCriterionConfig):
     context_discount: float = field(
@@ -117,10 +124,14 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         self, model: Any, net_output: Any, sample: Dict[str, Any], reduce: bool = True
     ) -> Tuple[Tensor, Tensor]:
         """The weighted loss and the unweighted nll loss; leaves ``window_sums`` for ``forward``."""
-        lprobs, flat_target = self.get_lprobs_and_target(model, net_output, sample)
+        lprobs, _ = self.get_lprobs_and_target(model, net_output, sample)
+        return self.window_loss(lprobs, model.get_targets(sample, net_output), reduce)
+
+    def window_loss(self, lprobs: Tensor, target: Tensor, reduce: bool = True) -> Tuple[Tensor, Tensor]:
+        """As ``compute_loss``, from log-probabilities (N, V) of the tokens of ``target`` (B, T)."""
+        flat_target = self._flat(target).squeeze(-1)
         nll, smooth = token_losses(lprobs, flat_target)
         real = flat_target.ne(self.padding_idx).unsqueeze(-1)
-        target = model.get_targets(sample, net_output)
         context = self._flat(context_mask(target, self.separator)) & real
         weights = self._flat(target_weights(target, self.separator, self.padding_idx, self.context_discount))
         eps_i = self.eps / (lprobs.size(-1) - 1)
@@ -161,9 +172,4 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         log_mean("current_sentence_loss", current, total("nsentences"))
         if total("context_nsentences") > 0:
             log_mean("context_sentence_loss", context, total("context_nsentences"))
-            metrics.log_derived(
-                "current_context_ratio",
-                lambda meters: round(
-                    meters["current_sentence_loss"].avg / meters["context_sentence_loss"].avg, 3
-                ),
-            )
+            metrics.log_derived("current_context_ratio", _current_context_ratio)

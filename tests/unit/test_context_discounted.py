@@ -197,6 +197,14 @@ def test_metrics_over_many_updates_weight_each_by_its_size():
     assert meters.get_smoothed_values() == pytest.approx(reduced(logs), abs=2e-3)
 
 
+def test_a_logging_interval_without_context_has_no_ratio_either():
+    with metrics.aggregate(new_root=True) as meters:
+        ContextDiscountedCriterion.reduce_metrics([discounted(0.01)(Table(), sample())[2]])
+        meters.reset()  # as fairseq does after every --log-interval
+        ContextDiscountedCriterion.reduce_metrics([discounted(0.01)(Table(), sample([2]))[2]])
+    assert math.isnan(meters.get_smoothed_values()["current_context_ratio"])
+
+
 def test_without_context_there_is_no_ratio():
     values = reduced([discounted(0.01)(Table(), sample([2]))[2]])
     assert "current_loss" in values and "current_context_ratio" not in values
