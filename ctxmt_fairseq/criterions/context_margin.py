@@ -1,0 +1,200 @@
+"""Context-aware learning (Jean and Cho 2019), as in the thesis, section 2.3, equations 2.8 to 2.10: a loss
+where the translation is hardly likelier with its own context than with a random one."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Tuple
+
+import torch
+from fairseq import utils
+from fairseq.criterions import register_criterion
+from fairseq.logging import metrics
+from torch import Tensor
+from torch.nn.functional import relu
+
+from ctxmt_fairseq.criterions.context_discounted import (
+    ContextDiscountedCriterion,
+    ContextDiscountedCriterionConfig,
+    context_mask,
+)
+from ctxmt_fairseq.data.context_exchange import derangement
+from ctxmt_fairseq.errors import BadInput
+
+LEVELS = ("data", "sentence", "token")
+
+
+def over_contexts(scores: Tensor) -> Tensor:
+    """Equation 2.10: the log of the mean probability over M random contexts: (N,) from (M, N)."""
+    return scores.logsumexp(0) - math.log(len(scores))
+
+
+def margin_losses(real: Tensor, random: Tensor, rows: Tensor, margins: Dict[str, float]) -> Dict[str, Tensor]:
+    """The terms of equation 2.9 without their weights, a scalar in nats for every level.
+
+    A sentence's probability without context is the mean of its probabilities with M contexts (not the product
+    of its tokens' means); the data's is the product of the sentences', whose contexts are independent.
+
+    Args:
+        real: (N,) log-probabilities of the target tokens with their own context.
+        random: (M, N) likewise with M random contexts.
+        rows: LongTensor (N,), the sentence of each token, from 0.
+        margins: delta of each level, in nats per token.
+    """
+    count = int(rows.max()) + 1 if len(rows) else 0
+
+    def by_sentence(scores: Tensor) -> Tensor:
+        return scores.new_zeros(*scores.shape[:-1], count).index_add(-1, rows, scores)
+
+    lead = real - over_contexts(random)
+    sentence_lead = by_sentence(real) - over_contexts(by_sentence(random))
+    lengths = by_sentence(torch.ones_like(real))
+    return {
+        "data": relu(len(rows) * margins["data"] - sentence_lead.sum()),
+        "sentence": relu(lengths * margins["sentence"] - sentence_lead).sum(),
+        "token": relu(margins["token"] - lead).sum(),
+    }
+
+
+def _margin(level: str, default: float, shown: str = "") -> Any:
+    text = f"by how much a {level} should be likelier with its own context, in nats per token"
+    return field(default=default, metadata={"help": text + shown})
+
+
+def _weight(level: str, default: float) -> Any:
+    return field(default=default, metadata={"help": f"weight of the {level} level's margin loss"})
+
+
+@dataclass
+class ContextMarginCriterionConfig(ContextDiscountedCriterionConfig):
+    context_discount: float = field(
+        default=1.0,
+        metadata={"help": "weight of the context sentences in the base loss, 0 to 1 (1: no discount)"},
+    )
+    margin_data: float = _margin("mini-batch", math.log(1.1), " (default: log 1.1)")
+    margin_sentence: float = _margin("sentence", 0.0)
+    margin_token: float = _margin("token", 0.0)
+    margin_data_weight: float = _weight("data", 1.0)
+    margin_sentence_weight: float = _weight("sentence", 0.0)
+    margin_token_weight: float = _weight("token", 1.0)
+    margin_contexts: int = field(
+        default=1, metadata={"help": "random contexts for each sentence; each costs a pass through the model"}
+    )
+    margin_detach: bool = field(
+        default=False, metadata={"help": "no gradient through the scores with random contexts"}
+    )
+
+
+@register_criterion("context_margin", dataclass=ContextMarginCriterionConfig)
+class ContextMarginCriterion(ContextDiscountedCriterion):
+    """The context-discounted criterion plus the margin losses on the mini-batch.
+
+    With its default discount of 1 the base is fairseq's label-smoothed cross-entropy exactly. A random
+    context is the whole context, source and target, of another row of the batch (``task.exchange_context``).
+    Compared are the unsmoothed log-probabilities of the current target tokens and ``</s>``. A batch of one
+    row adds nothing. Sample size and ``nll_loss`` are the base's. In batches of neighbours (--batch-runs) the
+    other row's context may hold the row's own sentence, and the comparison says less.
+
+    Logged in bits beside the base's metrics: ``context_gap``, the mean over those tokens of
+    log p(own context) - log p(random context), in validation also with all weights 0; and ``margin_data``,
+    ``margin_sentence`` and ``margin_token``, normalised like ``loss``, which is the base's plus their
+    weighted sum. To compare runs or choose checkpoints by translation alone, use ``current_loss``.
+
+    Reproducible: in training the exchange is drawn from torch's CPU generator, which fairseq seeds by update,
+    in validation from the batch's ids. The passes with random contexts come after the base's, whose dropout
+    they leave as it is in an update of one batch; with --update-freq later batches drop out other units.
+
+    Raises:
+        BadInput: as its base; a negative weight, fewer than one random context, --ignore-prefix-size, a task
+            whose contexts cannot be exchanged.
+    """
+
+    def __init__(self, cfg: ContextMarginCriterionConfig, task: Any):
+        super().__init__(
+            task,
+            cfg.sentence_avg,
+            cfg.label_smoothing,
+            cfg.ignore_prefix_size,
+            cfg.report_accuracy,
+            cfg.context_discount,
+            cfg.discount_normalisation,
+        )
+        self.margins = {level: getattr(cfg, f"margin_{level}") for level in LEVELS}
+        self.weights = {level: getattr(cfg, f"margin_{level}_weight") for level in LEVELS}
+        self.contexts = cfg.margin_contexts
+        self.detach = cfg.margin_detach
+        for level, weight in self.weights.items():
+            if not weight >= 0:
+                raise BadInput(f"--margin-{level}-weight {weight}: expected 0 or more")
+        if self.contexts < 1:
+            raise BadInput(f"--margin-contexts {self.contexts}: expected 1 or more")
+        if cfg.ignore_prefix_size:
+            raise BadInput(
+                "--ignore-prefix-size: context_margin compares every token of the current sentence"
+            )
+        if not hasattr(task, "exchange_context"):
+            raise BadInput("--criterion context_margin: expected one of the tasks with context")
+
+    def compute_loss(
+        self, model: Any, net_output: Any, sample: Dict[str, Any], reduce: bool = True
+    ) -> Tuple[Tensor, Tensor]:
+        """The base's losses, to the first of which the margin losses are added if ``reduce``."""
+        lprobs, _ = self.get_lprobs_and_target(model, net_output, sample)
+        target = model.get_targets(sample, net_output)
+        loss, nll = self.window_loss(lprobs, target, reduce)
+        if model.training and not any(self.weights.values()):
+            return loss, nll
+        current = self._current(target)
+        real, rows = self._scores(lprobs, target), current.nonzero()[:, 0]
+        random = self._random_scores(model, sample)
+        if random is None:  # nothing to compare; yet workers must log the same names
+            real, rows, random = real[:0], rows[:0], real.new_zeros(1, 0)
+        losses = margin_losses(real, random, rows, self.margins)
+        with torch.no_grad():
+            self.window_sums.update({f"margin_{level}": value.detach() for level, value in losses.items()})
+            self.window_sums["context_gap"] = (real - over_contexts(random)).sum()
+            self.window_sums["context_gap_ntokens"] = torch.ones_like(real).sum()
+        if reduce:
+            loss = loss + sum(self.weights[level] * value for level, value in losses.items())
+        return loss, nll
+
+    def _current(self, target: Tensor) -> Tensor:
+        """Which target tokens are compared: bool (B, T)."""
+        return target.ne(self.padding_idx) & ~context_mask(target, self.separator)
+
+    def _scores(self, lprobs: Tensor, target: Tensor) -> Tensor:
+        """The log-probabilities of the current target tokens, row by row: (N,) from (B * T, V) and (B, T)."""
+        return lprobs.gather(-1, target.reshape(-1, 1)).view_as(target)[self._current(target)]
+
+    def _random_scores(self, model: Any, sample: Dict[str, Any]) -> Optional[Tensor]:
+        """The same tokens' log-probabilities with M random contexts, (M, N); None for a batch of one."""
+        generator = None
+        if not model.training:
+            generator = torch.Generator().manual_seed(int(sample["id"].sum()))
+        scores = []
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.detach):
+            for _ in range(self.contexts):
+                order = derangement(len(sample["target"]), generator)
+                if order is None:
+                    return None
+                exchanged = self.task.exchange_context(sample, order)
+                net_output = model(**exchanged["net_input"])
+                lprobs, _ = self.get_lprobs_and_target(model, net_output, exchanged)
+                scores.append(self._scores(lprobs, model.get_targets(exchanged, net_output)))
+        return torch.stack(scores)
+
+    @classmethod
+    def reduce_metrics(cls, logging_outputs: List[Dict[str, Any]]) -> None:
+        """Aggregate the sums of all workers and sub-batches; ratios are taken of the aggregates."""
+        super().reduce_metrics(logging_outputs)
+
+        def log_mean(name: str, count_name: str) -> None:
+            value, count = (
+                utils.item(sum(log.get(key, 0) for log in logging_outputs)) for key in (name, count_name)
+            )
+            if count > 0:
+                metrics.log_scalar(name, value / count / math.log(2), count, round=3)
+
+        if any("context_gap" in log for log in logging_outputs):
+            for level in LEVELS:
+                log_mean(f"margin_{level}", "sample_size")
+            log_mean("context_gap", "context_gap_ntokens")

@@ -1,0 +1,169 @@
+"""Every row of a batch with another row's context: the random context of Jean and Cho's loss.
+
+Pure functions from batch to batch; the tasks call them from ``exchange_context``. A row of the result is what
+the dataset would have built from the row's current sentence and the other row's context sentences.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Tuple
+
+import torch
+from fairseq.data import Dictionary
+from torch import Tensor
+
+from ctxmt_fairseq.data.symbols import SEPARATOR
+
+Batch = Dict[str, Any]
+
+# Beside ``context_index``, which says whose they are, these hold distinct sentences, not the rows of a batch.
+_DISTINCT = ("context_tokens", "context_current")
+
+
+def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optional[Tensor]:
+    """A uniformly random cycle through ``size`` rows: LongTensor (size,) on the CPU, nowhere its own index.
+
+    None for fewer than two rows, which have nothing to exchange. Without ``generator``, torch's global one.
+    """
+    if size < 2:
+        return None
+    path = torch.randperm(size, generator=generator)
+    order = torch.empty_like(path)
+    order[path] = path.roll(-1)
+    return order
+
+
+@dataclass(frozen=True)
+class WindowFormat:
+    """How the windows of one side are written.
+
+    Attributes:
+        separator, pad, eos: dictionary indices.
+        left_pad: where the padding stands.
+        pad_to_multiple: of which number the width of a batch is a multiple.
+        max_tokens: the longest window that the model holds; None for no limit.
+    """
+
+    separator: int
+    pad: int
+    eos: int
+    left_pad: bool = False
+    pad_to_multiple: int = 1
+    max_tokens: Optional[int] = None
+
+
+def window_formats(cfg: Any, source: Dictionary, target: Dictionary) -> Tuple[WindowFormat, WindowFormat]:
+    """The formats of both sides, from a translation task's options and dictionaries."""
+    multiple = cfg.required_seq_len_multiple
+    sides = (
+        (source, cfg.left_pad_source, cfg.max_source_positions),
+        (target, cfg.left_pad_target, cfg.max_target_positions),
+    )
+    source_format, target_format = (
+        WindowFormat(words.index(SEPARATOR), words.pad(), words.eos(), left_pad, multiple, max_tokens)
+        for words, left_pad, max_tokens in sides
+    )
+    return source_format, target_format
+
+
+def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target: WindowFormat) -> Batch:
+    """A batch of ``document_window`` whose row i has the context of row ``order[i]``, on both sides.
+
+    Args:
+        sample: B windows as ``DocumentWindowDataset.collater`` makes them; left as it is.
+        order: LongTensor (B,).
+
+    Returns:
+        a new batch with the rows in the same order, so no longer sorted by length. Where the new window would
+        be longer than the model holds, the row has no context at all on that side.
+    """
+    tokens, segments = _splice(
+        sample["net_input"]["src_tokens"], sample["windows"]["current_segment"], order, source
+    )
+    lengths = tokens.ne(source.pad).sum(1)
+    sample = _updated(sample, {"current_segment": segments}, src_tokens=tokens, src_lengths=lengths)
+    return _exchange_target(sample, order, target)
+
+
+def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
+    """A batch of ``multi_source`` or ``metadata_context`` whose row i has the context of row ``order[i]``.
+
+    Args:
+        sample: B examples; what begins with ``context_`` belongs to a row (first dimension B), but with
+            ``context_index`` (B, C) the sentences that it points to do not. Left as it is.
+        order: LongTensor (B,).
+
+    Returns:
+        a new batch with the rows in the same order; the target windows as from ``exchange_windows``.
+    """
+    rows = order.to(sample["target"].device)
+    distinct = any("context_index" in sample[part] for part in ("net_input", "windows"))
+    exchanged = {
+        part: {
+            name: value[rows]
+            if name.startswith("context_") and not (distinct and name in _DISTINCT)
+            else value
+            for name, value in sample[part].items()
+        }
+        for part in ("net_input", "windows")
+    }
+    return _exchange_target({**sample, **exchanged}, order, target)
+
+
+def _exchange_target(sample: Batch, order: Tensor, form: WindowFormat) -> Batch:
+    tokens, sizes = _splice(sample["target"], sample["windows"]["target_context_sizes"], order, form)
+    real = tokens.ne(form.pad)
+    first = real & real.cumsum(1).eq(1)
+    previous = torch.where(first, form.eos, tokens.roll(1, 1)).masked_fill(~real, form.pad)
+    sample = _updated(sample, {"target_context_sizes": sizes}, prev_output_tokens=previous)
+    return {**sample, "target": tokens, "ntokens": int(real.sum())}
+
+
+def _updated(sample: Batch, windows: Dict[str, Tensor], **net_input: Tensor) -> Batch:
+    """A copy with these entries; those of ``windows`` in ``net_input`` too, if the model asked for them."""
+    asked = {name: value for name, value in windows.items() if name in sample["net_input"]}
+    return {
+        **sample,
+        "windows": {**sample["windows"], **windows},
+        "net_input": {**sample["net_input"], **asked, **net_input},
+    }
+
+
+def _splice(tokens: Tensor, segments: Tensor, order: Tensor, form: WindowFormat) -> Tuple[Tensor, Tensor]:
+    """The current sentence of row i between what stands before and after that of row ``order[i]``.
+
+    Args:
+        tokens: (B, L) windows. segments: (B,) sentences before the current one.
+
+    Returns:
+        the new windows (B, L') and their segments (B,).
+    """
+    order = order.to(tokens.device)
+    real, ends = tokens.ne(form.pad), tokens.eq(form.separator).long()
+    sentence = ends.cumsum(1) - ends  # a separator belongs to the sentence before it
+    start = real.long().argmax(1, keepdim=True)  # this and all numbers of a row below: (B, 1)
+    before = (real & (sentence < segments[:, None])).sum(1, keepdim=True)
+    after = (real & (sentence > segments[:, None])).sum(1, keepdim=True)
+    current = real.sum(1, keepdim=True) - before - after
+
+    other_start, other_resume = start[order], (start + before + current)[order]
+    before_length, after_length, segments = before[order], after[order], segments[order]
+    if form.max_tokens is not None:
+        fits = before_length + current + after_length <= form.max_tokens
+        before_length, after_length = before_length * fits, after_length * fits
+        segments = segments * fits.squeeze(1)
+    resume = before_length + current
+    length = resume + after_length
+
+    width = -(-int(length.max()) // form.pad_to_multiple) * form.pad_to_multiple
+    places = torch.arange(width, device=tokens.device)
+    place = places - (width - length) if form.left_pad else places.expand(len(tokens), width)
+    own = (place >= before_length) & (place < resume)
+    rows = torch.where(own, torch.arange(len(tokens), device=tokens.device)[:, None], order[:, None])
+    from_other = torch.where(place < before_length, other_start, other_resume - resume)
+    columns = place + torch.where(own, start + before - before_length, from_other)
+    outside = (place < 0) | (place >= length)
+    spliced = tokens[rows, columns.masked_fill(outside, 0)]
+    # Whatever ended the current sentence in its own window, here something follows or not.
+    closing = torch.where(after_length > 0, form.separator, form.eos)
+    spliced = torch.where(place == resume - 1, closing, spliced)
+    return spliced.masked_fill(outside, form.pad), segments

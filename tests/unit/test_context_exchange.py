@@ -1,0 +1,229 @@
+"""Exchanged contexts against batches that are put together from the text."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from fairseq.data.data_utils import collate_tokens
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmt_fairseq.data.context_exchange import (
+    WindowFormat,
+    derangement,
+    exchange_rows,
+    exchange_windows,
+    window_formats,
+)
+from tests.unit.window_datasets import EOS, PAD, SEP, VOCABULARY, dataset, joined
+
+# ---- derangements
+
+
+@given(st.integers(2, 60), st.integers(0, 10**6))
+def test_a_derangement_is_one_cycle_through_all_rows(size, seed):
+    order = derangement(size, torch.Generator().manual_seed(seed)).tolist()
+    visited, row = set(), 0
+    while row not in visited:
+        visited.add(row)
+        row = order[row]
+    assert visited == set(range(size)), "so no row is its own"
+
+
+def test_every_cycle_is_as_likely():
+    generator = torch.Generator().manual_seed(1)
+    counts = {}
+    for _ in range(6000):
+        order = tuple(derangement(4, generator).tolist())
+        counts[order] = counts.get(order, 0) + 1
+    assert len(counts) == 6  # (4 - 1)!
+    assert all(abs(count - 1000) < 4 * 1000**0.5 for count in counts.values())
+
+
+def test_few_rows_have_nothing_to_exchange_and_the_global_generator_serves():
+    assert derangement(0) is None and derangement(1) is None
+    torch.manual_seed(3)
+    first = derangement(50)
+    torch.manual_seed(3)
+    assert torch.equal(first, derangement(50)) and first.dtype == torch.int64
+
+
+# ---- windows, against text
+
+SENTENCE = st.lists(st.integers(4, 9), max_size=4).map(lambda words: [*words, EOS])
+CONTEXT = st.lists(SENTENCE, max_size=3)
+EXAMPLES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "before": CONTEXT,
+            "source": SENTENCE,
+            "after": CONTEXT,
+            "target_before": CONTEXT,
+            "target": SENTENCE,
+        }
+    ),
+    min_size=2,
+    max_size=5,
+)
+
+
+def source_window(current, context):
+    return joined(context["before"] + [current["source"]] + context["after"])
+
+
+def target_window(current, context):
+    return joined(context["target_before"] + [current["target"]])
+
+
+def padded(windows, form, **more):
+    values = [torch.tensor(window) for window in windows]
+    return collate_tokens(values, PAD, EOS, form.left_pad, pad_to_multiple=form.pad_to_multiple, **more)
+
+
+def batch(currents, contexts, source, target):
+    """The batch in which each current sentence has the context beside it."""
+    pairs = list(zip(currents, contexts, strict=True))
+    sources, targets = ([window(*pair) for pair in pairs] for window in (source_window, target_window))
+    segments = torch.tensor([len(context["before"]) for context in contexts])
+    return {
+        "id": torch.arange(len(pairs)),
+        "nsentences": len(pairs),
+        "ntokens": sum(map(len, targets)),
+        "net_input": {
+            "src_tokens": padded(sources, source),
+            "src_lengths": torch.tensor([len(window) for window in sources]),
+            "prev_output_tokens": padded(targets, target, move_eos_to_beginning=True),
+            "current_segment": segments,
+        },
+        "target": padded(targets, target),
+        "windows": {
+            "current_segment": segments,
+            "target_context_sizes": torch.tensor([len(context["target_before"]) for context in contexts]),
+        },
+    }
+
+
+def assert_same(left, right):
+    assert type(left) is type(right)
+    if isinstance(left, dict):
+        assert left.keys() == right.keys()
+        for name in left:
+            assert_same(left[name], right[name])
+    elif torch.is_tensor(left):
+        assert left.dtype == right.dtype and left.tolist() == right.tolist()
+    else:
+        assert left == right
+
+
+FORMATS = st.builds(
+    WindowFormat, st.just(SEP), st.just(PAD), st.just(EOS), st.booleans(), st.sampled_from([1, 4])
+)
+
+
+@given(EXAMPLES, st.integers(0, 1000), FORMATS, FORMATS)
+def test_exchanged_windows_are_those_built_from_text(examples, seed, source, target):
+    order = derangement(len(examples), torch.Generator().manual_seed(seed))
+    sample = batch(examples, examples, source, target)
+    others = [examples[other] for other in order.tolist()]
+    assert_same(exchange_windows(sample, order, source, target), batch(examples, others, source, target))
+    assert_same(sample, batch(examples, examples, source, target))  # untouched
+
+
+@given(EXAMPLES, st.integers(1, 20), st.integers(1, 20), st.booleans())
+def test_a_context_that_does_not_fit_the_model_is_left_out(examples, max_source, max_target, left):
+    none = {"before": [], "after": [], "target_before": []}
+    order = derangement(len(examples), torch.Generator().manual_seed(0))
+    expected = []
+    for current, other in zip(examples, order.tolist(), strict=True):
+        context = dict(examples[other])
+        if len(source_window(current, context)) > max_source:
+            context.update(before=[], after=[])
+        if len(target_window(current, context)) > max_target:
+            context.update(target_before=[])
+        expected.append({**none, **context})
+    source = WindowFormat(SEP, PAD, EOS, left, max_tokens=max_source)
+    target = WindowFormat(SEP, PAD, EOS, max_tokens=max_target)
+    sample = batch(examples, examples, source, target)
+    assert_same(exchange_windows(sample, order, source, target), batch(examples, expected, source, target))
+
+
+def test_formats_are_those_of_the_task_and_fit_its_dataset():
+    cfg = SimpleNamespace(
+        left_pad_source=True,
+        left_pad_target=False,
+        required_seq_len_multiple=8,
+        max_source_positions=90,
+        max_target_positions=80,
+    )
+    source, target = window_formats(cfg, VOCABULARY, VOCABULARY)
+    assert source == WindowFormat(SEP, PAD, EOS, True, 8, 90)
+    assert target == WindowFormat(SEP, PAD, EOS, False, 8, 80)
+
+    window = dict(source_context=2, source_context_after=1, target_context=2)
+    data = dataset(window=window, training=True, pad_to_multiple=8)
+    sample = data.collater([data[line] for line in (0, 4, 9, 12, 30)])
+    order = derangement(5, torch.Generator().manual_seed(1))
+    exchanged = exchange_windows(sample, order, source, target)
+    back = exchange_windows(exchanged, order.argsort(), source, target)
+    assert not torch.equal(exchanged["windows"]["current_segment"], sample["windows"]["current_segment"])
+    for part in ("net_input", "windows"):
+        assert_same(back[part], sample[part])
+    assert torch.equal(back["target"], sample["target"]) and back["ntokens"] == sample["ntokens"]
+
+
+# ---- rows
+
+TARGET = WindowFormat(SEP, PAD, EOS)
+ROWS = [
+    {"before": [], "source": [4, EOS], "after": [], "target_before": [[5, EOS]], "target": [6, 7, EOS]},
+    {"before": [], "source": [8, EOS], "after": [], "target_before": [], "target": [9, EOS]},
+    {
+        "before": [],
+        "source": [4, EOS],
+        "after": [],
+        "target_before": [[4, EOS], [5, 6, EOS]],
+        "target": [EOS],
+    },
+]
+ORDER = torch.tensor([2, 0, 1])
+
+
+@pytest.fixture
+def rows():
+    return batch(ROWS, ROWS, TARGET, TARGET)
+
+
+def test_rows_take_each_others_context_and_target_window(rows):
+    tokens, distances = torch.randint(4, 9, (3, 2, 5)), torch.tensor([[1, 2], [1, -1], [2, 1]])
+    rows["net_input"]["context_tokens"] = tokens
+    rows["windows"].update(context_tokens=tokens, context_distances=distances)
+    exchanged = exchange_rows(rows, ORDER, TARGET)
+    for part in ("net_input", "windows"):
+        assert torch.equal(exchanged[part]["context_tokens"], tokens[ORDER])
+    assert torch.equal(exchanged["windows"]["context_distances"], distances[ORDER])
+    expected = batch(ROWS, [ROWS[other] for other in ORDER], TARGET, TARGET)
+    assert torch.equal(exchanged["target"], expected["target"])
+    assert torch.equal(
+        exchanged["windows"]["target_context_sizes"], expected["windows"]["target_context_sizes"]
+    )
+    for name in ("src_tokens", "src_lengths", "prev_output_tokens"):
+        assert torch.equal(exchanged["net_input"][name], expected["net_input"][name])
+    assert torch.equal(rows["windows"]["context_tokens"], tokens), "untouched"
+
+
+def test_distinct_sentences_stay_and_what_points_to_them_is_exchanged(rows):
+    # as many distinct sentences as rows: the number alone does not tell them apart
+    inputs = {
+        "context_tokens": torch.randint(4, 9, (3, 5)),
+        "context_current": torch.tensor([-1, 0, 2]),
+        "context_index": torch.tensor([[0, 1], [2, -1], [-1, -1]]),
+        "context_distances": torch.tensor([[2, 1], [2, 1], [1, 2]]),
+        "context_roles": torch.tensor([[0, 1], [1, 1], [2, 2]]),
+    }
+    rows["net_input"].update(inputs)
+    rows["windows"].update(inputs)
+    exchanged = exchange_rows(rows, ORDER, TARGET)
+    for part in ("net_input", "windows"):
+        for name, value in inputs.items():
+            stays = name in ("context_tokens", "context_current")
+            assert torch.equal(exchanged[part][name], value if stays else value[ORDER])
