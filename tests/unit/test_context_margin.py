@@ -1,152 +1,28 @@
-"""The margin loss against a NumPy computation written from the thesis, and through a real model."""
+"""The margin loss against a NumPy computation written from the thesis, and its base criterion."""
 
-import argparse
 import math
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
-from fairseq.logging import metrics
-from fairseq.models import BaseFairseqModel, build_model
 
 from ctxmt_fairseq.criterions.context_discounted import ContextDiscountedCriterion
-from ctxmt_fairseq.criterions.context_margin import (
-    LEVELS,
-    ContextMarginCriterion,
-    ContextMarginCriterionConfig,
+from ctxmt_fairseq.criterions.context_margin import LEVELS
+from ctxmt_fairseq.data.context_exchange import derangement
+from tests.unit.margin_batches import (
+    EPSILON,
+    MARGINS,
+    NOTHING,
+    Bag,
+    Task,
+    criterion,
+    from_the_thesis,
+    only,
+    sample,
 )
-from ctxmt_fairseq.data.context_exchange import WindowFormat, derangement, exchange_windows
-from ctxmt_fairseq.errors import BadInput
-from tests.unit.window_datasets import EOS, PAD, SEP, VOCABULARY, dataset, joined
-
-EPSILON = 0.1
-MARGINS = {"margin_data": 0.3, "margin_sentence": 0.2, "margin_token": 0.1}
-SOURCE, TARGET = WindowFormat(SEP, PAD, EOS, left_pad=True), WindowFormat(SEP, PAD, EOS)
-
-
-class Task:
-    """What a criterion and a model ask of their task."""
-
-    source_dictionary = target_dictionary = VOCABULARY
-
-    def exchange_context(self, sample, order):
-        return exchange_windows(sample, order, SOURCE, TARGET)
-
-
-class Bag(BaseFairseqModel):
-    """Scores each next token by the one before it and by the means of the source and the target window."""
-
-    def __init__(self, seed=0):
-        super().__init__()
-        torch.manual_seed(seed)
-        self.table = torch.nn.Parameter(torch.randn(3, len(VOCABULARY), len(VOCABULARY), dtype=torch.float64))
-
-    def forward(self, src_tokens, src_lengths, prev_output_tokens):
-        def mean(table, tokens):
-            real = tokens.ne(PAD).unsqueeze(-1)
-            return ((table[tokens] * real).sum(1) / real.sum(1)).unsqueeze(1)
-
-        previous, source, target = self.table
-        logits = previous[prev_output_tokens] + mean(source, src_tokens) + mean(target, prev_output_tokens)
-        return (logits,)
-
-    def get_normalized_probs(self, net_output, log_probs, sample=None):
-        return torch.log_softmax(net_output[0], -1)  # fairseq's gives float32
-
-
-# (source before, current source, source after), (target before, current target), in words; the first example
-# has no context
-TEXT = [
-    (([], [21, 22], []), ([], [23, 24, 25])),
-    (([[26]], [27], [[28, 29]]), ([[31], [32, 33]], [34, 35])),
-    (([[36, 37], [38]], [39], []), ([[41]], [42, 43, 44, 45])),
-    (([[46]], [47, 48], []), ([], [])),
-]
-
-
-def windows(current, context):
-    """The source and the target window, as lists, of one example's current sentence in another's context."""
-    ((_, source, _), (_, target)), ((before, _, after), (target_before, _)) = TEXT[current], TEXT[context]
-    return tuple(
-        joined([[*sentence, EOS] for sentence in sentences])
-        for sentences in ([*before, source, *after], [*target_before, target])
-    )
-
-
-def sample(chosen=(0, 1, 2, 3)):
-    pairs = [windows(number, number) for number in chosen]
-    width, target_width = (max(len(pair[side]) for pair in pairs) for side in (0, 1))
-    target = torch.tensor([row + [PAD] * (target_width - len(row)) for _, row in pairs])
-    previous = [[EOS, *row[:-1]] + [PAD] * (target_width - len(row)) for _, row in pairs]
-    texts = [TEXT[number] for number in chosen]
-    return {
-        "id": torch.tensor(chosen),
-        "ntokens": sum(len(row) for _, row in pairs),
-        "net_input": {
-            "src_tokens": torch.tensor([[PAD] * (width - len(row)) + row for row, _ in pairs]),
-            "src_lengths": torch.tensor([len(row) for row, _ in pairs]),
-            "prev_output_tokens": torch.tensor(previous),
-        },
-        "target": target,
-        "windows": {
-            "current_segment": torch.tensor([len(source[0]) for source, _ in texts]),
-            "target_context_sizes": torch.tensor([len(target[0]) for _, target in texts]),
-        },
-    }
-
-
-def criterion(task=None, **options):
-    given = {"sentence_avg": False, "label_smoothing": EPSILON, **options}
-    return ContextMarginCriterion(ContextMarginCriterionConfig(**given), task or Task())
-
-
-NOTHING = {f"margin_{level}_weight": 0.0 for level in LEVELS}
-
-
-def only(level, **options):
-    return criterion(**{**NOTHING, f"margin_{level}_weight": 1.0, **MARGINS, **options})
-
+from tests.unit.window_datasets import EOS, SEP
 
 # ---- the equations
-
-
-def log_softmax(logits):
-    return logits - np.log(np.exp(logits - logits.max()).sum()) - logits.max()
-
-
-def token_scores(model, current, context):
-    """log p of each current target token and </s>, in one window: equation 2.8, s_tok."""
-    previous, source, target = model.table.detach().numpy()
-    source_window, target_window = windows(current, context)
-    decoder_input = [EOS, *target_window[:-1]]
-    shared = source[source_window].mean(0) + target[decoder_input].mean(0)
-    scores = [log_softmax(previous[a] + shared)[b] for a, b in zip(decoder_input, target_window, strict=True)]
-    return np.array(scores[-(len(TEXT[current][1][1]) + 1) :])
-
-
-def from_the_thesis(model, orders, other_model=None):
-    """Equations 2.8 to 2.10 with the random contexts of ``orders``, a list of M permutations, and the gap.
-
-    ``other_model``, if there is one, gives the scores with random contexts.
-    """
-    delta_data, delta_sentence, delta_token = MARGINS.values()
-    result = dict.fromkeys([*LEVELS, "gap", "tokens"], 0.0)
-    data = 0.0
-    for current in range(len(TEXT)):
-        own = token_scores(model, current, current)
-        random = [token_scores(other_model or model, current, order[current]) for order in orders]
-        sentence = np.log(np.mean([np.exp(scores.sum()) for scores in random]))
-        data += own.sum() - sentence
-        result["sentence"] += max(0, len(own) * delta_sentence - own.sum() + sentence)
-        for place, score in enumerate(own):
-            without = np.log(np.mean([np.exp(scores[place]) for scores in random]))
-            result["token"] += max(0, delta_token - score + without)
-            result["gap"] += score - without
-            result["tokens"] += 1
-    result["data"] = max(0, result["tokens"] * delta_data - data)
-    return result
 
 
 @pytest.mark.parametrize("contexts", [1, 3])
@@ -277,144 +153,3 @@ def test_gradients_are_those_of_the_equations(level, detach):
         assert added[entry].item() == pytest.approx(slope, abs=1e-6)
         moved += abs(slope) > 1e-4
     assert moved >= 3
-
-
-# ---- randomness
-
-
-def test_training_draws_from_torchs_generator_and_validation_from_the_ids():
-    def gap(seed, made, model, **more):
-        torch.manual_seed(seed)
-        return made(model, {**sample(), **more})[2]["context_gap"].item()
-
-    made, model = criterion(), Bag()
-    assert gap(1, made, model) == gap(1, made, model)
-    assert len({gap(seed, made, model) for seed in range(9)}) > 1
-    model.eval()
-    assert len({gap(seed, made, model) for seed in range(9)}) == 1
-    state = torch.get_rng_state()
-    first = gap(0, made, model)
-    assert len({gap(0, made, model, id=torch.arange(4) + first) for first in range(9)}) > 1
-    torch.manual_seed(0)
-    state = torch.get_rng_state()
-    assert made(model, sample())[2]["context_gap"].item() == first
-    assert torch.equal(torch.get_rng_state(), state), "the global generator is left alone"
-
-
-def test_validation_reports_the_gap_whatever_the_weights():
-    model = Bag().eval()
-    loss, _, log = criterion(**NOTHING, **MARGINS)(model, sample())
-    assert torch.equal(loss, LabelSmoothedCrossEntropyCriterion(Task(), False, EPSILON)(model, sample())[0])
-    order = derangement(4, torch.Generator().manual_seed(0 + 1 + 2 + 3)).tolist()
-    assert log["context_gap"].item() == pytest.approx(from_the_thesis(model, [order])["gap"], abs=1e-9)
-
-
-# ---- metrics
-
-
-def reduced(logs):
-    with metrics.aggregate(new_root=True) as meters:
-        ContextMarginCriterion.reduce_metrics(logs)
-    return meters.get_smoothed_values()
-
-
-def test_metrics_add_up_over_workers():
-    made, model = criterion(**MARGINS, margin_sentence_weight=2.0), Bag()
-    logs = [made(model, sample(chosen))[2] for chosen in ([0, 1, 2, 3], [2], [3, 1, 2])]
-    values = reduced(logs)
-    size, bit = sum(log["sample_size"] for log in logs), math.log(2)
-    for level in LEVELS:
-        total = sum(log[f"margin_{level}"].item() for log in logs)
-        assert values[f"margin_{level}"] == pytest.approx(total / size / bit, abs=1e-3)
-    gap = sum(log["context_gap"].item() for log in logs)
-    tokens = sum(log["context_gap_ntokens"].item() for log in logs)
-    assert tokens == 13 + 9 and values["context_gap"] == pytest.approx(gap / tokens / bit, abs=1e-3)
-    base = reduced(
-        [
-            ContextDiscountedCriterion(Task(), False, EPSILON, context_discount=1)(model, sample(chosen))[2]
-            for chosen in ([0, 1, 2, 3], [2], [3, 1, 2])
-        ]
-    )
-    margins = values["margin_data"] + 2 * values["margin_sentence"] + values["margin_token"]
-    assert values["loss"] == pytest.approx(base["loss"] + margins, abs=5e-3)
-    assert values["current_loss"] == base["current_loss"]
-
-
-def test_metrics_of_lonely_rows_and_of_no_margins():
-    values = reduced([criterion()(Bag(), sample([2]))[2]])
-    assert values["margin_token"] == 0 and "context_gap" not in values
-    assert "margin_token" not in reduced([criterion(**NOTHING)(Bag(), sample())[2]])
-
-
-# ---- a real model
-
-
-def concat_transformer(**options):
-    torch.manual_seed(1)
-    args = argparse.Namespace(
-        arch="concat_transformer_tiny",
-        encoder_embed_dim=32,
-        encoder_ffn_embed_dim=32,
-        encoder_layers=1,
-        decoder_layers=1,
-        segment_positions="learned",
-        segment_types="context",
-        max_source_positions=128,
-        max_target_positions=128,
-        dropout=0.1,
-        **options,
-    )
-    return build_model(args, Task())
-
-
-def window_batch(lines, **window):
-    window = {"source_context": 2, "source_context_after": 1, "target_context": 2, **window}
-    data = dataset(window=window, context_inputs=("current_segment", "target_context_sizes"))
-    return data.collater([data[line] for line in lines])
-
-
-def test_a_transformer_learns_from_it():
-    model, made = concat_transformer(), criterion(label_smoothing=0.0)
-    batch, history = window_batch([3, 4, 7, 12, 30, 41]), []
-    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    for update in range(30):
-        torch.manual_seed(update)
-        loss, sample_size, log = made(model, batch)
-        optimizer.zero_grad()
-        (loss / sample_size).backward()
-        assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
-        optimizer.step()
-        history.append((log["context_gap"] / log["context_gap_ntokens"]).item())
-    assert sum(history[-5:]) / 5 > 0.2 > abs(sum(history[:5]) / 5)
-    model.eval()
-    with torch.no_grad():
-        first, second = (made(model, batch)[2] for _ in range(2))
-    assert first["context_gap"] == second["context_gap"] and first["loss"] == second["loss"]
-
-
-def test_without_context_there_is_no_gap():
-    model = concat_transformer().eval()
-    log = criterion()(model, window_batch([3, 4, 7, 12], context_selection="absent"))[2]
-    assert abs(log["context_gap"].item()) < 1e-3
-
-
-# ---- refusals
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"margin_token_weight": -1.0}, "--margin-token-weight -1.0: expected 0 or more"),
-        ({"margin_contexts": 0}, "--margin-contexts 0: expected 1 or more"),
-        ({"ignore_prefix_size": 1}, "--ignore-prefix-size"),
-        ({"context_discount": 2.0}, "--context-discount"),
-    ],
-)
-def test_bad_options_are_refused(options, message):
-    with pytest.raises(BadInput, match=message):
-        criterion(**options)
-
-
-def test_a_task_without_context_is_refused():
-    with pytest.raises(BadInput, match="expected one of the tasks with context"):
-        criterion(SimpleNamespace(target_dictionary=VOCABULARY))
