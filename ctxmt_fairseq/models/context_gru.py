@@ -1,0 +1,290 @@
+"""The RNN baseline of the thesis (section 4.1): bidirectional GRU encoder, attentional GRU decoder.
+
+The thesis refers to Edinburgh's WMT17 systems (Sennrich et al. 2017) and, for the exact parameters, to its
+published Marian scripts: deep transitions, layer normalisation, one embedding matrix, dropout of inputs and
+states that hides the same units at every step. A sentence-pair model, for windows joined with the separator.
+"""
+
+import argparse
+from typing import Any, Dict, List, Optional, Tuple
+
+import torch
+from fairseq.data import Dictionary
+from fairseq.models import (
+    FairseqEncoder,
+    FairseqEncoderDecoderModel,
+    FairseqIncrementalDecoder,
+    register_model,
+    register_model_architecture,
+)
+from fairseq.models.transformer import Embedding
+from torch import Tensor, nn
+
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.modules.gru import (
+    AdditiveAttention,
+    NormalisedLinear,
+    TransitionGRU,
+    sequence_dropout,
+    weighted_sum,
+)
+
+EncoderOut = Dict[str, List[Tensor]]
+IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
+Reading = Tuple[Tensor, Tensor, Tensor, Tensor]
+
+DEFAULTS: Dict[str, Any] = {
+    "dropout": 0.1,
+    "share_all_embeddings": False,
+    "share_decoder_input_output_embed": False,
+    "max_source_positions": 1024,
+    "max_target_positions": 1024,
+}
+SIZES: Dict[str, Dict[str, Any]] = {
+    "tiny": {"gru_embed_dim": 128, "gru_size": 128, "gru_encoder_depth": 1, "gru_decoder_depth": 2},
+    "iwslt": {"gru_embed_dim": 512, "gru_size": 512, "gru_encoder_depth": 1, "gru_decoder_depth": 2},
+    # The thesis' scripts: --dim-emb 512 --dim-rnn 1024 --enc-cell-depth 4 --dec-cell-base-depth 8
+    # --tied-embeddings-all
+    "base": {
+        "gru_embed_dim": 512,
+        "gru_size": 1024,
+        "gru_encoder_depth": 4,
+        "gru_decoder_depth": 8,
+        "share_all_embeddings": True,
+    },
+}
+
+
+class ContextGRUEncoder(FairseqEncoder):
+    """Two GRUs over the source window, one from each end, their states h = [forward; backward] of size 2H.
+
+    The attention's keys are the encoder's too: they depend on the source alone, and are computed once.
+    """
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(dictionary)
+        self.max_source_positions = args.max_source_positions
+        self.dropout = args.dropout
+        self.embed_tokens = embed_tokens
+        sizes = (embed_tokens.embedding_dim, args.gru_size, args.gru_encoder_depth, args.dropout)
+        self.forwards, self.backwards = TransitionGRU(*sizes), TransitionGRU(*sizes)
+        self.key = NormalisedLinear(2 * args.gru_size, 2 * args.gru_size)
+
+    def forward(self, src_tokens: Tensor, src_lengths: Optional[Tensor] = None) -> EncoderOut:
+        """Encode LongTensor (B, S); pads may stand on either side.
+
+        Returns:
+            ``encoder_out`` (S, B, 2H), ``encoder_padding_mask`` (B, S) and ``attention_keys`` (B, S, 2H).
+        """
+        real = src_tokens.ne(self.embed_tokens.padding_idx)
+        embedded = sequence_dropout(self.embed_tokens(src_tokens), self.dropout, self.training)
+        backwards = self.backwards.unroll(embedded.flip(1), real.flip(1)).flip(1)
+        states = torch.cat([self.forwards.unroll(embedded, real), backwards], dim=2)
+        states = sequence_dropout(states, self.dropout, self.training)
+        return {
+            "encoder_out": [states.transpose(0, 1)],
+            "encoder_padding_mask": [~real],
+            "attention_keys": [self.key(states)],
+        }
+
+    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
+        """The rows ``new_order`` of every entry."""
+        return {
+            name: [entry.index_select(1 if name == "encoder_out" else 0, new_order) for entry in entries]
+            for name, entries in encoder_out.items()
+        }
+
+    def max_positions(self) -> int:
+        return self.max_source_positions
+
+
+class ContextGRUDecoder(FairseqIncrementalDecoder):
+    """Conditional GRU (Sennrich et al. 2017, Nematus): attention stands between two transitions of a step.
+
+    s_0 = tanh(LN(W mean(h))); step j reads the token y: s' = GRU(y, s_j-1), c = attention(s', h), and
+    s_j = transitions(c, s'), the first one with c, the others without input. The output layer is
+    t = tanh(LN(W_s s_j) + LN(W_y y) + LN(W_c c)), then the logits E t.
+    """
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(dictionary)
+        self.max_target_positions = args.max_target_positions
+        self.dropout = args.dropout
+        self.embed_tokens = embed_tokens
+        embed_dim, size = embed_tokens.embedding_dim, args.gru_size
+        self.start = NormalisedLinear(2 * size, size)
+        self.before = TransitionGRU(embed_dim, size, 1, args.dropout)
+        self.attention = AdditiveAttention(size, 2 * size)
+        self.after = TransitionGRU(2 * size, size, args.gru_decoder_depth - 1, args.dropout)
+        self.readout = nn.ModuleList(
+            NormalisedLinear(inputs, embed_dim) for inputs in (size, embed_dim, 2 * size)
+        )
+        self.output_projection = nn.Linear(embed_dim, len(dictionary), bias=False)
+        if args.share_decoder_input_output_embed:
+            self.output_projection.weight = embed_tokens.weight
+        else:
+            nn.init.normal_(self.output_projection.weight, std=embed_dim**-0.5)
+
+    def forward(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOut,
+        incremental_state: Optional[IncrementalState] = None,
+    ) -> Tuple[Tensor, Dict[str, Any]]:
+        """Logits (B, T, V) for every token of LongTensor (B, T), with ``incremental_state`` for the last.
+
+        The second result's ``attn`` holds the attention weights (B, T, S).
+        """
+        features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
+        return self.output_layer(features), extra
+
+    def extract_features(
+        self,
+        prev_output_tokens: Tensor,
+        encoder_out: EncoderOut,
+        incremental_state: Optional[IncrementalState] = None,
+    ) -> Tuple[Tensor, Dict[str, Any]]:
+        """What ``forward`` gives to the output layer, (B, T, embed_dim)."""
+        if incremental_state is not None:
+            prev_output_tokens = prev_output_tokens[:, -1:]
+        *layers, weights = self._read(prev_output_tokens, encoder_out, incremental_state)
+        features = sum(project(layer) for project, layer in zip(self.readout, layers, strict=True))
+        return torch.tanh(features), {"attn": [weights]}
+
+    def output_layer(self, features: Tensor) -> Tensor:
+        return self.output_projection(features)
+
+    def read_prefix(
+        self, tokens: Tensor, encoder_out: EncoderOut, incremental_state: IncrementalState
+    ) -> None:
+        """Bring ``incremental_state`` to where decoding the prefixes token by token would have brought it.
+
+        Args:
+            tokens: LongTensor (B, L), L at least 1; a row is its prefix and then pads, or pads alone.
+        """
+        self._read(tokens, encoder_out, incremental_state)
+
+    def _read(
+        self, tokens: Tensor, encoder_out: EncoderOut, incremental_state: Optional[IncrementalState]
+    ) -> Reading:
+        """States (B, T, H), embeddings (B, T, E), contexts (B, T, 2H), attention weights (B, T, S).
+
+        Pads leave the state as it is. The last state goes to ``incremental_state``.
+        """
+        values = encoder_out["encoder_out"][0].transpose(0, 1)
+        padding, keys = encoder_out["encoder_padding_mask"][0], encoder_out["attention_keys"][0]
+        embedded = sequence_dropout(self.embed_tokens(tokens), self.dropout, self.training)
+        real = tokens.ne(self.embed_tokens.padding_idx).unsqueeze(2)
+        saved = self.get_incremental_state(incremental_state, "recurrent")
+        state = self._first_state(values, padding) if saved is None else saved["state"]
+        masks_before, masks_after = self.before.masks(state), self.after.masks(state)
+        steps = []
+        for gates, is_token in zip(self.before.input(embedded).unbind(1), real.unbind(1), strict=True):
+            between = self.before(gates, state, masks_before)
+            context, weights = self.attention(between, keys, values, padding)
+            after = self.after(self.after.input(context), between, masks_after)
+            state = torch.where(is_token, after, state)
+            steps.append((state, context, weights))
+        self.set_incremental_state(incremental_state, "recurrent", {"state": state})
+        states, contexts, all_weights = (torch.stack(parts, dim=1) for parts in zip(*steps, strict=True))
+        return states, embedded, contexts, all_weights
+
+    def _first_state(self, values: Tensor, padding: Tensor) -> Tensor:
+        real = (~padding).type_as(values)
+        return torch.tanh(self.start(weighted_sum(real / real.sum(dim=1, keepdim=True), values)))
+
+    def reorder_incremental_state(self, incremental_state: IncrementalState, new_order: Tensor) -> None:
+        saved = self.get_incremental_state(incremental_state, "recurrent")
+        if saved is not None:
+            reordered = {"state": saved["state"].index_select(0, new_order)}
+            self.set_incremental_state(incremental_state, "recurrent", reordered)
+
+    def max_positions(self) -> int:
+        return self.max_target_positions
+
+
+@register_model("context_gru")
+class ContextGRU(FairseqEncoderDecoderModel):
+    """Encoder-decoder of GRUs; ``--max-source-positions`` and ``--max-target-positions`` are the task's."""
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        # Defaults are set by the architecture, like all of fairseq's.
+        for name, text in (
+            ("--gru-embed-dim", "size of the embeddings"),
+            ("--gru-size", "size of the states, in the encoder for each direction"),
+            ("--gru-encoder-depth", "GRU transitions per source token"),
+            (
+                "--gru-decoder-depth",
+                "GRU transitions per target token, at least 2: attention follows the first",
+            ),
+        ):
+            parser.add_argument(name, type=int, metavar="N", help=text)
+        parser.add_argument(
+            "--dropout",
+            type=float,
+            metavar="P",
+            help="of inputs and states, the same at every step (default: 0.1)",
+        )
+        parser.add_argument(
+            "--share-decoder-input-output-embed", action="store_true", help="tie target and output embeddings"
+        )
+        parser.add_argument(
+            "--share-all-embeddings",
+            action="store_true",
+            help="one embedding matrix for source, target and output (needs a joined dictionary)",
+        )
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> "ContextGRU":
+        """Build from fairseq's options.
+
+        Raises:
+            BadInput: too few transitions, or shared embeddings of two dictionaries.
+        """
+        for option, value, least in (
+            ("--gru-encoder-depth", args.gru_encoder_depth, 1),
+            ("--gru-decoder-depth", args.gru_decoder_depth, 2),
+        ):
+            if value < least:
+                raise BadInput(f"{option} must be at least {least}, found {value}")
+        source, target = task.source_dictionary, task.target_dictionary
+        embed_source = Embedding(len(source), args.gru_embed_dim, source.pad())
+        if args.share_all_embeddings:
+            if source != target:
+                raise BadInput("--share-all-embeddings needs a joined dictionary")
+            args.share_decoder_input_output_embed = True
+            embed_target = embed_source
+        else:
+            embed_target = Embedding(len(target), args.gru_embed_dim, target.pad())
+        return cls(
+            ContextGRUEncoder(args, source, embed_source), ContextGRUDecoder(args, target, embed_target)
+        )
+
+
+def _apply_size(args: Any, size: str) -> None:
+    for name, value in {**DEFAULTS, **SIZES[size]}.items():
+        setattr(args, name, getattr(args, name, value))
+
+
+@register_model_architecture("context_gru", "context_gru")
+def context_gru(args: Any) -> None:
+    """The thesis' dimensions; embeddings shared only on request."""
+    args.share_all_embeddings = getattr(args, "share_all_embeddings", False)
+    _apply_size(args, "base")
+
+
+@register_model_architecture("context_gru", "context_gru_tiny")
+def context_gru_tiny(args: Any) -> None:
+    _apply_size(args, "tiny")
+
+
+@register_model_architecture("context_gru", "context_gru_iwslt")
+def context_gru_iwslt(args: Any) -> None:
+    _apply_size(args, "iwslt")
+
+
+@register_model_architecture("context_gru", "context_gru_base")
+def context_gru_base(args: Any) -> None:
+    """The thesis': 88M parameters with its joined vocabulary of 32,000 symbols, as Marian's."""
+    _apply_size(args, "base")

@@ -1,0 +1,123 @@
+"""GRUs with layer normalisation and deep transitions, and the attention that goes with them."""
+
+from typing import Iterable, List, Optional, Tuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class NormalisedLinear(nn.Module):
+    """x -> LN(W x), layer normalisation with gain and bias (Ba et al. 2016, equation 4)."""
+
+    def __init__(self, inputs: int, outputs: int):
+        super().__init__()
+        self.linear = nn.Linear(inputs, outputs, bias=False)
+        self.norm = nn.LayerNorm(outputs)
+        nn.init.xavier_uniform_(self.linear.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., inputs) -> (..., outputs)."""
+        return self.norm(self.linear(x))
+
+
+def sequence_dropout(x: Tensor, probability: float, training: bool) -> Tensor:
+    """Dropout of the same units at every step of a sequence (Gal and Ghahramani 2016); x (B, T, C)."""
+    return x * F.dropout(torch.ones_like(x[:, :1]), probability, training)
+
+
+def gru_update(state: Tensor, recurrent: Tensor, inputs: Optional[Tensor] = None) -> Tensor:
+    """The next state of a GRU (Cho et al. 2014, reset after the matrix product).
+
+    r = sigmoid(x_r + u_r), z = sigmoid(x_z + u_z), n = tanh(x_n + r * u_n), result (1 - z) * n + z * state.
+
+    Args:
+        state: (B, H).
+        recurrent: (B, 3H), u: what the state gives to r, z and n.
+        inputs: (B, 3H), x: what the input gives; None in a transition without input.
+    """
+    size = state.size(-1)
+    gates, candidate = recurrent.split((2 * size, size), dim=-1)
+    if inputs is None:
+        reset, update = torch.sigmoid(gates).chunk(2, dim=-1)
+        new = torch.tanh(reset * candidate)
+    else:
+        input_gates, input_candidate = inputs.split((2 * size, size), dim=-1)
+        reset, update = torch.sigmoid(input_gates + gates).chunk(2, dim=-1)
+        new = torch.tanh(input_candidate + reset * candidate)
+    return torch.lerp(new, state, update)
+
+
+class TransitionGRU(nn.Module):
+    """A recurrent layer of which every step is several GRU updates, the first one of them with the input.
+
+    Deep transition (Miceli Barone et al. 2017, section 2.3.1); a depth of one is the plain GRU. Each matrix
+    product is layer-normalised over its three gates together, as Marian does.
+
+    Args:
+        inputs: width of the input. size: width H of the state. depth: GRU updates per step, at least 1.
+        dropout: probability of hiding a unit of the state from the gates, the same ones at every step.
+    """
+
+    def __init__(self, inputs: int, size: int, depth: int, dropout: float):
+        super().__init__()
+        self.size, self.dropout = size, dropout
+        self.input = NormalisedLinear(inputs, 3 * size)
+        self.recurrent = nn.ModuleList(NormalisedLinear(size, 3 * size) for _ in range(depth))
+
+    def masks(self, state: Tensor) -> List[Tensor]:
+        """The dropout masks (B, H) of a sequence, one per update; ones in evaluation."""
+        return [F.dropout(torch.ones_like(state), self.dropout, self.training) for _ in self.recurrent]
+
+    def forward(self, gates: Tensor, state: Tensor, masks: Iterable[Tensor]) -> Tensor:
+        """One step: ``self.input`` of the input (B, 3H), state (B, H), ``masks`` -> next state (B, H)."""
+        inputs: Optional[Tensor] = gates
+        for recurrent, mask in zip(self.recurrent, masks, strict=True):
+            state = gru_update(state, recurrent(state * mask), inputs)
+            inputs = None
+        return state
+
+    def unroll(self, inputs: Tensor, real: Tensor) -> Tensor:
+        """All states (B, T, H) from inputs (B, T, C), starting from zero.
+
+        Where ``real``, BoolTensor (B, T), is false the state stays: pads change nothing wherever they stand.
+        """
+        state = inputs.new_zeros(len(inputs), self.size)
+        masks = self.masks(state)
+        states = []
+        for gates, is_token in zip(self.input(inputs).unbind(1), real.unsqueeze(2).unbind(1), strict=True):
+            state = torch.where(is_token, self(gates, state, masks), state)
+            states.append(state)
+        return torch.stack(states, dim=1)
+
+
+class AdditiveAttention(nn.Module):
+    """e = v . tanh(LN(W query) + key), weights = softmax(e) over the source (Bahdanau et al. 2015).
+
+    The keys, LN(U states), do not depend on the query: the caller projects them once per sentence.
+    """
+
+    def __init__(self, query_size: int, key_size: int):
+        super().__init__()
+        self.query = NormalisedLinear(query_size, key_size)
+        self.score = nn.Linear(key_size, 1, bias=False)
+        nn.init.xavier_uniform_(self.score.weight)
+
+    def forward(self, query: Tensor, keys: Tensor, values: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
+        """Attend once.
+
+        Args:
+            query: (B, Q). keys: (B, S, K). values: (B, S, V).
+            padding: BoolTensor (B, S), true at pads.
+
+        Returns:
+            the weighted sum of the values (B, V) and the weights (B, S).
+        """
+        scores = self.score(torch.tanh(self.query(query).unsqueeze(1) + keys)).squeeze(2)
+        weights = scores.float().masked_fill(padding, -torch.inf).softmax(dim=1).type_as(values)
+        return weighted_sum(weights, values), weights
+
+
+def weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    """(B, S) and (B, S, V) -> (B, V)."""
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1)
