@@ -15,8 +15,8 @@ from ctxmt_fairseq.data.symbols import SEPARATOR
 
 Batch = Dict[str, Any]
 
-# Beside ``context_index``, which says whose they are, these hold distinct sentences, not the rows of a batch.
-_DISTINCT = ("context_tokens", "context_current")
+# Beside ``context_index``, which says whose they are, the other entries hold distinct sentences.
+_ROWS = ("context_index", "context_distances", "context_roles")
 
 
 def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optional[Tensor]:
@@ -100,7 +100,7 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     exchanged = {
         part: {
             name: value[rows]
-            if name.startswith("context_") and not (distinct and name in _DISTINCT)
+            if (name in _ROWS if distinct else name.startswith("context_"))
             else value
             for name, value in sample[part].items()
         }

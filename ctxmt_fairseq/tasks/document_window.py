@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from fairseq.tasks import register_task
 
+from ctxmt_fairseq.data.context_exchange import exchange_windows, window_formats
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.tasks.context_options import ContextConfig
@@ -21,6 +22,10 @@ class DocumentWindowTask(ContextTask):
 
     Works with ``concat_transformer`` and with fairseq's own ``transformer``.
     """
+
+    def exchange_context(self, sample, order):
+        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
+        return exchange_windows(sample, order, *window_formats(self.cfg, self.src_dict, self.tgt_dict))
 
     def build_dataset(self, split, source, target, documents, current, training):
         return DocumentWindowDataset(

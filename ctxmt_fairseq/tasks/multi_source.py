@@ -5,6 +5,7 @@ from typing import Optional
 
 from fairseq.tasks import register_task
 
+from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.multi_source_dataset import ContextFormat, MultiSourceDataset
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
@@ -55,6 +56,10 @@ class MultiSourceTask(ContextTask):
                 "--batch-runs: expected a model with a row per context sentence (--context-layout rows)"
             )
         return model
+
+    def exchange_context(self, sample, order):
+        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
+        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
     def build_dataset(self, split, source, target, documents, current, training):
         return MultiSourceDataset(
