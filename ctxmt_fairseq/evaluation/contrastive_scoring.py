@@ -158,15 +158,17 @@ def score_batch(loaded: LoadedModels, batch: Sequence[Tuple[Source, Target]]) ->
         ).to(loaded.device)
         for shifted in (False, True)
     )  # (B, T)
+    is_word = target.ne(dictionary.pad())
+    place, distribution = _distinct_places(rows, previous, is_word)
     log_probs = []
     for model in loaded.models:
         encoder_out = model.encoder.forward_torchscript(net_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, rows)
-        output = model.decoder(previous, encoder_out=encoder_out)
-        all_words = model.get_normalized_probs(output, log_probs=True, sample=None)
-        log_probs.append(all_words.gather(2, target.unsqueeze(2)).squeeze(2).double())
+        features, extra = model.decoder.extract_features(previous, encoder_out=encoder_out)
+        logits = model.decoder.output_layer(features[place])
+        all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)
+        log_probs.append(all_words[distribution, target].double())
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
-    is_word = target.ne(dictionary.pad())
     separators = target.eq(dictionary.index(SEPARATOR)).long()
     context = torch.tensor([source[1] for source, _ in batch], device=loaded.device)
     is_current = is_word & (separators.cumsum(1) - separators >= context[:, None])
@@ -180,6 +182,29 @@ def score_batch(loaded: LoadedModels, batch: Sequence[Tuple[Source, Target]]) ->
             strict=True,
         )
     ]
+
+
+def _distinct_places(rows: torch.Tensor, previous: torch.Tensor, is_word: torch.Tensor):
+    """Where the vocabulary's probabilities must be computed: once for what candidates have in common.
+
+    Args:
+        rows: (B,) source of each candidate; those of one source follow each other.
+        previous: (B, T) decoder input. is_word: BoolTensor (B, T).
+
+    Returns:
+        the places, BoolTensor (B, T) with N of them true, and the number (0 to N - 1) of the place whose
+        probabilities are those of each token, (B, T): its own, or that of an earlier candidate of the same source
+        with the same tokens up to there.
+    """
+    same = torch.zeros_like(is_word)
+    same[1:] = (previous[1:] == previous[:-1]) & (rows[1:] == rows[:-1])[:, None]
+    shared = same.long().cumprod(dim=1).bool() & is_word
+    shared[1:] &= is_word[:-1]  # the shorter candidate has nothing to share after its end
+    place = is_word & ~shared
+    numbers = place.flatten().cumsum(0).view(place.shape) - 1
+    for row in range(1, len(rows)):
+        numbers[row] = torch.where(shared[row], numbers[row - 1], numbers[row])
+    return place, numbers.clamp(min=0)
 
 
 def _encoder_input(

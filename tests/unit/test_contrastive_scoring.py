@@ -8,7 +8,7 @@ from fairseq.data import Dictionary
 
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates, visible_windows
+from ctxmt_fairseq.evaluation.contrastive_scoring import _distinct_places, score_candidates, visible_windows
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample, Convention
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
@@ -152,3 +152,17 @@ def test_other_contexts(selection):
     assert [len(row) for row in scores] == [len(one.candidates) for one in made]
     if selection == "absent":
         check(scores, loaded, made, lambda one, c: ([one.source], [c.current], 0))
+
+
+def test_what_candidates_have_in_common_is_computed_once():
+    rows = torch.tensor([0, 0, 0, 1, 1])
+    tokens = [[2, 5, 6, 7], [2, 5, 6, 8, 9], [2, 5, 4], [2, 5, 6], [2, 5, 6]]
+    previous = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in tokens], True, padding_value=1)
+    place, numbers = _distinct_places(rows, previous, previous.ne(1))
+    prefixes = {}
+    for row, text in enumerate(tokens):
+        for step in range(len(text)):
+            prefixes.setdefault((int(rows[row]), *text[: step + 1]), []).append(int(numbers[row, step]))
+    assert place.sum() == len(prefixes) == 4 + 2 + 1 + 3
+    assert all(len(set(found)) == 1 for found in prefixes.values())
+    assert sorted(found[0] for found in prefixes.values()) == list(range(len(prefixes)))
