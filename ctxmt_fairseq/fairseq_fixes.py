@@ -4,17 +4,22 @@ Nothing here changes how a model computes; it is what lets fairseq's own command
 """
 
 import argparse
+import atexit
+import contextlib
 import copy
 import importlib.util
 import logging
 import os
+import queue
 import sys
+import threading
 from pathlib import Path
 from typing import Any, List, Optional
 
 import numpy as np
 import torch
 from fairseq import checkpoint_utils, options
+from fairseq.data.iterators import BackgroundConsumer
 
 from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
 
@@ -140,8 +145,24 @@ def _saved_task(state: Any) -> Optional[str]:
     return values.get("_name") or values.get("task")
 
 
+def stop_background_consumers() -> None:
+    """End the threads in which fairseq reads batches ahead.
+
+    A run that stops within an epoch leaves one at work; when the interpreter's end cuts it off inside torch, the
+    process aborts ("terminate called without an active exception") after everything is done.
+    """
+    for thread in threading.enumerate():
+        if isinstance(thread, BackgroundConsumer):
+            thread._max_len = 0  # the item at hand is the last
+            while thread.is_alive():
+                with contextlib.suppress(queue.Empty):
+                    thread._queue.get_nowait()
+                thread.join(0.01)
+
+
 def apply() -> None:
     """Apply every fix once, when the plugin is imported."""
+    atexit.register(stop_background_consumers)
     allow_checkpoint_globals()
     bf16_without_tpu()
     resume_from_newest_loadable()

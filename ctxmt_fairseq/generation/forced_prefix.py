@@ -136,12 +136,18 @@ class ForcedPrefixEnsemble(EnsembleModel):
         self._read, self._first = read[beams], first[beams]
         if not width:
             return
-        padding = read.eq(self.pad)
-        # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
-        read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
         first_beams = torch.arange(rows, device=device) * self.beam_size
         for model, encoder_out, state in zip(self.models, encoder_outs, incremental_states, strict=True):
             once = model.encoder.reorder_encoder_out(encoder_out, first_beams)
-            with _recorded_keys(model.decoder, state, padding):
-                model.decoder(read, encoder_out=once, features_only=True)
+            if hasattr(model.decoder, "read_prefix"):  # recurrent: its state is not keys and values
+                model.decoder.read_prefix(read, once, state)
+            else:
+                self._fill_caches(model.decoder, once, state, read)
             model.decoder.reorder_incremental_state_scripting(state, beams)
+
+    def _fill_caches(self, decoder, encoder_out, state: IncrementalState, read: Tensor) -> None:
+        padding = read.eq(self.pad)
+        # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
+        read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
+        with _recorded_keys(decoder, state, padding):
+            decoder(read, encoder_out=encoder_out, features_only=True)

@@ -4,6 +4,7 @@ from ctxmt_fairseq.models import (  # noqa: F401
     caching_transformer,
     concat_transformer,
     context_encoder_transformer,
+    context_gru,
     dual_encoder_transformer,
     gated_context_transformer,
 )

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import torch
 from fairseq import checkpoint_utils, options
+from fairseq.data.iterators import BufferedIterator
 
+from ctxmt_fairseq import fairseq_fixes
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.fairseq_fixes import newest_loadable, peek, task_from_checkpoint
 
@@ -225,3 +227,11 @@ def test_bf16_does_not_mean_a_tpu(flag):
         options.get_training_parser(), input_args=[*arguments, "--new"], parse_known=True
     )
     assert parsed[0].tpu is (flag == "--tpu") and parsed[1] == ["--new"]
+
+
+def test_a_run_that_stops_within_an_epoch_leaves_no_thread():
+    iterator = BufferedIterator(2, list(range(100)))
+    assert next(iterator) == 0
+    assert iterator._consumer.is_alive()
+    fairseq_fixes.stop_background_consumers()
+    assert not iterator._consumer.is_alive()

@@ -19,6 +19,7 @@ MODELS = {
     "stock": {"arch": "transformer"},
     "stock learned positions": {"arch": "transformer", **LEARNED},
     "stock with normalisation before": {"arch": "transformer", "decoder_normalize_before": True},
+    "recurrent": {"arch": "context_gru_tiny"},
     **OPTIONS,
 }
 LONGEST = 9
