@@ -193,8 +193,8 @@ def _distinct_places(rows: torch.Tensor, previous: torch.Tensor, is_word: torch.
 
     Returns:
         the places, BoolTensor (B, T) with N of them true, and the number (0 to N - 1) of the place whose
-        probabilities are those of each token, (B, T): its own, or that of an earlier candidate of the same source
-        with the same tokens up to there.
+        probabilities are those of each token, (B, T): its own, or that of an earlier candidate of the same
+        source with the same tokens up to there.
     """
     same = torch.zeros_like(is_word)
     same[1:] = (previous[1:] == previous[:-1]) & (rows[1:] == rows[:-1])[:, None]
