@@ -29,8 +29,8 @@ class GatedContextEncoder(ContextEncoder):
         self.context_encoder = TransformerEncoder(args, dictionary, embed_tokens)
         self.context_encoder.embed_positions = self.embed_positions
         self.context_encoder.layernorm_embedding = self.layernorm_embedding
-        for number, layer in enumerate(list(self.layers)[:-1]):
-            self.context_encoder.layers[number] = layer
+        for number in range(self.num_layers - 1):  # iterating would let --encoder-layerdrop leave some out
+            self.context_encoder.layers[number] = self.layers[number]
         self.layers[-1] = GatedContextEncoderLayer(TransformerConfig.from_namespace(args))
 
     def forward(

@@ -15,18 +15,24 @@ def load_sentence_model(model: nn.Module, path: str) -> None:
     """Take over every parameter of the checkpoint ``path`` that ``model`` has too, and say what was not.
 
     Raises:
-        BadInput: no such checkpoint, a parameter of another shape (another size, or another dictionary), or
-            no parameter in common.
+        BadInput: no such checkpoint, or one of another model: it lacks a parameter that is not the context's,
+            or has one of another shape (another size, or another dictionary).
     """
-    saved = peek(Path(path))["model"]
-    own = model.state_dict()
-    common = {name: value for name, value in saved.items() if name in own and value.dim()}
+    checkpoint = Path(path)
+    content = peek(checkpoint)
+    if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
+        raise BadInput("expected a fairseq checkpoint, found no model in it", checkpoint)
+    saved, own = content["model"], model.state_dict()
+    missing = [name for name, _ in model.named_parameters() if name not in saved and "context_" not in name]
+    if missing:
+        raise BadInput(
+            f"expected a sentence-level model of this size, found one without {missing[0]}", checkpoint
+        )
+    common = {name: value for name, value in saved.items() if name in own}
     for name, value in common.items():
         if value.shape != own[name].shape:
             shapes = tuple(own[name].shape), tuple(value.shape)
-            raise BadInput(f"{name}: expected the shape {shapes[0]}, found {shapes[1]}", Path(path))
-    if not common:
-        raise BadInput("expected a transformer; it has no parameter in common with this model", Path(path))
+            raise BadInput(f"{name}: expected the shape {shapes[0]}, found {shapes[1]}", checkpoint)
     model.load_state_dict(common, strict=False)
     for what, names in (("new", own.keys() - saved.keys()), ("not used", saved.keys() - own.keys())):
         logger.info("%s: %d parameters %s: %s", path, len(names), what, ", ".join(sorted(names)) or "none")

@@ -112,22 +112,24 @@ class ContextEncoderLayer(_ContextLayer, TransformerEncoderLayerBase):
         return self.sublayer(x, self.final_layer_norm, self.feed_forward, self.combine_next)
 
 
-class GatedSelfAttention(ContextReader, nn.Module):
+class GatedSelfAttention(ContextReader, MultiheadAttention):
     """Self-attention and context attention on the same input, joined by a gated sum (Voita et al. 2018,
-    section 3)."""
+    section 3).
 
-    def __init__(self, self_attention: nn.Module, context_attention: ContextAttention, embed_dim: int):
-        super().__init__()
-        self.self_attention = self_attention
-        self.context_attention = context_attention
-        self.sum_gate = SumGate(embed_dim)
+    The self-attention's parameters have fairseq's names, so that a sentence-level model's fit.
+    """
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, **options: Any) -> Any:
+    def __init__(self, embed_dim: int, heads: int, dropout: float, **options: Any):
+        super().__init__(embed_dim, heads, dropout=dropout, self_attention=True, **options)
+        self.context_attention = ContextAttention(embed_dim, heads, dropout)
+        self.context_gate = SumGate(embed_dim)
+
+    def forward(self, query: Tensor, *args: Any, **options: Any) -> Any:
         """As fairseq's ``MultiheadAttention``."""
-        attended, weights = self.self_attention(query, key, value, **options)
+        attended, weights = super().forward(query, *args, **options)
         if self.context is None:
             return attended, weights
-        gated = self.sum_gate(attended, self.context_attention(query, self.context))
+        gated = self.context_gate(attended, self.context_attention(query, self.context))
         return only(self.context.present, gated, attended), weights
 
 
@@ -135,9 +137,8 @@ class GatedContextEncoderLayer(TransformerEncoderLayerBase):
     """The last layer of Voita et al. 2018's source encoder: ``GatedSelfAttention``, feed-forward."""
 
     def build_self_attention(self, embed_dim: int, cfg: Any) -> nn.Module:
-        heads, dropout = cfg.encoder.attention_heads, cfg.attention_dropout
-        stock = super().build_self_attention(embed_dim, cfg)
-        return GatedSelfAttention(stock, ContextAttention(embed_dim, heads, dropout), embed_dim)
+        noise = {"q_noise": self.quant_noise, "qn_block_size": self.quant_noise_block_size}
+        return GatedSelfAttention(embed_dim, cfg.encoder.attention_heads, cfg.attention_dropout, **noise)
 
 
 class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
@@ -160,7 +161,7 @@ class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
         if fusion == "serial":
             self.context_attn_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
         elif fusion == "hierarchical":
-            self.fusion_attn = MultiheadAttention(
+            self.context_fusion_attn = MultiheadAttention(
                 self.embed_dim, heads, dropout=dropout, encoder_decoder_attention=True
             )
 
@@ -227,5 +228,6 @@ class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
         if self.fusion == "parallel":
             return source + context
         both = torch.stack([source, context]).flatten(1, 2)  # (2, T * B, D)
-        fused, _ = self.fusion_attn(query.reshape(1, -1, query.size(2)), both, both, need_weights=False)
+        queries = query.reshape(1, -1, query.size(2))
+        fused, _ = self.context_fusion_attn(queries, both, both, need_weights=False)
         return only(self.context.present, fused.view_as(query), source)  # type: ignore[union-attr]
