@@ -7,9 +7,11 @@ from typing import Callable, Dict, List, Sequence
 import torch
 from tqdm import tqdm
 
+from ctxmt_fairseq.benchmark.context_memory import context_memory
 from ctxmt_fairseq.benchmark.contrastive import contrastive
 from ctxmt_fairseq.benchmark.decoding import forced_prefix
 from ctxmt_fairseq.benchmark.indexing import indexing
+from ctxmt_fairseq.benchmark.multi_source import batch_runs, sentence_cache
 from ctxmt_fairseq.benchmark.paired import Comparison
 from ctxmt_fairseq.benchmark.training import peak_memory, step_time
 
@@ -32,7 +34,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
     """Make the measurements; a progress bar counts them on stderr.
 
     Args:
-        names: train, decode, contrast, index.
+        names: train, decode, contrast, index, runs, cache, memory.
         size: of the models: tiny, iwslt, base.
         repeats: pairs of runs.
         sentences: to index.
@@ -48,6 +50,9 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
         "decode": [lambda: [forced_prefix(size, repeats, device)]],
         "contrast": [lambda: [contrastive(size, repeats, device, examples)]],
         "index": [partial(indexing, sentences, few)],
+        "runs": [partial(batch_runs, size, repeats, device, max_tokens)],
+        "cache": [partial(sentence_cache, size, repeats, device)],
+        "memory": [partial(context_memory, size, device)],
     }
     chosen = [step for name in names for step in steps[name]]
     return [comparison for step in tqdm(chosen, unit="measurement", disable=None) for comparison in step()]

@@ -6,14 +6,17 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 import torch
 from fairseq.data import Dictionary
+from fairseq.models import ARCH_CONFIG_REGISTRY
 
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
+from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.running_document import Sentences
 from ctxmt_fairseq.models.sizes import SIZES
+from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
+from ctxmt_fairseq.tasks.multi_source import MultiSourceConfig, MultiSourceTask
 
 WORDS = {"tiny": 1_000, "iwslt": 10_000, "base": 32_000}  # of one vocabulary for both sides
 LENGTH = 20  # mean subwords of a sentence
@@ -26,21 +29,38 @@ def word(number: int) -> str:
     return f"w{number}"
 
 
-def make_task(size: str) -> DocumentWindowTask:
-    """Windows of K = 4 over a joint vocabulary of the size that goes with the model's."""
+def _dictionary(size: str) -> Dictionary:
+    """A joint vocabulary of the size that goes with the model's."""
     dictionary = Dictionary()
     for number in range(WORDS[size]):
         dictionary.add_symbol(word(number))
-    cfg = DocumentWindowConfig(
-        data="",
-        source_lang="source",
-        target_lang="target",
-        source_context=CONTEXT,
-        target_context=CONTEXT,
-        required_seq_len_multiple=1,
-        seed=1,
-    )
-    return DocumentWindowTask(cfg, dictionary, dictionary)
+    return dictionary
+
+
+_OPTIONS = dict(data="", source_lang="source", target_lang="target", required_seq_len_multiple=1, seed=1)
+
+
+def make_task(size: str, source_context: int = CONTEXT, target_context: int = CONTEXT) -> DocumentWindowTask:
+    """Windows, of K = 4 unless told."""
+    dictionary = _dictionary(size)
+    context = dict(source_context=source_context, target_context=target_context)
+    return DocumentWindowTask(DocumentWindowConfig(**_OPTIONS, **context), dictionary, dictionary)
+
+
+def make_multi_source_task(size: str, source_context: int = CONTEXT, batch_runs: int = 0) -> MultiSourceTask:
+    """Previous source sentences as rows."""
+    dictionary = _dictionary(size)
+    options = dict(source_context=source_context, batch_runs=batch_runs)
+    return MultiSourceTask(MultiSourceConfig(**_OPTIONS, **options), dictionary, dictionary)
+
+
+def make_multi_source_model(task: MultiSourceTask, size: str, arch: str, **options: Any) -> torch.nn.Module:
+    """An architecture for ``multi_source`` in one of the sizes."""
+    positions = dict(max_source_positions=LIMITS[0], max_target_positions=LIMITS[1])
+    args = Namespace(arch=f"{arch}_{size}", share_all_embeddings=True, **positions, **options)
+    ARCH_CONFIG_REGISTRY[args.arch](args)
+    torch.manual_seed(1)
+    return task.build_model(args)
 
 
 def make_model(task: DocumentWindowTask, size: str, concat: bool) -> torch.nn.Module:
@@ -68,7 +88,7 @@ def lengths(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def sentences(
-    task: DocumentWindowTask, rng: np.random.Generator, count: int, length: Optional[int] = None
+    task: ContextTask, rng: np.random.Generator, count: int, length: Optional[int] = None
 ) -> List[torch.Tensor]:
     """Random words, each sentence ending with ``</s>``; of one length if given."""
     dictionary = task.source_dictionary
@@ -79,7 +99,7 @@ def sentences(
     return [torch.from_numpy(np.concatenate([rng.integers(first, last, size), ends])) for size in sizes]
 
 
-def dataset(task: DocumentWindowTask, documents: int, document_length: int) -> DocumentWindowDataset:
+def dataset(task: ContextTask, documents: int, document_length: int) -> ContextDataset:
     """Random documents as a training set."""
     rng = np.random.default_rng(1)
     count = documents * document_length

@@ -4,6 +4,9 @@ train     step time and peak memory: segment shift and context discount / stock 
 decode    full-window decoding / forced target context, 16 documents side by side, K = 4
 contrast  fairseq's scorer, one candidate at a time / all candidates of a set together
 index     batches of windows, K = 4 / of stock sentences: time and peak memory from the document ids on
+runs      training with 3 context sentences, every one encoded anew / each once per batch (--batch-runs)
+cache     document translation with 3 context sentences, every one encoded anew / encoder states kept
+memory    peak memory of a training step with 1 to 20 context sentences / concatenation's
 
 The data are random sentences, the models untrained. A ratio's median, least and greatest value are shown,
 and the medians of what was measured.
@@ -13,7 +16,7 @@ Example: ctxmt benchmark train decode --size iwslt --repeats 5 --json benchmark.
 
 import json
 
-MEASUREMENTS = ("train", "decode", "contrast", "index")
+MEASUREMENTS = ("train", "decode", "contrast", "index", "runs", "cache", "memory")
 
 
 def add_arguments(parser) -> None:
@@ -40,6 +43,7 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
     parser.add_argument("--json", metavar="FILE", help="write every pair there too")
+    parser.add_argument("--plot", metavar="FILE", help="draw the growth of memory (PNG)")
 
 
 def run(args) -> None:
@@ -58,6 +62,10 @@ def run(args) -> None:
     comparisons = measure(names, args.size, args.repeats, args.sentences, args.cpu)
     print(machine(args.cpu) + "\n")
     print(aligned_table([HEAD, *(comparison.row() for comparison in comparisons)]))
+    if args.plot:
+        from ctxmt_fairseq.benchmark.context_memory import plot
+
+        plot([comparison for comparison in comparisons if comparison.unit == "MiB"], args.plot)
     if args.json:
         report = {
             "machine": machine(args.cpu),

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from ctxmt_fairseq.benchmark import contrastive, decoding, indexing, process, synthetic, training
+from ctxmt_fairseq.benchmark import (
+    context_memory,
+    contrastive,
+    decoding,
+    indexing,
+    multi_source,
+    process,
+    synthetic,
+    training,
+)
 from ctxmt_fairseq.benchmark.paired import HEAD, Comparison, alternate, seconds
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
@@ -215,3 +224,24 @@ def test_bad_options_stop_with_one_line(wrong, capsys):
         main(["benchmark", *wrong])
     assert stop.value.code == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+# ---- multi-source models -----------------------------------------------------------------------------------
+
+
+def test_training_with_and_without_runs_is_compared():
+    for comparison in multi_source.batch_runs("tiny", 1, CPU, max_tokens=200):
+        assert_finite(comparison, multi_source.BATCHES)
+
+
+def test_translation_with_and_without_kept_states_is_compared():
+    for comparison in multi_source.sentence_cache("tiny", 1, CPU, documents=2, sentences=3):
+        assert_finite(comparison, 1)
+
+
+@pytest.mark.parametrize("system", ["multi-encoder", "shortening (mean)"])
+def test_memory_grows_with_the_context(system):
+    few, many = (
+        process.in_new_process(context_memory.memory_of_step, "tiny", CPU, system, n) for n in (1, 30)
+    )
+    assert 0 < few < many

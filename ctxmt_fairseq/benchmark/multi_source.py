@@ -1,0 +1,94 @@
+"""What encoding each sentence once saves, in training and in translation, with three context sentences."""
+
+from argparse import Namespace
+from typing import Any, Dict, List
+
+import numpy as np
+import torch
+from fairseq import utils
+from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+
+from ctxmt_fairseq.benchmark import synthetic
+from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.loading import LoadedModels
+
+RUN = 16  # consecutive sentences in a batch
+BATCHES = 4
+GRADIENT = {"no": "gradient of the context blocked", "yes": "gradient everywhere"}
+
+
+def batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int) -> List[Comparison]:
+    """Time of a training step of ``caching_transformer`` (all tokens), on the same sentences both ways."""
+    return [_batch_runs(size, repeats, device, max_tokens, gradient) for gradient in GRADIENT]
+
+
+def _batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int, gradient: str) -> Comparison:
+    task = synthetic.make_multi_source_task(size, batch_runs=RUN)
+    options = dict(shortening="none", context_gradient_encoder=gradient, dropout=0.1)
+    model = synthetic.make_multi_source_model(task, size, "caching_transformer", **options).to(device).train()
+    dataset = synthetic.dataset(task, documents=max(1, max_tokens // 500), document_length=100)
+    groups = dataset.batch_by_size(np.arange(len(dataset)), max_tokens=max_tokens * (1 + synthetic.CONTEXT))
+    groups = groups[len(groups) // 4 :: max(1, len(groups) // (2 * BATCHES))][:BATCHES]  # of middling length
+
+    def batches(distinct: bool) -> List[Dict[str, Any]]:
+        dataset.distinct = distinct
+        made = [dataset.collater([dataset[index] for index in group]) for group in groups]
+        return utils.move_to_cuda(made) if device.type == "cuda" else made
+
+    anew, once = batches(False), batches(True)
+    criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
+
+    def step(batch: Dict[str, Any]) -> None:
+        loss, sample_size, _ = criterion(model, batch)
+        (loss / sample_size).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    values = alternate(
+        lambda number: seconds(lambda: step(anew[number % len(groups)]), device),
+        lambda number: seconds(lambda: step(once[number % len(groups)]), device),
+        repeats * len(groups),
+    )
+    goal = "at least 1.8" if size == "iwslt" and gradient == "yes" else ""
+    return Comparison(
+        f"train {size}, {GRADIENT[gradient]}", ("every context anew", "each sentence once"), "s", values, goal
+    )
+
+
+def sentence_cache(
+    size: str, repeats: int, device: torch.device, documents: int = 16, sentences: int = 12
+) -> List[Comparison]:
+    """Time of translating documents with and without kept encoder states, greedily and with beam 4."""
+    task = synthetic.make_multi_source_task(size)
+    model = synthetic.make_multi_source_model(task, size, "caching_transformer").eval().to(device)
+    loaded = LoadedModels([model], task, device, Subwords(), Subwords())
+    rng = np.random.default_rng(1)
+    sources = synthetic.sentences(task, rng, documents * sentences)
+    boundaries = Documents.from_lengths([sentences] * documents)
+
+    def measure(cached: bool, beam: int) -> float:
+        # An untrained model ends nowhere: the length is forced.
+        search = Namespace(
+            beam=beam, lenpen=0.6, max_len_a=0, max_len_b=synthetic.LENGTH, min_len=synthetic.LENGTH
+        )
+        translator = DocumentTranslator(loaded, search, width=documents)
+        if not cached:
+            translator.caching = []
+            model.encoder.sentence_cache = None
+        running = translator.running(sources, boundaries)
+        return seconds(lambda: list(translator.translate(running, range(len(sources)))), device)
+
+    return [
+        Comparison(
+            f"translate {size}, beam {beam}",
+            ("every context anew", "cached"),
+            "s",
+            alternate(lambda _, b=beam: measure(False, b), lambda _, b=beam: measure(True, b), repeats),
+            "at least 1.5",
+        )
+        for beam in (1, 4)
+    ]
