@@ -23,7 +23,8 @@ def load_sentence_model(model: nn.Module, path: str) -> None:
     if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
         raise BadInput("expected a fairseq checkpoint, found no model in it", checkpoint)
     saved, own = content["model"], model.state_dict()
-    missing = [name for name, _ in model.named_parameters() if name not in saved and "context_" not in name]
+    new = sorted(name for name, _ in model.named_parameters() if name not in saved)
+    missing = [name for name in new if "context_" not in name]
     if missing:
         raise BadInput(
             f"expected a sentence-level model of this size, found one without {missing[0]}", checkpoint
@@ -33,7 +34,7 @@ def load_sentence_model(model: nn.Module, path: str) -> None:
         if value.shape != own[name].shape:
             shapes = tuple(own[name].shape), tuple(value.shape)
             raise BadInput(f"{name}: expected the shape {shapes[0]}, found {shapes[1]}", checkpoint)
-    model.load_state_dict(common, strict=False)
-    for what, names in (("new", own.keys() - saved.keys()), ("not used", saved.keys() - own.keys())):
-        logger.info("%s: %d parameters %s: %s", path, len(names), what, ", ".join(sorted(names)) or "none")
+    model.load_state_dict(dict(common), strict=False)  # which may add to it
+    for what, names in (("new", new), ("not used", sorted(saved.keys() - own.keys()))):
+        logger.info("%s: %d parameters %s: %s", path, len(names), what, ", ".join(names) or "none")
     logger.info("%s: %d parameters taken over", path, len(common))

@@ -1,0 +1,170 @@
+"""Context-aware models that start from a sentence-level one."""
+
+import argparse
+import copy
+
+import pytest
+import torch
+from fairseq.models import ARCH_CONFIG_REGISTRY, build_model
+
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.initialisation import load_sentence_model
+from ctxmt_fairseq.models.sizes import apply_size
+from tests.unit.multi_source_models import CASES, TASK, dataset, logits, make
+from tests.unit.window_datasets import PAD
+
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+def stock_model(size="tiny", **options):
+    """fairseq's ``transformer`` in evaluation mode, all parameters random."""
+    args = argparse.Namespace(arch="transformer", **options)
+    apply_size(args, size)
+    ARCH_CONFIG_REGISTRY["transformer"](args)
+    torch.manual_seed(11)
+    model = build_model(args, TASK).eval()
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            torch.nn.init.normal_(parameter, 0.5, 0.3)
+    return model
+
+
+def saved(model, path):
+    """A checkpoint as fairseq writes it, as far as a model's weights go."""
+    cfg = {"model": argparse.Namespace(arch="transformer")}
+    torch.save({"args": None, "cfg": cfg, "model": model.state_dict(), "extra_state": {}}, path)
+    return str(path)
+
+
+def pair(case, tmp_path, **options):
+    """A stock model, and a frozen model of a case that starts from it."""
+    pre_norm = {name: value for name, value in CASES[case][1].items() if name.endswith("normalize_before")}
+    # With the current sentence among the context no context is ever absent.
+    own = {"current_in_context": "no"} if case.startswith("caching") else {}
+    stock = stock_model(**pre_norm)
+    model = make(case, seed=2, train_context_only=True, **own, **options)
+    load_sentence_model(model, saved(stock, tmp_path / "sentence.pt"))
+    return stock, model
+
+
+def batch_of(model, **options):
+    data = dataset(model, **options)
+    return data.collater([data[line] for line in (0, 1, 4, 9, 23)])
+
+
+def sentence_level(model, batch):
+    names = ("src_tokens", "src_lengths", "prev_output_tokens")
+    return logits(model, {**batch, "net_input": {name: batch["net_input"][name] for name in names}})
+
+
+def step(model, batch):
+    """One step of training, of the parameters that may be trained."""
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.05)
+    output = model.train()(**batch["net_input"])[0]
+    torch.nn.functional.cross_entropy(
+        output.flatten(0, 1), batch["target"].flatten(), ignore_index=PAD
+    ).backward()
+    optimizer.step()
+    model.eval()
+
+
+def check_whole(model, absent, expected):
+    """Without context the logits are ``expected``: without its inputs to the last bit, else to 1e-6."""
+    # torch computes frozen linear maps in another way, which moves results by 1e-6.
+    model = copy.deepcopy(model).requires_grad_()
+    assert torch.equal(sentence_level(model, absent), expected)
+    torch.testing.assert_close(logits(model, absent), expected, atol=1e-6, rtol=1e-6)
+
+
+@every_case
+def test_the_sentence_model_is_whole_before_and_after_a_step(case, tmp_path):
+    stock, model = pair(case, tmp_path)
+    absent, present = batch_of(model, context_selection="absent"), batch_of(model)
+    expected = sentence_level(stock, absent)
+    check_whole(model, absent, expected)
+    before = logits(model, present)
+    if any(parameter.requires_grad for parameter in model.parameters()):
+        step(model, present)
+        assert (logits(model, present) - before).abs().max() > 1e-3
+    else:
+        assert case == "dual shared token"  # flat fusion of one shared encoder: nothing is new
+    check_whole(model, absent, expected)
+
+
+@every_case
+def test_what_is_new_is_trained_and_nothing_else(case):
+    for pre_norm in (False, True):
+        norms = {"encoder_normalize_before": pre_norm, "decoder_normalize_before": pre_norm}
+        stock = {name for name, _ in stock_model(**norms).named_parameters()}
+        model = make(case, train_context_only=True, **norms)
+        trained = {name for name, parameter in model.named_parameters() if parameter.requires_grad}
+        everything = {name for name, _ in model.named_parameters()}
+        assert stock < everything or case == "dual shared token"
+        assert trained == everything - stock
+    model = make(case)
+    assert all(parameter.requires_grad for parameter in model.parameters())
+
+
+def test_the_last_layers_self_attention_is_taken_over(tmp_path):
+    stock, model = pair("gated", tmp_path)
+    for name, value in stock.encoder.layers[-1].self_attn.state_dict().items():
+        assert torch.equal(model.encoder.layers[-1].self_attn.state_dict()[name], value)
+
+
+def test_shared_layers_stay_shared(tmp_path):
+    _, model = pair("gated", tmp_path)
+    own, context = model.encoder.layers, model.encoder.context_encoder.layers
+    assert own[0] is context[0] and own[1] is not context[1]
+
+
+def test_what_was_taken_over_is_said(tmp_path, caplog):
+    with caplog.at_level("INFO", "ctxmt_fairseq.models.initialisation"):
+        stock, model = pair("gated", tmp_path)
+    assert f": {len(stock.state_dict())} parameters taken over" in caplog.text
+    assert ": 0 parameters not used" in caplog.text
+    new = caplog.text.split(" parameters new: ")[1].splitlines()[0].split(", ")
+    assert new == sorted({name for name, _ in model.named_parameters()} - stock.state_dict().keys())
+
+
+def refused(content, tmp_path, case="dual serial"):
+    path = tmp_path / "sentence.pt"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif isinstance(content, torch.nn.Module):
+        saved(content, path)
+    elif content is not None:
+        torch.save(content, path)
+    with pytest.raises(BadInput) as error:
+        load_sentence_model(make(case), str(path))
+    assert "\n" not in str(error.value) and str(path) in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"no checkpoint", {"weights": {}}, {"model": None}, [1, 2], torch.zeros(3)],
+    ids=["missing", "empty", "text", "no model", "model None", "list", "tensor"],
+)  # fmt: skip
+def test_a_wrong_file_is_refused(content, tmp_path):
+    assert "checkpoint" in refused(content, tmp_path)
+
+
+def test_another_shape_is_refused(tmp_path):
+    message = refused(stock_model(encoder_ffn_embed_dim=128), tmp_path)
+    assert "(256, 128)" in message and "(128, 128)" in message
+
+
+def test_another_dictionary_is_refused(tmp_path):
+    stock = stock_model()
+    weights = stock.encoder.embed_tokens
+    weights.weight = torch.nn.Parameter(weights.weight[:-2].detach())
+    assert "encoder.embed_tokens.weight" in refused(stock, tmp_path)
+
+
+@pytest.mark.parametrize("case", ["gated", "dual serial", "context encoder", "caching group"])
+def test_a_shallower_model_is_refused(case, tmp_path):
+    assert "layers.1." in refused(stock_model(encoder_layers=1), tmp_path, case)
+    assert "layers.1." in refused(stock_model(decoder_layers=1), tmp_path, case)
+
+
+def test_another_architecture_is_refused(tmp_path):
+    assert "without" in refused(torch.nn.LSTM(8, 8), tmp_path)
