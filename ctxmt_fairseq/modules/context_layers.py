@@ -52,14 +52,14 @@ class _ContextLayer(ContextReader):
         x = (combine or self.residual_connection)(x, residual)
         return x if self.normalize_before else norm(x)
 
-    def attend_context(self, x: Tensor, incremental_state: Any = None) -> Tensor:
+    def attend_context(self: Any, x: Tensor, incremental_state: Any = None) -> Tensor:
         """The context branch (T, B, D)."""
         attended = self.context_attn(x, self.context, incremental_state)
         if self.gate == "branch":
             attended = only(self.context.present, self.context_gate(attended))
         return attended
 
-    def context_sublayer(self, x: Tensor, incremental_state: Any = None) -> Tensor:
+    def context_sublayer(self: Any, x: Tensor, incremental_state: Any = None) -> Tensor:
         """Context attention as a sub-layer of its own; rows without context pass it by."""
         combine = self.context_gate if self.gate == "zhang" else None
         attended = self.sublayer(
