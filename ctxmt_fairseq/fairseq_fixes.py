@@ -148,8 +148,8 @@ def _saved_task(state: Any) -> Optional[str]:
 def stop_background_consumers() -> None:
     """End the threads in which fairseq reads batches ahead.
 
-    A run that stops within an epoch leaves one at work; when the interpreter's end cuts it off inside torch, the
-    process aborts ("terminate called without an active exception") after everything is done.
+    A run that stops within an epoch leaves one at work; when the interpreter's end cuts it off inside torch,
+    the process aborts ("terminate called without an active exception") after everything is done.
     """
     for thread in threading.enumerate():
         if isinstance(thread, BackgroundConsumer):

@@ -10,7 +10,7 @@ from fairseq.models import register_model
 from torch import Tensor, nn
 
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel, add_fusion_args, check_fusion
-from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
 from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
@@ -229,9 +229,5 @@ def caching_defaults(args: Any) -> None:
         setattr(args, name, getattr(args, name, value))
 
 
-# The paper's vocabularies are separate, 20,000 symbols each.
-register_sizes(
-    "caching_transformer",
-    caching_defaults,
-    base={"share_all_embeddings": False, "share_decoder_input_output_embed": True},
-)
+# The paper's vocabularies have 20,000 symbols each.
+register_sizes("caching_transformer", caching_defaults, base=SEPARATE_VOCABULARIES)

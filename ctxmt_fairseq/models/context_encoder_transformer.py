@@ -10,6 +10,7 @@ from fairseq.models import register_model
 from fairseq.models.transformer import TransformerConfig, TransformerEncoder
 from torch import Tensor, nn
 
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
 from ctxmt_fairseq.models.sizes import register_sizes
 from ctxmt_fairseq.modules.context_attention import given_context
@@ -77,6 +78,12 @@ class ContextEncoderTransformer(MultiSourceModel):
             choices=("context-first", "source-first"),
             help="order of the decoder's two attentions (default: context-first, as the thesis' code)",
         )
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> "ContextEncoderTransformer":
+        if args.context_layers < 1:
+            raise BadInput(f"--context-layers {args.context_layers}: expected 1 or more")
+        return super().build_model(args, task)
 
     @classmethod
     def build_encoder(

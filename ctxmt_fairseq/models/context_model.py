@@ -128,6 +128,8 @@ class MultiSourceModel(ContextModel):
         if getattr(args, "train_context_only", False):
             for name, parameter in model.named_parameters():
                 parameter.requires_grad = "context_" in name
+            if not any(parameter.requires_grad for parameter in model.parameters()):
+                raise BadInput("--train-context-only: this model has only what a sentence-level one has")
         return model
 
     @classmethod

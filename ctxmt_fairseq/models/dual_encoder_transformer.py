@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel, add_fusion_args, check_fusion
-from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
 from ctxmt_fairseq.modules.context_rows import append_context, context_rows, place
 
@@ -93,4 +93,4 @@ def dual_encoder_defaults(args: Any) -> None:
     args.context_layout = getattr(args, "context_layout", "rows")
 
 
-register_sizes("dual_encoder_transformer", dual_encoder_defaults)
+register_sizes("dual_encoder_transformer", dual_encoder_defaults, base=SEPARATE_VOCABULARIES)

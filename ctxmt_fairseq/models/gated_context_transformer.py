@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
-from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_attention import given_context
 from ctxmt_fairseq.modules.context_layers import GatedContextEncoderLayer
 from ctxmt_fairseq.modules.context_rows import context_rows, place
@@ -71,4 +71,4 @@ class GatedContextTransformer(MultiSourceModel):
 
 
 # The paper's vocabularies are separate.
-register_sizes("gated_context_transformer", lambda args: None, base={"share_all_embeddings": False})
+register_sizes("gated_context_transformer", lambda args: None, base=SEPARATE_VOCABULARIES)

@@ -37,6 +37,10 @@ SIZES: Dict[str, Dict[str, Any]] = {
 }
 
 
+# What a paper's base size has in place of one tied vocabulary; --share-all-embeddings overrides it.
+SEPARATE_VOCABULARIES = {"share_all_embeddings": False, "share_decoder_input_output_embed": True}
+
+
 def apply_size(args: Any, size: str) -> None:
     """Set the options of ``SIZES[size]`` that ``args`` lacks; the decoder's widths follow the encoder's."""
     for name, value in SIZES[size].items():

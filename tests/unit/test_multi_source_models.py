@@ -53,10 +53,7 @@ def stock_twin(model):
         TransformerModel.build_encoder(model.cfg, VOCABULARY, model.encoder.embed_tokens),
         TransformerModel.build_decoder(model.cfg, VOCABULARY, model.decoder.embed_tokens),
     ).eval()
-    own = {
-        name.replace("self_attn.self_attention.", "self_attn."): value
-        for name, value in model.state_dict().items()
-    }
+    own = model.state_dict()
     stock.load_state_dict({name: own[name] for name in stock.state_dict()})
     return stock
 

@@ -109,5 +109,6 @@ def test_context_encoder_transformer(depth, gate):
 )
 @pytest.mark.parametrize("encoder,layers", [("separate", 6), ("shared", 0), ("shared-token", 0)])
 def test_dual_encoder_transformer(fusion, new, encoder, layers):
-    found = parameters("dual_encoder_transformer_base", JOINT, context_fusion=fusion, context_encoder=encoder)
+    options = dict(context_fusion=fusion, context_encoder=encoder, share_all_embeddings=True)
+    found = parameters("dual_encoder_transformer_base", JOINT, **options)
     assert found == STOCK + JOINT * D + layers * LAYER + new
