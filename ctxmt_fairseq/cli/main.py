@@ -1,14 +1,12 @@
 """The console script ``ctxmt``: finds the subcommand and ends cleanly on bad input."""
 
 import argparse
-import importlib
 from typing import List, Optional
 
+from ctxmt_fairseq.cli.commands import add_commands
 from ctxmt_fairseq.cli.quiet import quiet_libraries
 from ctxmt_fairseq.errors import exit_on_bad_input
 
-# Subcommand -> the line that `ctxmt --help` shows. The module is ctxmt_fairseq.cli.<name with _>;
-# it defines add_arguments(parser) and run(args), and its docstring is the subcommand's help.
 COMMANDS = {
     "demo-corpus": "write a small English-French corpus whose phenomena need context",
     "preprocess": "text and document ids to a binarised data folder",
@@ -16,6 +14,7 @@ COMMANDS = {
     "contrast": "score a contrastive set",
     "score": "BLEU and chrF of a translation",
     "average": "average the checkpoints nearest the best one",
+    "analyse": "pictures of what a model does with a sentence and its context",
     "benchmark": "paired speed and memory ratios against stock fairseq",
     "user-dir": "print the path for fairseq's --user-dir",
 }
@@ -23,17 +22,7 @@ COMMANDS = {
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
-    subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, summary in COMMANDS.items():
-        module = importlib.import_module(f"ctxmt_fairseq.cli.{name.replace('-', '_')}")
-        sub = subparsers.add_parser(
-            name,
-            help=summary,
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
+    add_commands(top, "command", "ctxmt_fairseq.cli.", COMMANDS)
     return top
 
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import List, Sequence
+from typing import List, Sequence, Union
 
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.errors import BadInput
@@ -23,8 +23,8 @@ def aligned_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def write_whole(path: PathLike, text: str) -> None:
-    """Write a text file through a temporary sibling, so that it is never there half-written.
+def write_whole(path: PathLike, content: Union[str, bytes]) -> None:
+    """Write a file through a temporary sibling, so that it is never there half-written.
 
     Raises:
         BadInput: the file cannot be written.
@@ -32,7 +32,7 @@ def write_whole(path: PathLike, text: str) -> None:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
         os.replace(temporary, path)
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", path) from None

@@ -1,0 +1,13 @@
+"""What a model is called."""
+
+from typing import Any, Optional
+
+from fairseq.models import MODEL_REGISTRY
+
+
+def architecture(model: Any, option: Optional[str] = None) -> str:
+    """The name that a model's class is registered under, and the value of one of its options, if it has
+    that."""
+    name = next(name for name, registered in MODEL_REGISTRY.items() if registered is type(model))
+    value = getattr(getattr(model, "args", None), option.replace("-", "_"), None) if option else None
+    return name if value is None else f"{name} with --{option} {value}"

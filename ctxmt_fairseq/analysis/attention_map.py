@@ -1,0 +1,148 @@
+"""How a sentence's tokens attend to its context (Voita et al. 2018, sections 5.2 and 5.3, figure 5)."""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+import torch
+from fairseq import utils
+
+from ctxmt_fairseq.analysis.architecture import architecture
+from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
+from ctxmt_fairseq.analysis.context_vectors import context_vectors
+from ctxmt_fairseq.analysis.labelled_map import LabelledMap
+from ctxmt_fairseq.analysis.passage import Passage
+from ctxmt_fairseq.analysis.tokens import describe
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.running_document import RunningDocuments
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """Attention weights, averaged over heads, of a sentence's tokens (rows) to the context (columns).
+
+    Attributes:
+        map: every row sums to 1.
+        words: whether each row is a word (``Token``).
+        context_words: likewise for the columns; None where they are not tokens.
+    """
+
+    map: LabelledMap
+    words: List[bool]
+    context_words: Optional[List[bool]]
+
+    @property
+    def useful(self) -> Optional[np.ndarray]:
+        """(R,) the useful mass of each row: the weights of words, which excludes ``<bos>``, ``<eos>`` and
+        punctuation; None where the columns are not tokens."""
+        return None if self.context_words is None else self.map.values[:, self.context_words].sum(axis=1)
+
+    @property
+    def mean_useful(self) -> Optional[float]:
+        """The mean over the rows that are words."""
+        if self.useful is None or not any(self.words):
+            return None
+        return float(self.useful[self.words].mean())
+
+    def as_dict(self) -> Dict[str, Any]:
+        """What the map itself does not say."""
+        return {
+            "words": self.words,
+            "context_words": self.context_words,
+            "useful": None if self.useful is None else self.useful.tolist(),
+            "mean_useful": self.mean_useful,
+        }
+
+    def table(self) -> str:
+        """The useful mass of every row, and the word (or vector) with the greatest weight."""
+        words = np.ones(len(self.map.columns), bool) if self.context_words is None else self.context_words
+        sentences = [name for name, width in self.map.sections for _ in range(width)]
+        useful = self.useful
+        table = [(self.map.row_name, "useful", "attends most to", "in", "weight")]
+        for row, (name, values) in enumerate(zip(self.map.rows, self.map.values, strict=True)):
+            most = int(np.where(words, values, -1).argmax())
+            best = (self.map.columns[most], sentences[most], f"{values[most]:.3f}")
+            mass = "-" if useful is None else f"{useful[row]:.3f}"
+            table.append((name, mass, *(best if np.any(words) else "---")))
+        return aligned_table(table)
+
+
+def attention_map(
+    loaded: LoadedModels,
+    passage: Passage,
+    side: Optional[str] = None,
+    layer: Optional[int] = None,
+    target: Optional[str] = None,
+) -> AttentionMap:
+    """The attention of the current sentence of a passage to its context.
+
+    Args:
+        loaded: one model of the task ``multi_source``.
+        side, layer: see ``choose_attention``. The decoder's rows are the tokens that it is about to produce.
+        target: the translation; default: the model's own with beam 4, if it is needed. Target text in the
+            context is always the model's own.
+
+    Raises:
+        BadInput: the model has no such attention, the sentence has no context, or the translation is not
+            needed or too long.
+    """
+    (model,), task = loaded.models, loaded.task
+    side, layer, attention = choose_attention(model, side, layer)
+    needed = side == "decoder" or task.context_options().context_selection == "reference"
+    if target is not None and not needed:
+        raise BadInput("--target: expected the attention of a decoder")
+    running = _with_translations(loaded, passage, target, needed)
+    source, translation = (sentences[passage.current] for sentences in (running.sources, running.targets))
+    batch, (prefix,) = running.batch([passage.current], forced=True)
+    window = torch.cat([prefix, translation])
+    if len(window) > loaded.limits[1]:
+        raise BadInput(f"expected a translation of at most {loaded.limits[1]} tokens, found {len(window)}")
+    context = context_vectors(model, batch, task.source_dictionary)
+    if not context.labels:
+        raise BadInput("expected a sentence with context, found none that the model reads")
+    if loaded.device.type == "cuda":
+        batch = utils.move_to_cuda(batch)
+    with torch.no_grad(), captured_weights(attention) as calls:
+        encoder_out = model.encoder.forward_torchscript(batch["net_input"])
+        if side == "decoder":
+            model.decoder(window.roll(1)[None].to(loaded.device), encoder_out=encoder_out)
+    ((weights, padding),) = calls
+    if side == "decoder":
+        rows, chosen = describe(task.target_dictionary, translation), slice(len(prefix), None)
+    else:
+        rows = describe(task.source_dictionary, source)
+        chosen = batch["net_input"]["src_tokens"][0].ne(task.source_dictionary.pad())
+    shown = LabelledMap(
+        title=f"Attention to context, {side} layer {layer} of {architecture(model)}",
+        values=weights[0][chosen][:, ~padding[0]].double().cpu().numpy(),
+        rows=[token.label for token in rows],
+        columns=context.labels,
+        row_name="translation" if side == "decoder" else "source",
+        column_name="context",
+        sections=context.sections,
+    )
+    return AttentionMap(shown, [token.word for token in rows], context.words)
+
+
+def _with_translations(
+    loaded: LoadedModels, passage: Passage, target: Optional[str], current: bool
+) -> RunningDocuments:
+    """The passage with the translations that its batch needs: of earlier sentences, if the model reads them,
+    and of the current one, if ``current``."""
+    translator = DocumentTranslator(loaded, Namespace(beam=4), width=1)
+    running = translator.running(
+        [loaded.encode_source(text) for text in passage.sentences], passage.documents
+    )
+    lines = list(range(passage.current)) if translator.dependent else []
+    if target is not None:
+        running.record(passage.current, loaded.encode_target(target))
+    elif current:
+        lines.append(passage.current)
+    for _ in translator.translate(running, lines):
+        pass
+    running.dataset.distinct = False  # a row for every use of a sentence
+    return running

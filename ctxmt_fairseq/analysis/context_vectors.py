@@ -1,0 +1,69 @@
+"""What the vectors are that a model's attention to context sees."""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ctxmt_fairseq.analysis.tokens import Token, describe
+from ctxmt_fairseq.modules.context_embeddings import FOLLOWING_SOURCE, TARGET
+from ctxmt_fairseq.modules.shortening import Latent, Pooling, SentenceMean, Tokens
+
+
+class ContextVectors(NamedTuple):
+    """The vectors of one row's context, without pads.
+
+    Attributes:
+        labels: K names.
+        words: K times whether the vector is a word's; None if vectors are made of several tokens.
+        sections: names of the context's sentences, and their vectors.
+    """
+
+    labels: List[str]
+    words: Optional[List[bool]]
+    sections: List[Tuple[str, int]]
+
+
+def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
+    """The vectors that a multi-source model makes of the context of a batch of one sentence.
+
+    Args:
+        batch: of ``MultiSourceDataset`` with a row for every sentence.
+        dictionary: of the source.
+    """
+    shortening = getattr(model.encoder, "context_shortening", Tokens())
+    windows = batch["windows"]
+    places = zip(windows["context_roles"][0].tolist(), windows["context_distances"][0].tolist(), strict=True)
+    joined = model.context_format.joined
+    names = ["context" if joined else sentence_name(role, distance) for role, distance in places]
+    sentences = list(zip(names, windows["context_tokens"][0], strict=True))
+    if getattr(model.encoder, "current_in_context", False):
+        sentences.append(("current", batch["net_input"]["src_tokens"][0]))
+    labels: List[str] = []
+    words: List[bool] = []
+    sections: List[Tuple[str, int]] = []
+    for name, tokens in sentences:
+        described = describe(dictionary, tokens)
+        if not described:
+            continue
+        vectors = _vectors(shortening, described)
+        labels += vectors
+        words += [token.word for token in described]
+        sections.append((name, len(vectors)))
+    return ContextVectors(labels, words if isinstance(shortening, Tokens) else None, sections)
+
+
+def sentence_name(role: int, distance: int) -> str:
+    """Where a context sentence stands."""
+    sign = "+" if role == FOLLOWING_SOURCE else "−"
+    return f"{'target' if role == TARGET else 'source'} {sign}{distance}"
+
+
+def _vectors(shortening: Any, tokens: List[Token]) -> List[str]:
+    """Names of what becomes of a sentence's tokens."""
+    labels = [token.label for token in tokens]
+    if isinstance(shortening, SentenceMean):
+        return ["mean"]
+    if isinstance(shortening, Pooling):
+        return [" ".join(labels[at : at + shortening.size]) for at in range(0, len(labels), shortening.size)]
+    if isinstance(shortening, Latent):
+        groups = shortening.categoriser[-1].out_features
+        return [f"group {number}" for number in range(1, groups + 1)]
+    return labels

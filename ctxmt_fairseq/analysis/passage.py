@@ -1,0 +1,60 @@
+"""The sentence that an analysis looks at, in its document."""
+
+from dataclasses import dataclass
+from typing import List, Optional, Sequence
+
+import numpy as np
+
+from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.input_documents import read_blank_line_documents
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A document's source sentences and the number of the current one, from 0."""
+
+    sentences: List[str]
+    current: int
+
+    @property
+    def documents(self) -> Documents:
+        """The boundaries of this one document."""
+        return Documents.from_lengths([len(self.sentences)])
+
+
+def given_passage(sentence: str, context: Sequence[str] = ()) -> Passage:
+    """A sentence after its context, farthest first.
+
+    Raises:
+        BadInput: an empty sentence, or a separator in one.
+    """
+    for text in (*context, sentence):
+        if SEPARATOR in text:
+            raise BadInput(f"expected text, found the symbol {SEPARATOR}")
+    if not sentence.strip():
+        raise BadInput("expected a sentence, found none")
+    return Passage([*context, sentence], len(context))
+
+
+def read_passage(path: PathLike, line: Optional[int] = None) -> Passage:
+    """The document around one line of a text file with blank lines between documents.
+
+    Args:
+        line: number of the current sentence's line, from 1; default: the last sentence.
+
+    Raises:
+        BadInput: there is no sentence in this line.
+    """
+    text = read_blank_line_documents(path)
+    if not text.sentences:
+        raise BadInput("expected sentences, found none", path)
+    number = len(text.sentences) - 1
+    if line is not None:
+        (found,) = np.nonzero(text.output_lines == line - 1)
+        if not len(found):
+            raise BadInput("expected a sentence in this line, found none", path, line)
+        number = int(found[0])
+    start, end = (int(bound) for bound in text.documents.bounds(np.array(number)))
+    return Passage(text.sentences[start:end], number - start)

@@ -1,0 +1,30 @@
+"""Tokens as readers of a map want to see them."""
+
+import unicodedata
+from typing import Any, List, NamedTuple
+
+from torch import Tensor
+
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+
+
+class Token(NamedTuple):
+    """A token's name, and whether it is (part of) a word: no punctuation, no ``<bos>`` or ``<eos>``."""
+
+    label: str
+    word: bool
+
+
+def describe(dictionary: Any, tokens: Tensor) -> List[Token]:
+    """The real tokens of a sentence (L,), which may have pads anywhere, in their order."""
+    names = {dictionary.bos(): "<bos>", dictionary.eos(): "<eos>"}
+    symbols = {*names, dictionary.index(SEPARATOR), dictionary.index(MASK)}
+    return [
+        Token(names.get(token, dictionary[token]), token not in symbols and has_letters(dictionary[token]))
+        for token in tokens[tokens.ne(dictionary.pad())].tolist()
+    ]
+
+
+def has_letters(text: str) -> bool:
+    """Whether there is a letter, a digit or an accent; subword markers are neither."""
+    return any(unicodedata.category(character)[0] in "LNM" for character in text)

@@ -1,0 +1,68 @@
+"""The options of analyses that look at one sentence and draw a map."""
+
+from typing import Any
+
+
+def add_sentence_options(parser: Any, context: bool) -> None:
+    """``--sentence`` (with ``--context``), or ``--document`` and ``--line``; and the model's options.
+
+    Args:
+        context: whether the sentence's context matters.
+    """
+    from ctxmt_fairseq.cli.model_options import add_model_options
+
+    parser.add_argument("path", metavar="MODEL", help="a checkpoint")
+    text = parser.add_argument_group("text: --sentence or --document")
+    text.add_argument("--sentence", metavar="TEXT", help="a source sentence")
+    if context:
+        text.add_argument(
+            "--context",
+            metavar="TEXT",
+            action="append",
+            help="a source sentence before it; repeated for more, farthest first",
+        )
+    text.add_argument("--document", metavar="FILE", help="source text, blank lines between documents")
+    text.add_argument("--line", type=int, metavar="N", help="of FILE, from 1 (default: its last sentence)")
+    parser.add_argument(
+        "--output",
+        metavar="FILE.png",
+        default=f"{parser.prog.split()[-1]}.png",
+        help="the picture; FILE.tsv and FILE.json beside it have the numbers (default: %(default)s)",
+    )
+    add_model_options(parser)
+
+
+def read_sentence(args: Any) -> Any:
+    """The passage that the options describe.
+
+    Raises:
+        BadInput: not exactly one of ``--sentence`` and ``--document``, options of the other, or no sentence.
+    """
+    from ctxmt_fairseq.analysis.passage import given_passage, read_passage
+    from ctxmt_fairseq.errors import BadInput
+
+    context = getattr(args, "context", None)
+    if (args.sentence is None) == (args.document is None):
+        raise BadInput("expected either --sentence or --document")
+    if args.document is None:
+        if args.line is not None:
+            raise BadInput("--line: expected --document")
+        return given_passage(args.sentence, context or ())
+    if context:
+        raise BadInput("--context: expected --sentence; of a document, the lines before are the context")
+    return read_passage(args.document, args.line)
+
+
+def load_one_model(args: Any) -> Any:
+    """The model that the options name.
+
+    Raises:
+        BadInput: several of them; or see ``load_models``.
+    """
+    from ctxmt_fairseq.cli.model_options import load_from_options
+    from ctxmt_fairseq.errors import BadInput
+
+    loaded = load_from_options(args)
+    if len(loaded.models) > 1:
+        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
+    return loaded
