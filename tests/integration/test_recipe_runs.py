@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOCUSED, THESIS = EXAMPLES / "focused_concat", EXAMPLES / "thesis_concat"
+from tests.integration.recipes import FOCUSED, SHORTENING, THESIS
+
 INSTALLED = Path(sys.executable).parent
 
 
@@ -60,22 +60,86 @@ def test_focused_concat_from_text_to_table(demo):
     assert "BLEU, window" in done.stdout and "BLEU, prefix" in done.stdout
 
 
-def test_thesis_first_sentence_is_scored_against_the_previous_reference(demo):
+def train(folder, paper, row, run, updates=2):
     done = bash(
-        THESIS / "thesis.sh", "src1tgt0_to_tgt1_1st", "data bin", "thesis", "--profile", "small", "--gpus", 0,
-        "--batch-tokens", 600, "--text", "text/test", "--beam", 1, "--max-len-b", 8, "--device", "cpu",
-        "--", "--num-workers", 0, "--max-update", 2, cwd=demo,
+        paper / "train.sh", row, "data bin", run, "--profile", "small", "--gpus", 0, "--batch-tokens", 600,
+        "--validate-every", 2, "--max-update", updates, "--", "--num-workers", 0, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    out = demo / "thesis" / "src1tgt0_to_tgt1_1st"
+
+
+def evaluate(folder, paper, run, *options):
+    done = bash(
+        paper / "evaluate.sh", "data bin", run, "text/test", "--max-len-b", 8, "--device", "cpu", *options,
+        cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / run / "evaluation"
+
+
+@pytest.fixture(scope="module")
+def sentence_model(demo):
+    train(demo, THESIS, "src0tgt0_to_tgt0", "thesis/src0tgt0_to_tgt0")
+    return demo
+
+
+def test_thesis_first_sentence_is_scored_against_the_previous_reference(demo):
+    train(demo, THESIS, "src1tgt0_to_tgt1_1st", "first")
+    out = evaluate(demo, THESIS, "first", "--keep-sentence", "first", "--beam", 1)
     references = (demo / "text" / "test.fr").read_text().splitlines()
     documents = (demo / "text" / "test.docids").read_text().splitlines()
-    shifted = (out / "shifted.ref").read_text().splitlines()
-    marks = (out / "shifted.current").read_text().splitlines()
+    shifted = (out / "window.ref").read_text().splitlines()
+    marks = (out / "window.current").read_text().splitlines()
     assert len(shifted) == len(marks) == len(references)
     for line, mark in enumerate(marks):
         begins = line == 0 or documents[line] != documents[line - 1]
         assert mark == ("0" if begins else "1")
         assert begins or shifted[line] == references[line - 1]
-    scores = json.loads((out / "results.json").read_text())["translations"]["n0.6.document"]
+    scores = json.loads((out / "results.json").read_text())["translations"]["window"]
     assert scores["sentences"] == marks.count("1")
+
+
+def test_thesis_context_encoder_starts_from_the_sentence_model(sentence_model):
+    train(sentence_model, THESIS, "CE+gate+pretrain+freeze", "thesis/CE")
+    log = (sentence_model / "thesis" / "CE" / "train.log").read_text()
+    assert "parameters taken over" in log
+    out = evaluate(
+        sentence_model, THESIS, "thesis/CE", "--contexts", "trained absent", "--beam", 1, "--lenpen", "opt",
+        "--lenpens", "0.4 1.0", "--dev", "text/valid",
+    )  # fmt: skip
+    translations = json.loads((out / "results.json").read_text())["translations"]
+    assert set(translations) in ({f"window.n{n}", f"window.n{n}.absent"} for n in ("0.4", "1.0"))
+    sentence = evaluate(sentence_model, THESIS, "thesis/src0tgt0_to_tgt0", "--beam", 1)
+    (absent,) = out.glob("window.*.absent.hyp")
+    assert absent.read_text() == (sentence / "window.hyp").read_text()  # frozen, and no context
+
+
+def test_thesis_target_context_from_another_model(sentence_model):
+    train(sentence_model, THESIS, "src1tgt1mt_to_tgt0", "mt")
+    first = sentence_model / "thesis" / "src0tgt0_to_tgt0"
+    out = evaluate(sentence_model, THESIS, "mt", "--target-context-from", first, "--beam", 1)
+    assert len((out / "first-pass.hyp").read_text().splitlines()) == len(
+        (out / "window.hyp").read_text().splitlines()
+    )
+
+
+def test_sequence_shortening_from_text_to_table(demo):
+    done = bash(
+        SHORTENING / "prepare.sh", "text/train", "text/valid", "separate", "--target-lang=fr",
+        "--vocab-size", 300, "--workers", 1, cwd=demo,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads((demo / "separate" / "ctxmt.json").read_text())["joined_dictionary"] is False
+    run = ("--profile", "small", "--gpus", 0, "--batch-tokens", 600, "--max-update", 2)
+    done = bash(
+        SHORTENING / "train.sh", "selecting-2", "separate", "short", *run, "--validate-every", 2,
+        "--", "--num-workers", 0, "--shortening-size", 3, cwd=demo,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    done = bash(
+        SHORTENING / "evaluate.sh", "separate", "short", "text/test", "--max-len-b", 8, "--device", "cpu",
+        "--contexts", "trained absent", cwd=demo,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    results = json.loads((demo / "short" / "evaluation" / "results.json").read_text())
+    assert set(results["translations"]) == {"prefix", "prefix.absent"}

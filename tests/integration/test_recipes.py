@@ -4,79 +4,29 @@ import os
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOCUSED, THESIS = EXAMPLES / "focused_concat", EXAMPLES / "thesis_concat"
-SCRIPTS = sorted([EXAMPLES / "recipe.sh", *FOCUSED.glob("*.sh"), *THESIS.glob("*.sh")])
-NOT_OURS = ("WORLD_SIZE", "RANK", "SLURM_NODEID", "LR", "GPUS", "NODES", "DRY_RUN", "SMOKE")
+from tests.integration.recipes import EXAMPLES, FOCUSED, PAPERS, bash
+
+SCRIPTS = sorted([*EXAMPLES.glob("*.sh"), *(script for paper in PAPERS for script in paper.glob("*.sh"))])
+SOURCED = ("recipe.sh", "training.sh")
 
 
-def bash(*arguments, path, cwd=None, **variables):
-    environment = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
-    environment.update(variables, PATH=f"{path}{os.pathsep}{os.environ['PATH']}")
-    command = ["bash", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
-
-
-@pytest.fixture(scope="module")
-def stubs(tmp_path_factory):
-    """Commands that a dry run needs, without the seconds that their imports take."""
-    folder = tmp_path_factory.mktemp("bin")
-    for name in ("ctxmt", "fairseq-train"):
-        (folder / name).write_text("#!/bin/sh\necho USER_DIR\n")
-        (folder / name).chmod(0o755)
-    return folder
-
-
-@pytest.fixture
-def planned(stubs, tmp_path):
-    """The training command of a dry run as option -> value; a list of words under ``words``."""
-
-    def plan(script, *arguments, **variables):
-        done = bash(script, *arguments, path=stubs, cwd=tmp_path, DRY_RUN="1", **variables)
-        assert done.returncode == 0, done.stderr
-        assert not any(tmp_path.iterdir())
-        words = shlex.split(done.stdout)
-        assert words[0] == "fairseq-train"
-        options = {"words": words}
-        for at, word in enumerate(words):
-            if word.startswith("--"):
-                following = words[at + 1] if at + 1 < len(words) else "--"
-                options[word] = True if following.startswith("--") else following
-        return options
-
-    return plan
-
-
-@pytest.fixture
-def refused(stubs):
-    def refuse(script, *arguments, **variables):
-        done = bash(script, *arguments, path=stubs, DRY_RUN="1", **variables)
-        assert (done.returncode, done.stdout) == (2, "")
-        (line,) = done.stderr.splitlines()
-        assert line.startswith("error: ")
-        return line
-
-    return refuse
-
-
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: f"{script.parent.name}/{script.name}")
 def test_syntax(script):
     assert subprocess.run(["bash", "-n", script]).returncode == 0
     if shutil.which("shellcheck"):
         assert subprocess.run(["shellcheck", "--exclude=SC1091", script]).returncode == 0
     text = script.read_text()
     assert "/home/" not in text and "/tmp" not in text
-    if script.name != "recipe.sh":
+    if script.name not in SOURCED:
         assert "\nset -euo pipefail\n" in text and os.access(script, os.X_OK)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: f"{script.parent.name}/{script.name}")
 def test_help_shows_defaults(script, stubs):
-    if script.name == "recipe.sh":
+    if script.name in SOURCED:
         return
     done = bash(script, "--help", path=stubs)
     assert done.returncode == 0 and done.stdout.startswith("Usage: ") and "default: " in done.stdout
@@ -211,29 +161,3 @@ def test_learning_rate_search_plans_every_rate(stubs, tmp_path):
     assert [command[command.index("--save-dir") + 1] for command in commands] == [
         f"out/lr-{rate}/checkpoints" for rate in rates
     ]
-
-
-@pytest.mark.parametrize(
-    "row, model, source, on_source, target, limit",
-    [
-        ("src0tgt0_to_tgt0", None, 0, 0, 0, 80),
-        ("src1tgt0_to_tgt0", None, 1, 0, 0, 160),
-        ("src2tgt0_to_tgt0", None, 2, 0, 0, 240),
-        ("src1tgt1ref_to_tgt0", "src1tgt1_to_tgt0", 1, 1, 0, 240),
-        ("src1tgt1mt_to_tgt0", "src1tgt1_to_tgt0", 1, 1, 0, 240),
-        ("src1tgt0_to_tgt1", None, 1, 0, 1, 160),
-        ("src1tgt0_to_tgt1_1st", "src1tgt0_to_tgt1", 1, 0, 1, 160),
-        ("src1tgt1_to_tgt1", None, 1, 1, 1, 240),
-    ],
-)
-def test_rows_of_the_thesis(planned, row, model, source, on_source, target, limit):
-    options = planned(THESIS / "thesis.sh", row, "data", "out", "--gpus", 2)
-    assert options["--arch"] == "transformer"
-    assert options["--save-dir"] == f"out/models/{model or row}/checkpoints"
-    sizes = [
-        int(options[f"--{name}"]) for name in ("source-context", "target-context-on-source", "target-context")
-    ]
-    assert sizes == [source, on_source, target]
-    assert options["--max-window-tokens"] == str(limit)
-    options = planned(THESIS / "thesis.sh", row, "data", "out", "--gpus", 2, "--window-limit", 160)
-    assert options["--max-window-tokens"] == "160"

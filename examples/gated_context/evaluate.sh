@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Evaluates a trained row of Voita et al. 2018: the best checkpoint, the search of Vaswani et al. 2017.
+set -euo pipefail
+: "${BEAM:=4}" "${LENPEN:=0.6}"
+source "$(dirname "${BASH_SOURCE[0]}")/../evaluate.sh"

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Text with document ids to the data folder of the recipes. A paper's prepare.sh sets its own defaults.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/recipe.sh"
+
+: "${PROFILE:=paper}" "${SOURCE_LANG:=en}" "${TARGET_LANG:=fr}" "${WORKERS:=4}" "${SPM_TYPE:=bpe}"
+: "${PAPER_VOCAB_SIZE:=32000}" "${VOCAB_SIZE:=auto}" "${DICTIONARIES:=joint}"
+
+usage() {
+    cat << END
+Usage: prepare.sh TRAIN VALID DATA [OPTIONS] [-- OPTIONS OF ctxmt preprocess]
+TRAIN and VALID are prefixes: TRAIN.$SOURCE_LANG, TRAIN.$TARGET_LANG (one sentence per line), TRAIN.docids (one document id per line).
+The folder DATA is made.
+  --source-lang L, --target-lang L  languages (default: $SOURCE_LANG, $TARGET_LANG)
+  --profile paper|small             size of a vocabulary: $PAPER_VOCAB_SIZE or 8000 (default: $PROFILE)
+  --vocab-size N                    another size (default: $VOCAB_SIZE)
+  --dictionaries joint|separate     one vocabulary for both languages, or one for each (default: $DICTIONARIES)
+  --spm-type bpe|unigram            subwords (default: $SPM_TYPE)
+  --workers N                       processes (default: $WORKERS)
+END
+}
+
+parse_options "source-lang target-lang profile vocab-size dictionaries spm-type workers" "$@"
+((${#ARGUMENTS[@]} == 3)) || die "expected TRAIN VALID DATA; see --help"
+case "$PROFILE" in
+    paper) size="$PAPER_VOCAB_SIZE" ;;
+    small) size=8000 ;;
+    *) die "--profile $PROFILE: expected paper or small" ;;
+esac
+[[ "$DICTIONARIES" == joint || "$DICTIONARIES" == separate ]] ||
+    die "--dictionaries $DICTIONARIES: expected joint or separate"
+[[ "$VOCAB_SIZE" != auto ]] || VOCAB_SIZE="$size"
+whole VOCAB_SIZE WORKERS
+commands ctxmt
+ctxmt preprocess --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" "--$DICTIONARIES" \
+    --vocab-size "$VOCAB_SIZE" --spm-type "$SPM_TYPE" --workers "$WORKERS" --train "${ARGUMENTS[0]}" \
+    --valid "${ARGUMENTS[1]}" --out "${ARGUMENTS[2]}" ${EXTRA[@]+"${EXTRA[@]}"}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# A paper's recipe on two CPU cores and real text: 82,512 English-French subtitle pairs, a contrastive set of pronouns.
+# A paper's run_small.sh names its rows and calls this.
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
+root="$(cd "$here/.." && pwd -P)"
+: "${PAPER:=focused_concat}" "${SUBTITLES:=$root/../shared/data/en-fr-subtitles}" "${SMOKE:=}"
+: "${SYSTEMS:=${SMOKE:+${SMOKE_SYSTEM:-}}}" "${SYSTEMS:=${SMALL_SYSTEMS:-}}"
+: "${SUITES=$root/../shared/data/contrastive/en-fr-pronouns}"
+
+usage() {
+    cat << END
+Usage: run_small.sh [OUT]     (default OUT: out/${PAPER}_small in the checkout)
+Preprocesses, trains (interrupted once and resumed), validates, translates, scores, and prints a table. From the environment:
+  SUBTITLES   folder with train.{en,fr,docids} and valid.{en,fr,docids} (default: $SUBTITLES)
+  SUITES      contrastive sets, separated by colons; never trained on (default: $SUITES)
+  SYSTEMS     rows of train.sh (default: $SYSTEMS)
+  SMOKE=1     a few updates of one row on a part of the text, in about 3 minutes: does everything run?
+About 10 minutes per row; a finished one is not trained again.
+END
+}
+case "$#:${1:-}" in
+    1:-h | 1:--help) usage && exit 0 ;;
+    0:* | 1:[!-]*) ;;
+    *) usage >&2 && exit 2 ;;
+esac
+[[ -n "$SYSTEMS" ]] || { echo "error: SYSTEMS: expected rows of train.sh; or start a paper's own run_small.sh" >&2; exit 2; }
+paper="$here/$PAPER"
+out="${1:-$root/out/${PAPER}_small${SMOKE:+_smoke}}"
+mkdir -p "$out/text"
+out="$(cd "$out" && pwd -P)"
+source "$root/scripts/environment.sh"
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}"
+
+updates=800 every=200 pairs=all held_out=all
+[[ -z "$SMOKE" ]] || updates=40 every=10 pairs=6000 held_out=300
+
+step() { printf '\n== %s\n' "$*"; }
+
+# text SPLIT LINES: the first LINES of SUBTITLES/SPLIT, up to the end of a document, as OUT/text/SPLIT.
+text() {
+    local lines="$2" file
+    if [[ "$lines" == all ]]; then
+        lines="$(wc -l < "$SUBTITLES/$1.docids")"
+    else
+        lines="$(awk -v n="$lines" 'NR > n && $0 != last { exit } { last = $0; ++k } END { print k }' \
+            "$SUBTITLES/$1.docids")"
+    fi
+    for file in en fr docids; do
+        head -n "$lines" "$SUBTITLES/$1.$file" > "$out/text/$1.$file"
+    done
+}
+
+# Every second document of the held-out text tests, the others validate.
+halve() {
+    local file
+    for file in en fr docids; do
+        paste -d '\n' "$out/text/valid.docids" "$out/text/valid.$file" |
+            awk -v valid="$out/text/dev.$file" -v test="$out/text/test.$file" '
+                NR % 2 { if ($0 != id) document++; id = $0; next }
+                { print > (document % 2 ? valid : test) }'
+    done
+}
+
+step "Text and data folder"
+if [[ ! -d "$out/data" ]]; then
+    [[ -f "$SUBTITLES/train.docids" ]] || { echo "error: SUBTITLES=$SUBTITLES: expected train.docids" >&2; exit 2; }
+    text train "$pairs"
+    text valid "$held_out"
+    halve
+    bash "$paper/prepare.sh" "$out/text/train" "$out/text/dev" "$out/data" --profile small --target-lang fr --workers 2
+fi
+
+IFS=: read -r -a suites <<< "$SUITES"
+columns=()
+for system in $SYSTEMS; do
+    run="$out/$system"
+    train=(bash "$paper/train.sh" "$system" "$out/data" "$run" --profile small --gpus 0 --validate-every "$every")
+    if [[ ! -f "$run/finished" ]]; then
+        step "$system: training, first half"
+        "${train[@]}" --max-update $((updates / 2))
+        step "$system: training, resumed"
+        "${train[@]}" --max-update "$updates"
+        grep -q "Loaded checkpoint.*checkpoint_last.pt" "$run/train.log" ||
+            { echo "error: $run/train.log: expected a resumed training" >&2; exit 1; }
+        touch "$run/finished"
+    fi
+    step "$system: validation"
+    fairseq-validate "$out/data" --user-dir "$(ctxmt user-dir)" --cpu --max-tokens 4000 \
+        --path "$run/checkpoints/checkpoint_best.pt" --log-format simple
+    step "$system: translation and contrastive sets"
+    bash "$paper/evaluate.sh" "$out/data" "$run" "$out/text/test" ${suites[@]+"${suites[@]}"} --device cpu \
+        --max-len-a 1.5 --max-len-b 20
+    columns+=("$system=$run/evaluation")
+done
+
+step "Results"
+python "$here/results.py" "${columns[@]}" | tee "$out/results.txt"

@@ -1,0 +1,252 @@
+"""The rows of the papers' tables: the training commands that they stand for."""
+
+import pytest
+from fairseq import options as fairseq_options
+
+from tests.integration.commands import USER_DIR
+from tests.integration.recipes import FOCUSED, GATED, SHORTENING, THESIS, bash
+
+SHORTENED = {  # section 5.2: kind, K for En-De and En-Fr
+    "max-pooling": ("max", 2, 2),
+    "avg-pooling": ("mean", 2, 2),
+    "linear-pooling": ("linear", 2, 2),
+    "grouping": ("group", 9, 11),
+    "selecting": ("select", 10, 11),
+}
+
+
+def chosen(options, expected):
+    """The expected options' values."""
+    return {name: options.get(f"--{name}") for name in expected}
+
+
+# ---- Voita et al. 2018 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "row, expected",
+    [
+        ("baseline", {"task": "document_window", "arch": "concat_transformer", "source-context": None}),
+        ("concatenation", {"task": "document_window", "segment-types": "context", "source-context": "1"}),
+        ("previous", {"task": "multi_source", "source-context": "1", "source-context-after": None}),
+        ("next", {"task": "multi_source", "source-context": None, "source-context-after": "1"}),
+    ],
+)
+def test_rows_of_the_gated_context_encoder(planned, row, expected):
+    options = planned(GATED / "train.sh", row, "data", "out", "--gpus", 2)
+    assert chosen(options, expected) == expected
+    assert (options["--arch"] == "gated_context_transformer") == (row in ("previous", "next"))
+    vaswani = {"lr": "7e-4", "warmup-updates": "4000", "dropout": "0.1", "adam-eps": "1e-9"}
+    assert chosen(options, vaswani) == vaswani
+    assert "--share-all-embeddings" not in options  # separate vocabularies
+
+
+# ---- sequence shortening ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gpus", [1, 2, 8])
+def test_table_4_of_sequence_shortening(planned, gpus):
+    options = planned(SHORTENING / "train.sh", "grouping-2", "data", "out", "--gpus", gpus)
+    table = {
+        "dropout": "0.3",
+        "share-decoder-input-output-embed": True,
+        "adam-betas": "(0.9, 0.98)",
+        "adam-eps": "1e-8",
+        "lr": "5e-4",
+        "lr-scheduler": "inverse_sqrt",
+        "warmup-updates": "2500",
+        "weight-decay": "0.0001",
+        "label-smoothing": "0.1",
+        "clip-norm": "0.1",
+        "max-tokens": "4096",
+        "update-freq": str(8 // gpus),
+        "max-update": "0",
+        "patience": "5",
+        "seed": "42",
+    }
+    assert chosen(options, table) == table
+    assert "--share-all-embeddings" not in options
+    assert (
+        planned(SHORTENING / "train.sh", "grouping-2", "data", "out", "--gpus", 3)["--max-tokens"] == "3640"
+    )
+
+
+@pytest.mark.parametrize("context", [1, 2, 3])
+@pytest.mark.parametrize("row", SHORTENED)
+def test_shortening_rows(planned, row, context):
+    kind, german, french = SHORTENED[row]
+    for profile, size in (("en-de", german), ("en-fr", french)):
+        expected = {
+            "task": "multi_source",
+            "arch": "caching_transformer",
+            "shortening": kind,
+            "shortening-size": str(size),
+            "source-context": str(context),
+        }
+        name = f"{row}-{context}"
+        options = planned(SHORTENING / "train.sh", name, "d", "o", "--gpus", 1, "--profile", profile)
+        assert chosen(options, expected) == expected
+
+
+@pytest.mark.parametrize(
+    "row, expected",
+    [
+        ("sentence-level", {"arch": "concat_transformer", "source-context": "0", "task": "document_window"}),
+        (
+            "single-encoder-3",
+            {"arch": "concat_transformer", "source-context": "3", "task": "document_window"},
+        ),
+        (
+            "multi-encoder-2",
+            {
+                "arch": "dual_encoder_transformer",
+                "source-context": "2",
+                "context-fusion": "concat",
+                "context-layout": "joined",
+            },
+        ),
+        ("caching-tokens-1", {"arch": "caching_transformer", "shortening": "none"}),
+        ("caching-sentence-3", {"arch": "caching_transformer", "shortening": "sentence"}),
+    ],
+)
+def test_other_rows_of_sequence_shortening(planned, row, expected):
+    options = planned(SHORTENING / "train.sh", row, "data", "out", "--gpus", 1)
+    assert chosen(options, expected) == expected
+    small = planned(SHORTENING / "train.sh", row, "data", "out", "--gpus", 0, "--profile", "small")
+    assert small["--arch"] == f"{options['--arch']}_tiny"
+
+
+# ---- the thesis ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "row, source, on_source, target, limit",
+    [
+        ("src0tgt0_to_tgt0", 0, 0, 0, 80),
+        ("src1tgt0_to_tgt0", 1, 0, 0, 160),
+        ("src2tgt0_to_tgt0", 2, 0, 0, 240),
+        ("src1tgt1ref_to_tgt0", 1, 1, 0, 240),
+        ("src1tgt1mt_to_tgt0", 1, 1, 0, 240),
+        ("src1tgt0_to_tgt1", 1, 0, 1, 160),
+        ("src1tgt0_to_tgt1_1st", 1, 0, 1, 160),
+        ("src1tgt1_to_tgt1", 1, 1, 1, 240),
+    ],
+)
+def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, target, limit):
+    train = (THESIS / "train.sh", row, "data", "out", "--gpus", 2, "--profile", "europarl")
+    options = planned(*train)
+    assert (options["--arch"], options["--task"]) == ("transformer", "document_window")
+    sizes = [
+        int(options[f"--{name}"]) for name in ("source-context", "target-context-on-source", "target-context")
+    ]
+    assert sizes == [source, on_source, target]
+    assert options["--max-window-tokens"] == str(limit)
+    assert planned(*train, "--window-limit", 160)["--max-window-tokens"] == "160"
+    rnn = planned(THESIS / "train.sh", f"RNN-{row}", *train[2:])
+    assert (rnn["--arch"], rnn["--source-context"]) == ("context_gru_base", str(source))
+    assert rnn["--lr"] == rnn["--warmup-init-lr"] == "3e-4"
+
+
+@pytest.mark.parametrize(
+    "row, arch, expected",
+    [
+        ("DE", "dual_encoder", {"context-selection": "document", "max-window-tokens": "110", "lr": "3e-4"}),
+        ("DE+shared", "dual_encoder", {"context-encoder": "shared"}),
+        ("DE+shared+token", "dual_encoder", {"context-encoder": "shared-token"}),
+        ("DE+fusion=hierarchical", "dual_encoder", {"context-fusion": "hierarchical"}),
+        ("CE", "context_encoder", {"context-gate": "none", "train-context-only": None}),
+        ("CE+gate", "context_encoder", {"context-gate": "thesis", "sentence-checkpoint": None}),
+        ("CE+gate=zhang+layers=6", "context_encoder", {"context-gate": "zhang", "context-layers": "6"}),
+        (
+            "CE+gate+pretrain",
+            "context_encoder",
+            {
+                "sentence-checkpoint": "runs/src0tgt0_to_tgt0/checkpoints/checkpoint_best.pt",
+                "train-context-only": None,
+                "lr": "2e-4",
+            },
+        ),
+        ("CE+gate+pretrain+freeze", "context_encoder", {"train-context-only": True}),
+        ("CE+switch", "context_encoder", {"context-selection": "swapped"}),
+        ("Voita", "gated_context", {"criterion": "label_smoothed_cross_entropy"}),
+        ("Voita+ref", "gated_context", {"context-selection": "reference"}),
+        ("Voita+margin", "gated_context", {"criterion": "context_margin"}),
+    ],
+)
+def test_multi_encoder_rows_of_the_thesis(planned, row, arch, expected):
+    options = planned(THESIS / "train.sh", row, "data", "runs/x", "--gpus", 2)
+    assert chosen(options, expected) == expected
+    assert options["--arch"] == f"{arch}_transformer_base" and options["--share-all-embeddings"] is True
+    assert (options["--task"], options["--source-context"]) == ("multi_source", "1")
+
+
+def test_profiles_of_the_thesis(planned):
+    train = (THESIS / "train.sh", "CE+gate+pretrain", "data", "runs/x", "--gpus", 2)
+    assert planned(*train, "--profile", "europarl")["--lr"] == "1e-4"
+    assert planned(*train, "--profile", "europarl", "--lr", "5e-4")["--lr"] == "5e-4"
+    big = planned(*train, "--profile", "wmt-big", "--sentence-model", "a run")
+    assert (big["--encoder-embed-dim"], big["--decoder-ffn-embed-dim"]) == ("1024", "4096")
+    assert big["--sentence-checkpoint"] == "a run/checkpoints/checkpoint_best.pt"
+    small = planned(*train, "--profile", "small")
+    assert small["--arch"] == "context_encoder_transformer_tiny" and "--clip-norm" not in small
+
+
+# ---- all -------------------------------------------------------------------------------------------------
+
+EVERY_ARCHITECTURE = [
+    (FOCUSED, "s2to2+shift+CD"),
+    (GATED, "concatenation"),
+    (GATED, "next"),
+    (SHORTENING, "sentence-level"),
+    (SHORTENING, "multi-encoder-3"),
+    (SHORTENING, "selecting-2"),
+    (THESIS, "src1tgt1_to_tgt1"),
+    (THESIS, "RNN-src1tgt0_to_tgt0"),
+    (THESIS, "DE+shared+token+fusion=parallel+switch"),
+    (THESIS, "CE+gate=zhang+layers=2+pretrain+freeze+ref"),
+    (THESIS, "Voita+margin"),
+]
+
+
+@pytest.mark.parametrize("profile", [(), ("--profile", "small")], ids=["paper", "small"])
+@pytest.mark.parametrize("paper, row", EVERY_ARCHITECTURE)
+def test_fairseq_knows_every_option(planned, paper, row, profile):
+    words = planned(paper / "train.sh", row, "data", "out", "--gpus", 2, *profile)["words"]
+    words[words.index("--user-dir") + 1] = USER_DIR
+    fairseq_options.parse_args_and_arch(
+        fairseq_options.get_training_parser(), [str(word) for word in words[1:]]
+    )
+
+
+@pytest.mark.parametrize(
+    "paper, row, words",
+    [
+        (GATED, "random", "baseline, concatenation, previous or next"),
+        (SHORTENING, "grouping", "number of context sentences"),
+        (SHORTENING, "pooling-1", "no such row"),
+        (THESIS, "src1tgt0", "no such row"),
+        (THESIS, "CE+margin", "no part +margin"),
+        (THESIS, "DE+token", "expected +shared"),
+        (THESIS, "CE+gate+freeze", "expected +pretrain"),
+    ],
+)
+def test_unknown_rows(refused, paper, row, words):
+    assert words in refused(paper / "train.sh", row, "data", "out", GPUS="1")
+
+
+@pytest.mark.parametrize(
+    "paper, dictionaries, size",
+    [
+        (FOCUSED, "joint", 32000),
+        (GATED, "separate", 32000),
+        (SHORTENING, "separate", 20000),
+        (THESIS, "joint", 30000),
+    ],
+)
+def test_vocabularies(tmp_path, paper, dictionaries, size):
+    (tmp_path / "ctxmt").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "ctxmt").chmod(0o755)
+    done = bash(paper / "prepare.sh", "train", "valid", "data", path=tmp_path)
+    assert f"--{dictionaries} --vocab-size {size} " in done.stdout
+    done = bash(paper / "prepare.sh", "train", "valid", "data", "--profile", "small", path=tmp_path)
+    assert f"--{dictionaries} --vocab-size 8000 " in done.stdout
