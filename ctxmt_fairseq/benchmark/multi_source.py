@@ -82,13 +82,9 @@ def sentence_cache(
         running = translator.running(sources, boundaries)
         return seconds(lambda: list(translator.translate(running, range(len(sources)))), device)
 
-    return [
-        Comparison(
-            f"translate {size}, beam {beam}",
-            ("every context anew", "cached"),
-            "s",
-            alternate(lambda _, b=beam: measure(False, b), lambda _, b=beam: measure(True, b), repeats),
-            "at least 1.5",
-        )
-        for beam in (1, 4)
-    ]
+    def compare(beam: int) -> Comparison:
+        values = alternate(lambda _: measure(False, beam), lambda _: measure(True, beam), repeats)
+        ways = ("every context anew", "cached")
+        return Comparison(f"translate {size}, beam {beam}", ways, "s", values, "at least 1.5")
+
+    return [compare(beam) for beam in (1, 4)]

@@ -37,21 +37,25 @@ def _dictionary(size: str) -> Dictionary:
     return dictionary
 
 
-_OPTIONS = dict(data="", source_lang="source", target_lang="target", required_seq_len_multiple=1, seed=1)
+def _config(kind: Any, **options: int) -> Any:
+    """A task's options without a data folder."""
+    return kind(
+        data="", source_lang="source", target_lang="target", required_seq_len_multiple=1, seed=1, **options
+    )
 
 
 def make_task(size: str, source_context: int = CONTEXT, target_context: int = CONTEXT) -> DocumentWindowTask:
     """Windows, of K = 4 unless told."""
     dictionary = _dictionary(size)
-    context = dict(source_context=source_context, target_context=target_context)
-    return DocumentWindowTask(DocumentWindowConfig(**_OPTIONS, **context), dictionary, dictionary)
+    cfg = _config(DocumentWindowConfig, source_context=source_context, target_context=target_context)
+    return DocumentWindowTask(cfg, dictionary, dictionary)
 
 
 def make_multi_source_task(size: str, source_context: int = CONTEXT, batch_runs: int = 0) -> MultiSourceTask:
     """Previous source sentences as rows."""
     dictionary = _dictionary(size)
-    options = dict(source_context=source_context, batch_runs=batch_runs)
-    return MultiSourceTask(MultiSourceConfig(**_OPTIONS, **options), dictionary, dictionary)
+    cfg = _config(MultiSourceConfig, source_context=source_context, batch_runs=batch_runs)
+    return MultiSourceTask(cfg, dictionary, dictionary)
 
 
 def make_multi_source_model(task: MultiSourceTask, size: str, arch: str, **options: Any) -> torch.nn.Module:

@@ -99,9 +99,7 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     distinct = any("context_index" in sample[part] for part in ("net_input", "windows"))
     exchanged = {
         part: {
-            name: value[rows]
-            if (name in _ROWS if distinct else name.startswith("context_"))
-            else value
+            name: value[rows] if (name in _ROWS if distinct else name.startswith("context_")) else value
             for name, value in sample[part].items()
         }
         for part in ("net_input", "windows")

@@ -1,7 +1,7 @@
 """Context sentences as inputs of their own beside the current sentence, as fairseq examples."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 import torch
@@ -107,7 +107,8 @@ class MultiSourceDataset(ContextDataset):
             return None
         if row.sentence == EMPTY:
             return self.empty
-        return (self.target if row.role == TARGET else self.source)[row.sentence].long()
+        sentences: Any = self.target if row.role == TARGET else self.source
+        return sentences[row.sentence].long()
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         """The context of B examples.
@@ -163,6 +164,9 @@ class MultiSourceDataset(ContextDataset):
         return padded
 
 
-def _rows(slots: Sequence[int], role: int, farthest_first: bool) -> List[Row]:
-    distances = range(len(slots), 0, -1) if farthest_first else range(1, len(slots) + 1)
-    return [Row(int(sentence), role, distance) for sentence, distance in zip(slots, distances, strict=True)]
+def _rows(slots: Iterable[int], role: int, farthest_first: bool) -> List[Row]:
+    sentences = list(slots)
+    distances = range(len(sentences), 0, -1) if farthest_first else range(1, len(sentences) + 1)
+    return [
+        Row(int(sentence), role, distance) for sentence, distance in zip(sentences, distances, strict=True)
+    ]

@@ -101,7 +101,7 @@ class MultiSourceModel(ContextModel):
         context_format: how it wants the context's sentences.
     """
 
-    context_inputs = ("context_tokens", "context_index")
+    context_inputs: Tuple[str, ...] = ("context_tokens", "context_index")
     context_format = ContextFormat()
 
     @classmethod
