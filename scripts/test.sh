@@ -8,7 +8,7 @@ source scripts/environment.sh
 tiers=()
 if [[ "${1:-}" == --learning ]]; then
     shift
-    tiers=(tests/unit tests/integration tests/learning)
+    tiers=(-m "slow or not slow" tests/unit tests/integration tests/learning)
 fi
 
 ruff check .

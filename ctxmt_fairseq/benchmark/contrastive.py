@@ -45,7 +45,7 @@ def one_at_a_time(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) 
     rows = []
     for row in visible_windows(loaded, examples):
         scores = []
-        for (source, _, _), target in row:
+        for (source, *_), target in row:
             window = torch.tensor([target], device=loaded.device)
             net_input = {
                 "src_tokens": torch.tensor([source], device=loaded.device),

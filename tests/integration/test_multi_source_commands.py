@@ -26,7 +26,7 @@ OWN_TRANSLATIONS = "dual_encoder_transformer"  # what it translates depends on w
 def train(folder, data, arch, updates, *options):
     return run(
         *("fairseq-train", data, "--user-dir", USER_DIR, "--task", "multi_source", "--arch", arch, *TINY),
-        *(*TRAINING, *MODELS[arch], "--max-tokens", 1500, "--save-dir", folder, "--max-update", updates),
+        *(*TRAINING, *MODELS[arch], "--max-tokens", 800, "--save-dir", folder, "--max-update", updates),
         *("--no-epoch-checkpoints", "--disable-validation", *options),
     )
 

@@ -99,6 +99,7 @@ def test_thesis_first_sentence_is_scored_against_the_previous_reference(demo):
     assert scores["sentences"] == marks.count("1")
 
 
+@pytest.mark.slow
 def test_thesis_context_encoder_starts_from_the_sentence_model(sentence_model):
     train(sentence_model, THESIS, "CE+gate+pretrain+freeze", "thesis/CE")
     log = (sentence_model / "thesis" / "CE" / "train.log").read_text()
@@ -114,6 +115,7 @@ def test_thesis_context_encoder_starts_from_the_sentence_model(sentence_model):
     assert absent.read_text() == (sentence / "window.hyp").read_text()  # frozen, and no context
 
 
+@pytest.mark.slow
 def test_thesis_target_context_from_another_model(sentence_model):
     train(sentence_model, THESIS, "src1tgt1mt_to_tgt0", "mt")
     first = sentence_model / "thesis" / "src0tgt0_to_tgt0"
