@@ -195,6 +195,8 @@ class ContextDataset(FairseqDataset):
         limits = source, target
         if limits != self.limits:
             self.limits, self._sizes = limits, None
+        if self.max_window_tokens is None and self.window_sizes is self.whole_sizes:
+            return indices, []  # the usual case; millions of examples need not be gone through
         left_out = np.zeros(len(self), bool)
         left_out[self._too_long()] = True
         if self.max_window_tokens is not None:
@@ -220,7 +222,8 @@ class ContextDataset(FairseqDataset):
         return batches
 
     def _check_sizes(self, indices: np.ndarray, max_tokens: Optional[int]) -> None:
-        if max_tokens is None:
+        sizes = self.window_sizes
+        if max_tokens is None or max(sizes.source.max(), sizes.target.max()) <= max_tokens:
             return
         worst = indices[self.num_tokens_vec(indices).argmax()]
         if self.num_tokens(worst) > max_tokens:
