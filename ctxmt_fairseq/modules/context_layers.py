@@ -200,7 +200,7 @@ class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
                 value=encoder_out,
                 key_padding_mask=encoder_padding_mask,
                 incremental_state=incremental_state,
-                static_kv=True,
+                static_kv=incremental_state is not None,
                 need_weights=need_attn or need_head_weights or (not self.training and self.need_attn),
                 need_head_weights=need_head_weights,
             )

@@ -27,9 +27,7 @@ _BOTH = "--source-context 1 --target-context-on-source 1 --batch-runs 8 "
 _DUAL, _CACHING, _CONTEXT = "dual_encoder_transformer", "caching_transformer", "context_encoder_transformer"
 SYSTEMS = {
     "gated": System("gated_context_transformer", _options(_BOTH), SOURCE + TARGET),
-    "gated, next": System(
-        "gated_context_transformer", _options("--source-context-after 1"), NEXT, updates=600
-    ),
+    "gated, next": System("gated_context_transformer", _options("--source-context-after 1"), NEXT),
     "dual serial": System(_DUAL, _options(_BOTH), SOURCE + TARGET),
     "dual parallel": System(_DUAL, _options(_BOTH + "--context-fusion parallel"), SOURCE + TARGET),
     "dual hierarchical": System(_DUAL, _options(_BOTH + "--context-fusion hierarchical"), SOURCE + TARGET),
