@@ -70,6 +70,6 @@ def plot(comparisons: Sequence[Comparison], path: str) -> None:
     for name in SYSTEMS:
         peaks = [comparison.medians[0] for comparison in comparisons if comparison.ways[0] == name]
         axes.plot(SIZES, peaks, marker="o", label=name)
-    axes.set(xlabel="context sentences", ylabel="peak memory of a step (MiB)", ylim=(0, None))
+    axes.set(xlabel="context sentences", xticks=SIZES, ylabel="peak memory of a step (MiB)", ylim=(0, None))
     axes.legend()
     figure.savefig(path, dpi=150)
