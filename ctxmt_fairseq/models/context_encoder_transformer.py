@@ -3,28 +3,27 @@ thesis)."""
 
 import argparse
 import copy
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from fairseq.data import Dictionary
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerConfig, TransformerEncoder
-from torch import Tensor, nn
+from torch import nn
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
+from ctxmt_fairseq.models.context_model import MultiSourceModel
+from ctxmt_fairseq.models.rows_encoder import EncoderOut, RowsEncoder
 from ctxmt_fairseq.models.sizes import register_sizes
-from ctxmt_fairseq.modules.context_attention import given_context
+from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
 from ctxmt_fairseq.modules.context_layers import ContextEncoderLayer
-from ctxmt_fairseq.modules.context_rows import context_rows, place
 
 
-class SourceContextEncoder(ContextEncoder):
+class SourceContextEncoder(RowsEncoder):
     """A context encoder of ``--context-layers`` layers, and a source encoder whose every layer attends to
     it."""
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
-        self.eos = dictionary.eos()
         shallow = copy.deepcopy(args)  # its encoder options are an object of their own
         shallow.encoder_layers = args.context_layers
         self.context_encoder = TransformerEncoder(shallow, dictionary, embed_tokens)
@@ -32,25 +31,10 @@ class SourceContextEncoder(ContextEncoder):
     def build_encoder_layer(self, args: Any) -> ContextEncoderLayer:
         return ContextEncoderLayer(TransformerConfig.from_namespace(args), self.args.context_gate)
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        return_all_hiddens: bool = False,
-        token_embeddings: Optional[Tensor] = None,
-        context_tokens: Optional[Tensor] = None,
-        context_index: Optional[Tensor] = None,
-    ) -> Dict[str, List[Tensor]]:
-        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
-        if context_tokens is None:
-            return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
-        rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
-        out = self.context_encoder(rows.tokens)
-        states = out["encoder_out"][0].transpose(0, 1)
-        context = place(states, out["encoder_padding_mask"][0], rows.index)
+    def encode_source(self, context: Optional[ContextStates], *source: Any) -> EncoderOut:
         with given_context(self.layers, context):
-            encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
-        return {**encoder_out, **context.entries()}
+            encoder_out = super().encode_source(context, *source)
+        return encoder_out if context is None else {**encoder_out, **context.entries()}
 
 
 @register_model("context_encoder_transformer")

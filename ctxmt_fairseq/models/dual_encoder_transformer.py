@@ -1,21 +1,23 @@
 """Two encoders, one decoder that attends to both (the thesis, section 4.3.1; Libovicky et al. 2018)."""
 
 import argparse
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from fairseq.data import Dictionary
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerEncoder
-from torch import Tensor, nn
+from torch import nn
 
 from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
-from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.context_model import MultiSourceModel, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.rows_encoder import EncoderOut, RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
+from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
-from ctxmt_fairseq.modules.context_rows import append_context, context_rows, place
+from ctxmt_fairseq.modules.context_rows import append_context
 
 
-class DualEncoder(ContextEncoder):
+class DualEncoder(RowsEncoder):
     """A source encoder and a context encoder that do not read each other; word embeddings are shared.
 
     With ``--context-encoder shared`` or ``shared-token`` all weights are.
@@ -23,32 +25,14 @@ class DualEncoder(ContextEncoder):
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
-        self.eos = dictionary.eos()
         self.append = args.context_fusion not in LAYER_FUSIONS
-        separate = args.context_encoder == "separate"
-        self.context_encoder = TransformerEncoder(args, dictionary, embed_tokens) if separate else None
+        if args.context_encoder == "separate":
+            self.context_encoder = TransformerEncoder(args, dictionary, embed_tokens)
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        return_all_hiddens: bool = False,
-        token_embeddings: Optional[Tensor] = None,
-        context_tokens: Optional[Tensor] = None,
-        context_index: Optional[Tensor] = None,
-    ) -> Dict[str, List[Tensor]]:
-        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
-        encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
-        if context_tokens is None:
+    def encode_source(self, context: Optional[ContextStates], *source: Any) -> EncoderOut:
+        encoder_out = super().encode_source(context, *source)
+        if context is None:
             return encoder_out
-        rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
-        out = (
-            super().forward(rows.tokens)
-            if self.context_encoder is None
-            else self.context_encoder(rows.tokens)
-        )
-        states = out["encoder_out"][0].transpose(0, 1)
-        context = place(states, out["encoder_padding_mask"][0], rows.index)
         return append_context(encoder_out, context) if self.append else {**encoder_out, **context.entries()}
 
 

@@ -1,21 +1,21 @@
 """Context-aware transformer with a gated context encoder (Voita et al. 2018)."""
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from fairseq.data import Dictionary
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerConfig, TransformerDecoder, TransformerEncoder
-from torch import Tensor, nn
+from torch import nn
 
 from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
-from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
+from ctxmt_fairseq.models.context_model import MultiSourceModel
+from ctxmt_fairseq.models.rows_encoder import EncoderOut, RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
-from ctxmt_fairseq.modules.context_attention import given_context
+from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
 from ctxmt_fairseq.modules.context_layers import GatedContextEncoderLayer
-from ctxmt_fairseq.modules.context_rows import context_rows, place
 
 
-class GatedContextEncoder(ContextEncoder):
+class GatedContextEncoder(RowsEncoder):
     """Source and context encoder share embeddings and N - 1 layers; the source's last layer reads the
     context.
 
@@ -25,7 +25,6 @@ class GatedContextEncoder(ContextEncoder):
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
-        self.eos = dictionary.eos()
         self.context_encoder = TransformerEncoder(args, dictionary, embed_tokens)
         self.context_encoder.embed_positions = self.embed_positions
         self.context_encoder.layernorm_embedding = self.layernorm_embedding
@@ -33,24 +32,9 @@ class GatedContextEncoder(ContextEncoder):
             self.context_encoder.layers[number] = self.layers[number]
         self.layers[-1] = GatedContextEncoderLayer(TransformerConfig.from_namespace(args))
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        return_all_hiddens: bool = False,
-        token_embeddings: Optional[Tensor] = None,
-        context_tokens: Optional[Tensor] = None,
-        context_index: Optional[Tensor] = None,
-    ) -> Dict[str, List[Tensor]]:
-        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
-        context = None
-        if context_tokens is not None:
-            rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
-            out = self.context_encoder(rows.tokens)
-            states = out["encoder_out"][0].transpose(0, 1)
-            context = place(states, out["encoder_padding_mask"][0], rows.index)
+    def encode_source(self, context: Optional[ContextStates], *source: Any) -> EncoderOut:
         with given_context(self.layers[-1], context):
-            return super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+            return super().encode_source(context, *source)
 
 
 @register_model("gated_context_transformer")
