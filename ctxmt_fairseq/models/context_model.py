@@ -94,15 +94,8 @@ class ContextModel(TransformerModel):
         )
 
 
-class MultiSourceModel(ContextModel):
-    """A model for the task ``multi_source``, which can start from a sentence-level one.
-
-    Attributes:
-        context_format: how it wants the context's sentences.
-    """
-
-    context_inputs: Tuple[str, ...] = ("context_tokens", "context_index")
-    context_format = ContextFormat()
+class SeparateContextModel(ContextModel):
+    """A model that reads its context beside the source, and can start from a sentence-level one."""
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -135,6 +128,17 @@ class MultiSourceModel(ContextModel):
     @classmethod
     def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> TransformerDecoder:
         return ContextDecoder(args, tgt_dict, embed_tokens)
+
+
+class MultiSourceModel(SeparateContextModel):
+    """A model for the task ``multi_source``.
+
+    Attributes:
+        context_format: how it wants the context's sentences.
+    """
+
+    context_inputs: Tuple[str, ...] = ("context_tokens", "context_index")
+    context_format = ContextFormat()
 
 
 def add_fusion_args(parser: argparse.ArgumentParser) -> None:
