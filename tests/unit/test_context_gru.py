@@ -8,7 +8,7 @@ from torch import nn
 
 from ctxmt_fairseq.models import context_gru  # noqa: F401
 from ctxmt_fairseq.modules.gru import gru_update
-from tests.unit.test_concat_transformer import (
+from tests.unit.concat_models import (
     EOS,
     NET_INPUT,
     PAD,
@@ -17,7 +17,7 @@ from tests.unit.test_concat_transformer import (
     TASK,
     batch,
 )
-from tests.unit.test_concat_transformer import make as make_any
+from tests.unit.concat_models import make as make_any
 
 DEPTHS = {"plain": (1, 2), "deep": (3, 4)}
 ALL = pytest.mark.parametrize("depths", DEPTHS.values(), ids=DEPTHS.keys())

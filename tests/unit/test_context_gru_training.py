@@ -14,7 +14,7 @@ from torch import nn
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_gru import ContextGRU
 from ctxmt_fairseq.modules.gru import sequence_dropout
-from tests.unit.test_concat_transformer import (
+from tests.unit.concat_models import (
     NET_INPUT,
     PAD,
     SOURCES,
@@ -26,7 +26,7 @@ from tests.unit.test_concat_transformer import (
     batch,
     dictionary,
 )
-from tests.unit.test_concat_transformer import make as make_any
+from tests.unit.concat_models import make as make_any
 from tests.unit.test_context_gru import ALL, inputs_of, logits, make
 
 

@@ -12,7 +12,7 @@ from ctxmt_fairseq.evaluation.contrastive_scoring import _distinct_places, score
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample, Convention
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
-from tests.unit.test_concat_transformer import make
+from tests.unit.concat_models import make
 from tests.unit.test_forced_prefix import SIZES
 
 WORDS = "abcdefgh"

@@ -7,7 +7,7 @@ import torch
 from fairseq.sequence_generator import SequenceGenerator
 
 from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
-from tests.unit.test_concat_transformer import EOS, OPTIONS, PAD, TASK, TGT_SEP, batch, make, wanted
+from tests.unit.concat_models import EOS, OPTIONS, PAD, TASK, TGT_SEP, batch, make, wanted
 
 SIZES = {
     f"{side}_{name}": value
