@@ -5,6 +5,9 @@ from ctxmt_fairseq.models import (  # noqa: F401
     concat_transformer,
     context_encoder_transformer,
     context_gru,
+    cue_transformer,
     dual_encoder_transformer,
     gated_context_transformer,
+    mtcue_transformer,
+    tagging_transformer,
 )

@@ -141,13 +141,13 @@ class MultiSourceModel(SeparateContextModel):
     context_format = ContextFormat()
 
 
-def add_fusion_args(parser: argparse.ArgumentParser) -> None:
+def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial") -> None:
     """The options of ``ContextDecoder``."""
     parser.add_argument(
         "--context-fusion",
         choices=FUSIONS,
         help="how the decoder attends to source and context: one after the other, the sum, a second "
-        "attention over the two, or one attention over all states (flat, alias concat) (default: serial)",
+        f"attention over the two, or one attention over all states (flat, alias concat) (default: {default})",
     )
     parser.add_argument(
         "--context-gate",

@@ -34,6 +34,16 @@ SIZES: Dict[str, Dict[str, Any]] = {
         "decoder_attention_heads": 8,
         "share_all_embeddings": True,
     },
+    # Transformer-big (Vaswani et al. 2017), for the models that ask for it
+    "big": {
+        "encoder_embed_dim": 1024,
+        "encoder_ffn_embed_dim": 4096,
+        "encoder_layers": 6,
+        "encoder_attention_heads": 16,
+        "decoder_layers": 6,
+        "decoder_attention_heads": 16,
+        "share_all_embeddings": True,
+    },
 }
 
 
@@ -48,7 +58,7 @@ def apply_size(args: Any, size: str) -> None:
 
 
 def register_sizes(
-    model: str, defaults: Callable[[Any], None], base: Optional[Dict[str, Any]] = None
+    model: str, defaults: Callable[[Any], None], base: Optional[Dict[str, Any]] = None, big: bool = False
 ) -> None:
     """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base.
 
@@ -56,6 +66,7 @@ def register_sizes(
         model: a registered model.
         defaults: sets the defaults of the model's own options.
         base: what ``MODEL_base`` sets beside ``SIZES``, or in its place.
+        big: whether there is a MODEL_big.
     """
 
     def register(size: Optional[str]) -> None:
@@ -70,4 +81,5 @@ def register_sizes(
         register_model_architecture(model, f"{model}_{size}" if size else model)(architecture)
 
     for size in (None, *SIZES):
-        register(size)
+        if size != "big" or big:
+            register(size)

@@ -21,9 +21,9 @@ class ContextEmbeddings(nn.Module):
 
     def __init__(self, embed_dim: int, positions: bool = True, max_positions: int = 1024):
         super().__init__()
-        self.segments = _table(SEGMENTS, embed_dim)
-        self.roles = _table(3, embed_dim, padding_idx=PREVIOUS_SOURCE)
-        self.positions = _table(max_positions, embed_dim) if positions else None
+        self.segments = embedding_table(SEGMENTS, embed_dim)
+        self.roles = embedding_table(3, embed_dim, padding_idx=PREVIOUS_SOURCE)
+        self.positions = embedding_table(max_positions, embed_dim) if positions else None
 
     def forward(self, states: Tensor, distances: Tensor, roles: Tensor) -> Tensor:
         """``states`` with their embeddings added, (B, C, K, D); pads are no longer zero.
@@ -43,7 +43,7 @@ class ContextEmbeddings(nn.Module):
         return states + self.positions(places.clamp(max=self.positions.num_embeddings - 1))
 
 
-def _table(rows: int, embed_dim: int, **arguments: int) -> nn.Embedding:
+def embedding_table(rows: int, embed_dim: int, **arguments: int) -> nn.Embedding:
     """A table with fairseq's initial values; a row ``padding_idx`` is zero and stays so."""
     table = nn.Embedding(rows, embed_dim, **arguments)
     nn.init.normal_(table.weight, mean=0, std=embed_dim**-0.5)

@@ -1,0 +1,124 @@
+"""What the models of the task ``metadata_context`` have in common."""
+
+import argparse
+from typing import Any, Callable, Dict, List, Optional
+
+from fairseq.data import Dictionary
+from torch import Tensor, nn
+
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel
+from ctxmt_fairseq.modules.context_attention import ContextStates
+from ctxmt_fairseq.modules.vector_context import VectorContextEncoder
+
+EncoderOut = Dict[str, List[Tensor]]
+
+
+class MetadataModel(SeparateContextModel):
+    """A model for the task ``metadata_context``.
+
+    Attributes:
+        measured: what is learned from the task when a model is first built, by its name in ``args``; there it
+            stays, and with it in the checkpoint, so that evaluation does not depend on the training data.
+    """
+
+    measured: Dict[str, Callable[[Any], Any]] = {}
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> Any:
+        for name, measure in cls.measured.items():
+            if getattr(args, name, None) is None:
+                setattr(args, name, measure(task))
+        return super().build_model(args, task)
+
+
+class VectorModel(MetadataModel):
+    """A model with MTCue's context encoder."""
+
+    context_inputs = ("context_vectors", "context_distances")
+    measured = {
+        "vector_dimension": lambda task: int(task.vector_dimension),
+        "contexts_per_sample": lambda task: float(task.contexts_per_sample),
+        "farthest_context": lambda task: int(task.context_options().source_context),
+    }
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        parser.add_argument(
+            "--context-layers",
+            type=int,
+            metavar="N",
+            help="layers of the context encoder; 0: none, the projected vectors are the context (default: as "
+            "many as the source encoder's)",
+        )
+        parser.add_argument(
+            "--context-ffn-dim",
+            type=int,
+            metavar="N",
+            help="width of their feed-forward networks (default: the source encoder's)",
+        )
+        parser.add_argument(
+            "--context-positions",
+            choices=("yes", "no"),
+            help="whether vectors of sentences are marked with their distance (default: yes)",
+        )
+        parser.add_argument(
+            "--context-qk-norm",
+            choices=("yes", "no"),
+            help="normalise queries and keys in the context encoder (default: mtcue yes, cue no)",
+        )
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> Any:
+        """Raises BadInput: sizes of the context encoder that cannot be."""
+        for name, least in (("context_layers", 0), ("context_ffn_dim", 1)):
+            value = getattr(args, name)
+            if value < least:
+                raise BadInput(f"--{name.replace('_', '-')} {value}: expected {least} or more")
+        return super().build_model(args, task)
+
+
+class VectorEncoder(ContextEncoder):
+    """The source encoder, and beside it the encoder of the context's vectors."""
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(args, dictionary, embed_tokens)
+        self.context_encoder = VectorContextEncoder(
+            args,
+            args.vector_dimension,
+            args.context_layers,
+            args.context_ffn_dim,
+            args.farthest_context + 1 if args.context_positions == "yes" else None,
+            args.context_qk_norm == "yes",
+        )
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        context_vectors: Optional[Tensor] = None,
+        context_distances: Optional[Tensor] = None,
+    ) -> EncoderOut:
+        """fairseq's ``forward``; the context is that of ``VectorContextEncoder.forward``."""
+        encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        if context_vectors is None or context_distances is None:
+            return encoder_out
+        return self.join(encoder_out, self.context_encoder(context_vectors, context_distances))
+
+    def join(self, encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:
+        """``encoder_out`` with what the decoder is to see of the context."""
+        raise NotImplementedError
+
+
+def vector_defaults(args: Any) -> None:
+    """Table 3: the context encoder has the dimensions of the source encoder."""
+    defaults = {
+        "context_layers": getattr(args, "encoder_layers", 6),
+        "context_ffn_dim": getattr(args, "encoder_ffn_embed_dim", 2048),
+        "context_positions": "yes",
+    }
+    for name, value in defaults.items():
+        setattr(args, name, getattr(args, name, value))

@@ -1,0 +1,75 @@
+"""Contexts that come as vectors of whole texts (MTCue, sections 2.1 and 2.2)."""
+
+import copy
+from typing import Any, Optional
+
+from fairseq.modules import FairseqDropout, LayerNorm
+from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
+from torch import Tensor, nn
+
+from ctxmt_fairseq.modules.context_attention import ContextStates
+from ctxmt_fairseq.modules.context_embeddings import embedding_table
+from ctxmt_fairseq.modules.qk_norm_attention import QKNormEncoderLayer
+
+NOTHING = -2  # the distance where there is no vector; metadata has -1, the current sentence 0
+
+
+class VectorContextEncoder(nn.Module):
+    """Linear layer, distance embedding, self-attention layers.
+
+    Args:
+        cfg: fairseq's, for heads, dropout and the place of layer norms; with ``qk_norm`` also
+            ``contexts_per_sample``.
+        vector_dim: R, width of the vectors.
+        layers: their number; 0: the linear layer's output, with distances, is all.
+        ffn_dim: width of the layers' feed-forward networks.
+        distances: rows of the table of distances, 0 for the current sentence's vector; sentences beyond share
+            the last. None: distances have no embedding.
+        qk_norm: ``QKNormAttention`` in the layers.
+    """
+
+    def __init__(
+        self, cfg: Any, vector_dim: int, layers: int, ffn_dim: int, distances: Optional[int], qk_norm: bool
+    ):
+        super().__init__()
+        cfg = copy.deepcopy(cfg)
+        cfg.encoder.ffn_embed_dim = ffn_dim
+        embed_dim = cfg.encoder.embed_dim
+        self.projection = nn.Linear(vector_dim, embed_dim)
+        nn.init.xavier_uniform_(self.projection.weight)
+        nn.init.zeros_(self.projection.bias)
+        self.distance_embeddings = None if distances is None else embedding_table(distances, embed_dim)
+        self.dropout = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
+        layer = QKNormEncoderLayer if qk_norm else TransformerEncoderLayerBase
+        self.layers = nn.ModuleList(layer(cfg) for _ in range(layers))
+        self.layer_norm = LayerNorm(embed_dim) if cfg.encoder.normalize_before and layers else None
+
+    def forward(self, vectors: Tensor, distances: Tensor) -> ContextStates:
+        """One state for each vector, K = M; the order of a row's vectors plays no part.
+
+        Args:
+            vectors: (B, M, R), M at least 1; zeros where there is nothing.
+            distances: LongTensor (B, M): 0 the current sentence, 1 and more previous ones, -1 metadata, -2
+                nothing.
+        """
+        padding = distances.eq(NOTHING)
+        states = self.projection(vectors.to(self.projection.weight.dtype))
+        if self.distance_embeddings is not None:
+            farthest = self.distance_embeddings.num_embeddings - 1
+            places = self.distance_embeddings(distances.clamp(0, farthest))
+            states = states + places.masked_fill(distances.lt(0).unsqueeze(-1), 0)
+        states = self.dropout(states).transpose(0, 1)
+        hidden = padding & ~padding.all(dim=1, keepdim=True)  # a row of pads alone would give NaN
+        for layer in self.layers:
+            states = layer(states, hidden)
+        if self.layer_norm is not None:
+            states = self.layer_norm(states)
+        return ContextStates(states.transpose(0, 1), padding)
+
+
+def mean_context(context: ContextStates) -> ContextStates:
+    """The mean of each row's states as its only one, K = 1 (MTCue, section 3.3: CUE)."""
+    present = ~context.padding
+    total = context.states.masked_fill(context.padding.unsqueeze(-1), 0).sum(dim=1, keepdim=True)
+    count = present.sum(dim=1).clamp(min=1)[:, None, None]
+    return ContextStates(total / count, ~present.any(dim=1, keepdim=True))
