@@ -5,6 +5,7 @@ over the training text (``vocabulary``), binarise with fairseq, compare counts, 
 """
 
 import contextlib
+import hashlib
 import itertools
 import shutil
 from collections import Counter
@@ -140,6 +141,7 @@ def _stage(corpus: Corpus, split: str, files: TextFiles, folder: Path) -> Dict[s
     if files.has("meta.jsonl"):
         columns["meta"] = folder / corpus.name(split, "meta.jsonl")
     sentences, documents, context_only, previous = 0, 0, 0, None
+    digest = hashlib.sha256()
     with contextlib.ExitStack() as stack:
         outputs = {
             column: stack.enter_context(open(path, "w", encoding="utf-8", newline="\n"))
@@ -148,11 +150,17 @@ def _stage(corpus: Corpus, split: str, files: TextFiles, folder: Path) -> Dict[s
         for row in tqdm(files.rows(), desc=f"check {split}", unit=" lines", disable=None):
             for column, output in outputs.items():
                 output.write(getattr(row, column) + "\n")
+            digest.update(row.source_line)
             sentences += 1
             documents += row.document != previous
             context_only += row.current == "0"
             previous = row.document
-    return {"sentences": sentences, "documents": documents, "context_only": context_only}
+    return {
+        "sentences": sentences,
+        "documents": documents,
+        "context_only": context_only,
+        "source_digest": digest.hexdigest(),
+    }
 
 
 def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers: int) -> Dict[str, int]:

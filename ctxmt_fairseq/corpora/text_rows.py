@@ -27,6 +27,11 @@ class Row:
     current: Optional[str] = None
     meta: Optional[str] = None
 
+    @property
+    def source_line(self) -> bytes:
+        """The source text as a line: SHA-256 over a split's lines is its digest."""
+        return f"{self.source}\n".encode()
+
 
 @dataclass(frozen=True)
 class TextFiles:
