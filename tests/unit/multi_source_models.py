@@ -1,17 +1,11 @@
 """Tiny models and batches of the task ``multi_source``, for tests."""
 
-import argparse
-from types import SimpleNamespace
-
-import torch
-from fairseq.models import ARCH_CONFIG_REGISTRY, build_model
-
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.multi_source_dataset import ContextFormat, MultiSourceDataset
 from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
+from tests.unit.random_models import STOCK_TASK, build_random, logits  # noqa: F401
 from tests.unit.window_datasets import VOCABULARY, sentences
 
-TASK = SimpleNamespace(source_dictionary=VOCABULARY, target_dictionary=VOCABULARY)
 DUAL = "dual_encoder_transformer"
 CACHING = "caching_transformer"
 CASES = {
@@ -49,17 +43,9 @@ CASES = {
 
 
 def make(case="dual serial", seed=1, size="tiny", **options):
-    """A model in evaluation mode, with all parameters random: fairseq starts biases at 0, which hides
-    errors."""
+    """A model of a case, or of an architecture, with random weights."""
     arch, more = CASES[case] if isinstance(case, str) and case in CASES else (case, {})
-    args = argparse.Namespace(**{"arch": f"{arch}_{size}", "dropout": 0.1, **more, **options})
-    ARCH_CONFIG_REGISTRY[args.arch](args)
-    torch.manual_seed(seed)
-    model = build_model(args, TASK).eval()
-    for parameter in model.parameters():
-        if parameter.dim() == 1:
-            torch.nn.init.normal_(parameter, 0.5, 0.3)
-    return model
+    return build_random(f"{arch}_{size}", STOCK_TASK, seed, **{"dropout": 0.1, **more, **options})
 
 
 def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
@@ -79,10 +65,3 @@ def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
         sentences(n, 4, longest), VOCABULARY, sentences(n, 210, longest), VOCABULARY,
         builder, context_inputs=inputs, name="split", **extra,
     )  # fmt: skip
-
-
-def logits(model, batch):
-    """(B, T, V), rows in the order of their lines."""
-    order = batch["id"].argsort()
-    with torch.no_grad():
-        return model(**batch["net_input"])[0][order]

@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 import torch
-from fairseq.models.transformer import TransformerModel
-from fairseq.sequence_generator import SequenceGenerator
 
 from tests.unit.multi_source_models import CASES, dataset, logits, make
+from tests.unit.random_models import (
+    check_beam_search,
+    check_step_by_step,
+    cross_entropy,
+    stock_twin,
+    without_context,
+)
 from tests.unit.window_datasets import EOS, PAD, VOCABULARY
 
 LINES = [0, 1, 4, 8, 9, 11, 23, 24, 25, 30, 42]
@@ -37,64 +42,25 @@ def test_without_context_it_is_the_stock_transformer(case):
     model = make(case, **own)
     stock = stock_twin(model)
     batch = batch_of(dataset(model, context_selection="absent"))
-    inputs = ("src_tokens", "src_lengths", "prev_output_tokens")
     with torch.no_grad():
-        expected = stock(**{name: batch["net_input"][name] for name in inputs})[0]
+        expected = stock(**without_context(batch)["net_input"])[0]
         torch.testing.assert_close(model(**batch["net_input"])[0], expected, atol=1e-6, rtol=1e-5)
     alone = batch_of(dataset(model), [9])  # no context in its document
     torch.testing.assert_close(logits(model, alone)[0], expected[batch["id"].tolist().index(9)][:
                                alone["target"].size(1)], atol=1e-5, rtol=1e-5)  # fmt: skip
 
 
-def stock_twin(model):
-    """fairseq's transformer with the same weights, as far as it has them."""
-    stock = TransformerModel(
-        model.cfg,
-        TransformerModel.build_encoder(model.cfg, VOCABULARY, model.encoder.embed_tokens),
-        TransformerModel.build_decoder(model.cfg, VOCABULARY, model.decoder.embed_tokens),
-    ).eval()
-    own = model.state_dict()
-    stock.load_state_dict({name: own[name] for name in stock.state_dict()})
-    return stock
-
-
 @every_case
 def test_a_step_at_a_time_is_all_at_once(case):
     model = make(case)
-    inputs = dict(batch_of(dataset(model))["net_input"])
-    beams = torch.arange(len(LINES)).repeat_interleave(2)
-    tokens = inputs.pop("prev_output_tokens")[beams]
-    tokens[1::2, 1:] = torch.where(
-        tokens[1::2, 1:].eq(PAD), PAD, 300
-    )  # the second beam of each sentence differs
-    with torch.no_grad():
-        encoder_out = model.encoder.reorder_encoder_out(model.encoder.forward_torchscript(inputs), beams)
-        expected = model.decoder(tokens, encoder_out=encoder_out)[0]
-        state = {}
-        order = torch.arange(len(tokens))
-        for step in range(tokens.size(1)):
-            prefix = tokens[order][:, : step + 1]
-            found = model.decoder(prefix, encoder_out=encoder_out, incremental_state=state)[0][:, -1]
-            real = prefix[:, -1].ne(PAD)
-            torch.testing.assert_close(found[real], expected[order, step][real], atol=1e-5, rtol=1e-4)
-            swap = torch.arange(len(tokens)) ^ torch.randint(2, (len(LINES),)).repeat_interleave(2)
-            encoder_out = model.encoder.reorder_encoder_out(encoder_out, swap)
-            model.decoder.reorder_incremental_state_scripting(state, swap)
-            order = order[swap]
+    check_step_by_step(model, batch_of(dataset(model)))
 
 
 @every_case
 def test_beam_search_does_not_depend_on_the_batch(case):
     model = make(case)
-    generator = SequenceGenerator([model], VOCABULARY, beam_size=3, max_len_b=8)
     data = dataset(model, target_context=0)
-    batch = batch_of(data)
-    together = dict(zip(batch["id"].tolist(), generator.generate([model], batch), strict=True))
-    for line in LINES:
-        alone = generator.generate([model], batch_of(data, [line]))[0]
-        assert [h["tokens"].tolist() for h in alone] == [h["tokens"].tolist() for h in together[line]]
-        np.testing.assert_allclose([float(h["score"]) for h in alone], [float(h["score"]) for h in
-        together[line]], atol=1e-4)  # fmt: skip
+    check_beam_search(model, batch_of(data), lambda line: batch_of(data, [line]))
 
 
 @every_case
@@ -102,10 +68,7 @@ def test_beam_search_does_not_depend_on_the_batch(case):
 def test_loss_and_gradients_are_finite(case, selection):
     model = make(case).train()
     batch = batch_of(dataset(model, context_selection=selection))
-    output = model(**batch["net_input"])[0]
-    loss = torch.nn.functional.cross_entropy(
-        output.flatten(0, 1), batch["target"].flatten(), ignore_index=PAD
-    )
+    loss = cross_entropy(model, batch)
     loss.backward()
     assert torch.isfinite(loss)
     gradients = {name: parameter.grad for name, parameter in model.named_parameters()}

@@ -1,40 +1,15 @@
 """Context-aware models that start from a sentence-level one."""
 
-import argparse
-import copy
-
 import pytest
 import torch
-from fairseq.models import ARCH_CONFIG_REGISTRY, build_model
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
-from ctxmt_fairseq.models.sizes import apply_size
-from tests.unit.multi_source_models import CASES, TASK, dataset, logits, make
-from tests.unit.window_datasets import PAD
+from tests.unit.multi_source_models import CASES, dataset, logits, make
+from tests.unit.random_models import check_whole, saved, step, stock_model, without_context
 
 # Flat fusion of one shared encoder has nothing that is new.
 every_case = pytest.mark.parametrize("case", [case for case in CASES if case != "dual shared token"])
-
-
-def stock_model(size="tiny", **options):
-    """fairseq's ``transformer`` in evaluation mode, all parameters random."""
-    args = argparse.Namespace(arch="transformer", **options)
-    apply_size(args, size)
-    ARCH_CONFIG_REGISTRY["transformer"](args)
-    torch.manual_seed(11)
-    model = build_model(args, TASK).eval()
-    for parameter in model.parameters():
-        if parameter.dim() == 1:
-            torch.nn.init.normal_(parameter, 0.5, 0.3)
-    return model
-
-
-def saved(model, path):
-    """A checkpoint as fairseq writes it, as far as a model's weights go."""
-    cfg = {"model": argparse.Namespace(arch="transformer")}
-    torch.save({"args": None, "cfg": cfg, "model": model.state_dict(), "extra_state": {}}, path)
-    return str(path)
 
 
 def pair(case, tmp_path, **options):
@@ -53,35 +28,11 @@ def batch_of(model, **options):
     return data.collater([data[line] for line in (0, 1, 4, 9, 23)])
 
 
-def sentence_level(model, batch):
-    names = ("src_tokens", "src_lengths", "prev_output_tokens")
-    return logits(model, {**batch, "net_input": {name: batch["net_input"][name] for name in names}})
-
-
-def step(model, batch):
-    """One step of training, of the parameters that may be trained."""
-    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.05)
-    output = model.train()(**batch["net_input"])[0]
-    torch.nn.functional.cross_entropy(
-        output.flatten(0, 1), batch["target"].flatten(), ignore_index=PAD
-    ).backward()
-    optimizer.step()
-    model.eval()
-
-
-def check_whole(model, absent, expected):
-    """Without context the logits are ``expected``: without its inputs to the last bit, else to 1e-6."""
-    # torch computes frozen linear maps in another way, which moves results by 1e-6.
-    model = copy.deepcopy(model).requires_grad_()
-    assert torch.equal(sentence_level(model, absent), expected)
-    torch.testing.assert_close(logits(model, absent), expected, atol=1e-6, rtol=1e-6)
-
-
 @every_case
 def test_the_sentence_model_is_whole_before_and_after_a_step(case, tmp_path):
     stock, model = pair(case, tmp_path)
     absent, present = batch_of(model, context_selection="absent"), batch_of(model)
-    expected = sentence_level(stock, absent)
+    expected = logits(stock, without_context(absent))
     check_whole(model, absent, expected)
     before = logits(model, present)
     step(model, present)
