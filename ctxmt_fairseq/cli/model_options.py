@@ -15,6 +15,8 @@ def add_model_options(parser: Any) -> None:
         "--target-context-on-source", type=int, metavar="N", help="the same, on the source side"
     )
     group.add_argument("--context-selection", metavar="NAME", help="document, random, empty, absent, ...")
+    group.add_argument("--metadata-fields", metavar="NAMES", help="all, none, or names joined by commas")
+    group.add_argument("--current-vector", choices=("yes", "no"), help="the current sentence's own vector")
 
 
 def load_from_options(args: Any) -> Any:
@@ -24,7 +26,7 @@ def load_from_options(args: Any) -> Any:
         BadInput: see ``load_models``.
     """
     from ctxmt_fairseq.generation.loading import load_models
-    from ctxmt_fairseq.tasks.context_options import DEFAULTS
+    from ctxmt_fairseq.tasks.context_options import DEFAULTS, METADATA_DEFAULTS
 
-    options = {name: getattr(args, name, None) for name in DEFAULTS}
+    options = {name: getattr(args, name, None) for name in (*DEFAULTS, *METADATA_DEFAULTS)}
     return load_models(args.path, args.data, options, args.cpu)

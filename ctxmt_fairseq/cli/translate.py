@@ -4,8 +4,11 @@ The input is text with document ids (--docids), text with blank lines between do
 ({"source": ..., "document": ...}). With target context the model's own earlier translations are forced as the
 prefix of the next sentence; --target-context-from gives them instead (post-editing: a file, or '-' for
 corrections that arrive line by line on stdin: after each printed translation one line, empty to accept it).
+Models of the task metadata_context also read what is known of the sentences: --context, --contexts.
 
-Example: ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4
+Examples:
+  ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4
+  ctxmt translate mtcue.pt test.en --docids test.docids --context "Formal conversation"
 """
 
 import argparse
@@ -24,6 +27,10 @@ def add_arguments(parser) -> None:
                         help="force the target context, or decode the whole target window")  # fmt: skip
     parser.add_argument("--target-context-from", metavar="FILE",
                         help="target context: one line per input line, or '-' (default: own)")  # fmt: skip
+    parser.add_argument("--context", metavar="TEXT", action="append",
+                        help="what is known of all sentences (may be given several times)")  # fmt: skip
+    parser.add_argument("--contexts", metavar="FILE",
+                        help="the same of each: one JSON object of strings per input line")  # fmt: skip
     parser.add_argument(
         "--keep-sentence", choices=("current", "first"), help="sentence of the decoded window"
     )
@@ -59,6 +66,20 @@ def read_input(args):
     return input_documents.read_blank_line_documents(args.input)
 
 
+def read_metadata(args, documents):
+    """Text by field for every sentence, from --contexts and --context; None if neither is given."""
+    from ctxmt_fairseq.generation import input_documents
+
+    if not (args.context or args.contexts):
+        return None
+    records = [{} for _ in documents.sentences]
+    if args.contexts:
+        lines = input_documents.read_metadata(args.contexts, documents.height)
+        records = [lines[line] for line in documents.output_lines]
+    prompts = {f"prompt {number}": text for number, text in enumerate(args.context or (), 1)}
+    return [{**record, **prompts} for record in records]
+
+
 def run(args) -> None:
     import sys
 
@@ -71,7 +92,10 @@ def run(args) -> None:
         if getattr(args, name) < 1:
             raise BadInput(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
     documents = read_input(args)
+    metadata = read_metadata(args, documents)
     loaded = load_from_options(args)
+    if metadata and not loaded.reads_metadata:
+        raise BadInput("--context, --contexts: expected a model of the task metadata_context")
     search = argparse.Namespace(**{name: getattr(args, name) for name in SEARCH})
     translator = DocumentTranslator(loaded, search, args.decoding, args.documents_at_once)
     if args.target_context_from and not translator.dependent:
@@ -81,9 +105,11 @@ def run(args) -> None:
             "--target-context-from -: translations go to stdout; expected no --output, no --scores"
         )
     if args.target_context_from == "-":
-        post_edit(translator, documents, sys.stdin, sys.stdout)
+        post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
     else:
         settings = {name: value for name, value in vars(args).items() if name != "run"}
-        translate_file(translator, documents, args.output, settings, args.target_context_from, args.scores)
+        translate_file(
+            translator, documents, args.output, settings, args.target_context_from, args.scores, metadata
+        )
     if translator.count.windows and translator.loaded.task.context_options().target_context:
         print(f"ctxmt: {translator.count}", file=sys.stderr)

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Dict, Iterator, Union
+from typing import Any, Dict, Iterator, Optional, Union
 
 from ctxmt_fairseq.errors import BadInput
 
@@ -31,6 +31,13 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
     if version != VERSION:
         raise BadInput(f"expected version {VERSION}, found {version!r}", path)
     return description
+
+
+def source_digest(folder: PathLike, split: str) -> Optional[str]:
+    """The digest of a split's source text; None for a folder that does not tell."""
+    if not (Path(folder) / DESCRIPTION).is_file():
+        return None
+    return read_description(folder)["splits"].get(split, {}).get("source_digest")
 
 
 def write_description(folder: PathLike, description: Dict[str, Any]) -> None:

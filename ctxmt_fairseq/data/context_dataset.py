@@ -1,21 +1,19 @@
-"""What the datasets of the three tasks share: sizes with context, an order that depends on (seed, epoch)
-alone, batches that lose no sentence. Examples are built on the fly from single binarised sentences."""
+"""What the datasets of the three tasks share: examples that are built on the fly from single binarised
+sentences, and batches of them."""
 
 import itertools
-import logging
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
-from fairseq.data import Dictionary, FairseqDataset
+from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
-from ctxmt_fairseq.data import ordering, randomness
+from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.sized_dataset import SizedDataset
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Sizes, Slots, WindowBuilder
+from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
-
-logger = logging.getLogger(__name__)
 
 
 def join(sentences: Sequence[torch.Tensor], separator: int) -> torch.Tensor:
@@ -27,7 +25,7 @@ def join(sentences: Sequence[torch.Tensor], separator: int) -> torch.Tensor:
     return window
 
 
-class ContextDataset(FairseqDataset):
+class ContextDataset(SizedDataset):
     """Base: a subclass says what stands on the source side (``source_side``).
 
     An example is a dictionary: ``id`` (the current sentence's line, from 0), ``source`` (what the encoder
@@ -49,9 +47,6 @@ class ContextDataset(FairseqDataset):
         seed: of every random choice; with the epoch and the line it determines the example.
     """
 
-    layout = "window"  # how context and current sentence share the source positions (``WindowBuilder.sizes``)
-    marks = 0  # tokens that the subclass adds to a context sentence
-
     def __init__(
         self,
         source: Any,
@@ -70,17 +65,10 @@ class ContextDataset(FairseqDataset):
         pad_to_multiple: int = 1,
         name: str = "",
     ):
-        self.source, self.target = source, target
+        super().__init__(source, target, builder, current, training, max_window_tokens, seed, name)
         self.dictionary = source_dictionary
-        self.builder = builder
-        self.lines = np.arange(builder.documents.sentences, dtype=np.int32) if current is None else current
-        self.training = training
         self.coword_dropout = coword_dropout if training else 0.0
-        self.max_window_tokens = max_window_tokens if training else None
         self.context_inputs = context_inputs
-        self.seed = seed
-        self.name = name
-        self.epoch = 1
         self.separator = source_dictionary.index(SEPARATOR)
         self.target_separator = target_dictionary.index(SEPARATOR)
         self.mask = source_dictionary.index(MASK)
@@ -91,146 +79,10 @@ class ContextDataset(FairseqDataset):
             left_pad_target=left_pad_target,
             pad_to_multiple=pad_to_multiple,
         )
-        self.limits: Tuple[Optional[int], Optional[int]] = (None, None)
-        self._whole: Optional[Sizes] = None
-        self._sizes: Optional[Sizes] = None
         self.empty = torch.tensor([source_dictionary.eos()])
         options = builder.options
         if target is None and (options.target_context_on_source or options.context_selection == "reference"):
             raise BadInput(f"{name}: expected target sentences, which stand as context on the source side")
-
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    # ---- randomness: a function of (seed, epoch, line) -------------------------------------------------
-
-    def set_epoch(self, epoch: int) -> None:
-        if epoch != self.epoch and self.builder.depends_on_epoch and self.training:
-            self._whole = self._sizes = None
-        self.epoch = epoch
-
-    @property
-    def _draw_epoch(self) -> int:
-        return self.epoch if self.training else 0
-
-    # ---- sizes -----------------------------------------------------------------------------------------
-
-    def _measure(
-        self, lines: np.ndarray, max_source: Optional[int] = None, max_target: Optional[int] = None
-    ) -> Sizes:
-        target_sizes = None if self.target is None else self.target.sizes
-        limits = max_source, max_target, self.layout, self.marks
-        return self.builder.sizes(lines, self.source.sizes, target_sizes, self._draw_epoch, *limits)
-
-    @property
-    def whole_sizes(self) -> Sizes:
-        """Sizes of all windows if there were no limits."""
-        if self._whole is None:
-            self._whole = self._measure(self.lines)
-        return self._whole
-
-    @property
-    def window_sizes(self) -> Sizes:
-        """Sizes of all windows within the current limits."""
-        if self._sizes is None:
-            self._sizes = whole = self.whole_sizes
-            long = np.flatnonzero(self._exceeding(whole))
-            if len(long):
-                self._sizes = Sizes(*(array.copy() for array in whole))
-                for sizes, shortened in zip(
-                    self._sizes, self._measure(self.lines[long], *self.limits), strict=True
-                ):
-                    sizes[long] = shortened
-        return self._sizes
-
-    def _exceeding(self, sizes: Sizes) -> np.ndarray:
-        """Which windows are longer than the limits: (n,) bool."""
-        too_long = np.zeros(len(self), bool)
-        for tokens, limit in zip((sizes.source, sizes.target), self.limits, strict=True):
-            if limit is not None:
-                too_long |= tokens > limit
-        return too_long
-
-    def _too_long(self) -> np.ndarray:
-        """Examples whose current sentence alone is longer than the limits: (m,)."""
-        examples = np.flatnonzero(self._exceeding(self.whole_sizes))
-        lines, too_long = self.lines[examples], np.zeros(len(examples), bool)
-        for sentences, limit in zip((self.source, self.target), self.limits, strict=True):
-            if sentences is not None and limit is not None:
-                too_long |= np.asarray(sentences.sizes)[lines] > limit
-        return examples[too_long]
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """(n, 2) source and target tokens of every window."""
-        return np.stack([self.window_sizes.source, self.window_sizes.target], axis=1)
-
-    def size(self, index: int) -> Tuple[int, int]:
-        return int(self.window_sizes.source[index]), int(self.window_sizes.target[index])
-
-    def num_tokens(self, index: int) -> int:
-        return max(self.size(index))
-
-    def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        return np.maximum(self.window_sizes.source[indices], self.window_sizes.target[indices])
-
-    def ordered_indices(self) -> np.ndarray:
-        """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch)."""
-        # By sizes without limits: fairseq tells the limits later, and the order must not depend on when.
-        rng = np.random.default_rng((randomness.ORDER, self.seed, self.epoch)) if self.training else None
-        return ordering.by_size(self.whole_sizes.source, self.whole_sizes.target, rng)
-
-    def filter_indices_by_size(self, indices: np.ndarray, max_sizes: Any):
-        """Shorten windows that the model cannot hold, and leave out what cannot be shortened.
-
-        Args:
-            indices: (m,) examples.
-            max_sizes: tokens of the source and of the target window, or one number for both; None: no limit.
-
-        Returns:
-            the indices to use, and a list of those left out: examples whose current sentence alone is too
-            long, and in training those longer than ``max_window_tokens``.
-        """
-        source, target = max_sizes if isinstance(max_sizes, (tuple, list)) else (max_sizes, max_sizes)
-        limits = source, target
-        if limits != self.limits:
-            self.limits, self._sizes = limits, None
-        if self.max_window_tokens is None and self.window_sizes is self.whole_sizes:
-            return indices, []  # the usual case; millions of examples need not be gone through
-        left_out = np.zeros(len(self), bool)
-        left_out[self._too_long()] = True
-        if self.max_window_tokens is not None:
-            left_out |= self.whole_sizes.source > self.max_window_tokens
-        shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
-        if shortened:
-            logger.warning(
-                "%s: %d of %d windows are longer than the model's %s source, %s target positions; "
-                "their farthest context is left out", self.name, shortened, len(self), *limits
-            )  # fmt: skip
-        chosen = left_out[indices]
-        return indices[~chosen], indices[chosen].tolist()
-
-    def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """As fairseq's, but the last batch is kept whatever its size: no sentence is lost."""
-        if len(indices) == 0:
-            raise BadInput(f"{self.name}: no example is left to make a batch of")
-        self._check_sizes(indices, max_tokens)
-        batches = super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
-        batched = sum(len(batch) for batch in batches)
-        if batched < len(indices):
-            batches = list(batches) + [indices[batched:]]
-        return batches
-
-    def _check_sizes(self, indices: np.ndarray, max_tokens: Optional[int]) -> None:
-        sizes = self.window_sizes
-        if max_tokens is None or max(sizes.source.max(), sizes.target.max()) <= max_tokens:
-            return
-        worst = indices[self.num_tokens_vec(indices).argmax()]
-        if self.num_tokens(worst) > max_tokens:
-            raise BadInput(
-                f"{self.name}: line {self.lines[worst] + 1}: expected a window of at most "
-                f"--max-tokens {max_tokens}, found {self.num_tokens(worst)} tokens"
-            )
 
     # ---- examples --------------------------------------------------------------------------------------
 
@@ -311,4 +163,30 @@ class ContextDataset(FairseqDataset):
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         """The source context of a batch, rows in its order."""
+        raise NotImplementedError
+
+    # ---- what a model sees -----------------------------------------------------------------------------
+
+    def visible(self, example: Dict[str, Any]) -> Tuple[Any, ...]:
+        """All that a model sees of an example's source side, hashable; what only names it (its line) is left
+        out. The first two entries are the source's tokens and the number of target context sentences."""
+        return (
+            tuple(example["source"].tolist()),
+            example["target_context_sizes"],
+            self.visible_context(example),
+        )
+
+    def restored(self, number: int, visible: Tuple[Any, ...]) -> Dict[str, Any]:
+        """The reverse of ``visible``, for the collater: an example of line ``number`` without target."""
+        tokens, sizes, context = visible
+        source = torch.tensor(tokens)
+        named = {"id": number, "source": source, "current": source, "target": None}
+        return {**named, "target_context_sizes": sizes, **self.restored_context(number, context)}
+
+    def visible_context(self, example: Dict[str, Any]) -> Any:
+        """The part of ``visible`` that the subclass adds."""
+        raise NotImplementedError
+
+    def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
+        """The reverse of ``visible_context``."""
         raise NotImplementedError

@@ -27,3 +27,9 @@ class DocumentWindowDataset(ContextDataset):
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         return {"current_segment": torch.tensor([sample["current_segment"] for sample in samples])}
+
+    def visible_context(self, example: Dict[str, Any]) -> int:
+        return example["current_segment"]
+
+    def restored_context(self, number: int, context: int) -> Dict[str, Any]:
+        return {"current_segment": context}

@@ -40,6 +40,6 @@ def metadata_text(field: str, value: str) -> Optional[str]:
 
 
 def is_prompt(field: str) -> bool:
-    """Whether a field's text is addressed to the model itself, such as "Formal conversation", instead of coming
-    with the corpus: the fields "", "prompt", "prompt 2", ... A choice of fields does not concern it."""
+    """Whether a field's text is addressed to the model, such as "Formal conversation", instead of being the
+    corpus': the fields "", "prompt", "prompt 2", ... A choice of fields does not concern it."""
     return not field or field.startswith("prompt")

@@ -130,6 +130,21 @@ class MultiSourceDataset(ContextDataset):
         texts = [text for sample in samples for text in sample["context"]]
         return {**batch, "context_tokens": self._pad(texts).view(len(samples), len(rows[0]), -1)}
 
+    def visible_context(self, example: Dict[str, Any]) -> Any:
+        texts = tuple(None if text is None else tuple(text.tolist()) for text in example["context"])
+        return texts, tuple((row.role, row.distance) for row in example["context_rows"])
+
+    def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
+        texts, places = context
+        return {
+            "context": [None if text is None else torch.tensor(text) for text in texts],
+            # Equal sentences may stand in several places: each is its own here.
+            "context_rows": [
+                Row(-3 - number * len(places) - at, role, distance)
+                for at, (role, distance) in enumerate(places)
+            ],
+        }
+
     def _distinct(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         places: Dict[Any, int] = {}
         texts: List[torch.Tensor] = []

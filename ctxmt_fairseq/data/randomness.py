@@ -11,7 +11,7 @@ _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 
 # What a number is drawn for: separate streams, so that one option does not shift another's numbers.
-CONTEXT_SIZE, RANDOM_CONTEXT, COWORD, ORDER = range(4)
+CONTEXT_SIZE, RANDOM_CONTEXT, COWORD, ORDER, CONTEXT_DROPOUT = range(5)
 
 
 def _mix(value: np.ndarray) -> np.ndarray:

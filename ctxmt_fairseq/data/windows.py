@@ -6,7 +6,7 @@ source context, current sentence, following source context; on the target side: 
 """
 
 from dataclasses import dataclass, fields
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -151,7 +151,7 @@ class WindowBuilder:
             if options.context_selection == "empty":
                 sentences = np.full_like(sentences, EMPTY)
             elif options.context_selection == "random":
-                sentences = self._elsewhere(indices, start, end, step * distances, epoch)
+                sentences = self.elsewhere(indices, step * distances, epoch)
             return np.where(present, sentences, ABSENT).T
 
         slots = Slots(
@@ -169,8 +169,15 @@ class WindowBuilder:
             target_on_source=reference[:, None], source_before=nothing, source_after=nothing
         )
 
-    def _elsewhere(self, indices, start, end, offsets, epoch) -> np.ndarray:
-        """A sentence of another document for each sentence (n,) and offset (d, 1), for every role: (d, n)."""
+    def elsewhere(self, indices: np.ndarray, offsets: Any, epoch: int) -> np.ndarray:
+        """A random sentence of another document for each of n sentences.
+
+        Args:
+            indices: (n,) sentences.
+            offsets: what the sentence stands for, as a distance: one number gives (n,), (d, 1) gives (d, n).
+            epoch: of the random choice.
+        """
+        start, end = self.documents.bounds(indices)
         own = end - start
         others = (self.documents.sentences - own).astype(np.uint64)
         draws = randomness.bits(randomness.RANDOM_CONTEXT, self.seed, epoch, indices, offsets + 1000)
@@ -199,7 +206,8 @@ class WindowBuilder:
             target_lengths: likewise; None when there is no target text.
             max_source, max_target: limits in tokens; None for no limit.
             layout: what the source limit holds for: "window" (context and current sentence together),
-                "joined" (the context together, the current sentence apart) or "rows" (each sentence).
+                "joined" (the context together, the current sentence apart) or "rows" (each sentence);
+                "vectors": as "rows", and a context sentence counts as one token.
             marks: tokens that are added to a context sentence.
         """
         limits = max_source, max_target, layout, marks
@@ -219,6 +227,7 @@ class WindowBuilder:
         slots = self.slots(indices, epoch)
         source = np.asarray(source_lengths)[indices].astype(np.int32)
         apart = source.copy() if layout == "joined" else 0
+        context_lengths = None if layout == "vectors" else source_lengths
         target = np.zeros_like(source)
         if target_lengths is not None:
             target = np.asarray(target_lengths)[indices].astype(np.int32)
@@ -227,15 +236,15 @@ class WindowBuilder:
         for distance in range(1, max(slot.shape[1] for slot in slots) + 1):
             context = (
                 _tokens(_at(slots.target_on_source, -distance), target_lengths),
-                _tokens(_at(slots.source_before, -distance), source_lengths),
-                _tokens(_at(slots.source_after, distance - 1), source_lengths),
+                _tokens(_at(slots.source_before, -distance), context_lengths),
+                _tokens(_at(slots.source_after, distance - 1), context_lengths),
             )
             more_source = sum(context)
             if marks:
                 more_source = more_source + marks * sum(np.asarray(tokens) > 0 for tokens in context)
             more_target = _tokens(_at(slots.target_before, -distance), target_lengths)
             if max_source is not None:
-                if layout == "rows":
+                if layout in ("rows", "vectors"):
                     for tokens in context:
                         fits &= np.asarray(tokens) + marks <= max_source
                 else:
@@ -258,7 +267,9 @@ def _tokens(sentences: Optional[np.ndarray], lengths: Optional[np.ndarray]):
     """Tokens that the sentences of one slot add to a window; each brings its own separator."""
     if sentences is None:
         return 0
-    if lengths is None:  # target text that is not known yet: the translation of what comes before
+    if (
+        lengths is None
+    ):  # a vector, or target text that is not known yet: the translation of what comes before
         return (sentences != ABSENT).astype(np.int32)
     # A sentence's </s> becomes its separator, so its length counts whole; ABSENT and EMPTY read any entry.
     counted = np.asarray(lengths)[np.maximum(sentences, 0)].astype(np.int32)

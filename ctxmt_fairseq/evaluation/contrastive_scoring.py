@@ -4,7 +4,7 @@ Each distinct (visible source, visible target) pair is scored once, so that exam
 apart get the very same score; each distinct source is encoded once for all its candidates.
 """
 
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -14,16 +14,13 @@ from tqdm import tqdm
 
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.multi_source_dataset import Row
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
-from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample
+from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveExample
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.running_document import Sentences
 
-Source = Tuple[
-    Any, ...
-]  # all that a model sees of the source side, and the number of target context sentences
+Source = Tuple[Any, ...]  # ``ContextDataset.visible``
 Target = Tuple[int, ...]
 
 
@@ -38,14 +35,15 @@ def score_candidates(
     Returns:
         per example one score per candidate, in the set's order.
     """
-    windows = visible_windows(loaded, examples)
+    dataset = _dataset(loaded, examples)
+    windows = _windows(dataset, examples)
     by_source: Dict[Source, Dict[Target, None]] = {}
     for source, target in (window for row in windows for window in row):
         by_source.setdefault(source, {})[target] = None
     scores: Dict[Tuple[Source, Target], CandidateScore] = {}
     with tqdm(total=sum(map(len, by_source.values())), unit="candidate", disable=None) as progress:
         for batch in _batches(by_source, max_tokens):
-            for pair, score in zip(batch, score_batch(loaded, batch), strict=True):
+            for pair, score in zip(batch, score_batch(loaded, dataset, batch), strict=True):
                 scores[pair] = score
             progress.update(len(batch))
     return [[scores[window] for window in row] for row in windows]
@@ -55,43 +53,21 @@ def visible_windows(
     loaded: LoadedModels, examples: Sequence[ContrastiveExample]
 ) -> List[List[Tuple[Source, Target]]]:
     """What the models see of each example and candidate: the windows that training would build."""
-    rows = [(example, candidate) for example in examples for candidate in example.candidates]
-    dataset = _dataset(loaded, rows)
-    windows = iter(dataset[index] for index in range(len(rows)))
-    return [[_pair(next(windows)) for _ in example.candidates] for example in examples]
+    return _windows(_dataset(loaded, examples), examples)
 
 
-def _pair(window: Dict[str, Any]) -> Tuple[Source, Target]:
-    """An example as a hashable value; what only names it (its line) is left out."""
-    source = (
-        tuple(window["source"].tolist()),
-        window["target_context_sizes"],
-        window.get("current_segment", 0),
-        tuple(None if row is None else tuple(row.tolist()) for row in window.get("context", ())),
-        tuple((row.role, row.distance) for row in window.get("context_rows", ())),
-    )
-    return source, tuple(window["target"].tolist())
+def _windows(
+    dataset: ContextDataset, examples: Sequence[ContrastiveExample]
+) -> List[List[Tuple[Source, Target]]]:
+    windows = iter(dataset[index] for index in range(len(dataset)))
+
+    def pair(window: Dict[str, Any]) -> Tuple[Source, Target]:
+        return dataset.visible(window), tuple(window["target"].tolist())
+
+    return [[pair(next(windows)) for _ in example.candidates] for example in examples]
 
 
-def _example(number: int, source: Source) -> Dict[str, Any]:
-    """The reverse of ``_pair``, for the collater."""
-    tokens, sizes, segment, context, rows = source
-    return {
-        "id": number,
-        "source": torch.tensor(tokens),
-        "current": torch.tensor(tokens),
-        "target": None,
-        "target_context_sizes": sizes,
-        "current_segment": segment,
-        "context": [None if row is None else torch.tensor(row) for row in context],
-        # Equal sentences may stand in several places: each is its own here.
-        "context_rows": [
-            Row(-3 - number * len(rows) - at, role, distance) for at, (role, distance) in enumerate(rows)
-        ],
-    }
-
-
-def _dataset(loaded: LoadedModels, rows: Sequence[Tuple[ContrastiveExample, Candidate]]) -> ContextDataset:
+def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> ContextDataset:
     """One document per candidate: previous sentences, current, following ones."""
     known: Dict[Tuple[str, str], torch.Tensor] = {}
 
@@ -100,28 +76,30 @@ def _dataset(loaded: LoadedModels, rows: Sequence[Tuple[ContrastiveExample, Cand
             known[side, text] = getattr(loaded, f"encode_{side}")(text)
         return known[side, text]
 
-    sources: List[torch.Tensor] = []
+    texts: List[str] = []
+    metadata: List[Mapping[str, str]] = []
     targets: List[torch.Tensor] = []
     lengths: List[int] = []
     current: List[int] = []
-    for example, candidate in rows:
+    for example, candidate in [(example, one) for example in examples for one in example.candidates]:
         before = max(len(example.source_before), len(candidate.before))
-        current.append(len(sources) + before)
+        current.append(len(texts) + before)
         lengths.append(before + 1 + len(example.source_after))
         # Where one side has less context, its farthest sentences are empty ones.
         source = ("",) * (before - len(example.source_before)) + example.source_before
         target = ("",) * (before - len(candidate.before)) + candidate.before
-        for text in (*source, example.source, *example.source_after):
-            sources.append(encode("source", text))
+        texts += [*source, example.source, *example.source_after]
+        metadata += [example.metadata] * lengths[-1]
         for text in (*target, candidate.current, *("" for _ in example.source_after)):
             targets.append(encode("target", text))
     dataset = loaded.task.build_dataset(
         "contrastive set",
-        Sentences(sources),
+        Sentences([encode("source", text) for text in texts]),
         Sentences(targets),
         Documents.from_lengths(lengths),
         np.array(current, np.int64),
         training=False,
+        contexts=loaded.contexts_of(texts, metadata),
     )
     dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens what is too long
     return dataset
@@ -145,11 +123,13 @@ def _batches(
 
 
 @torch.no_grad()
-def score_batch(loaded: LoadedModels, batch: Sequence[Tuple[Source, Target]]) -> List[CandidateScore]:
+def score_batch(
+    loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[Tuple[Source, Target]]
+) -> List[CandidateScore]:
     """Scores of B (source, target) pairs; an ensemble averages probabilities, as in search."""
     dictionary = loaded.task.target_dictionary
     sources = list(dict.fromkeys(source for source, _ in batch))
-    net_input, position = _encoder_input(loaded, sources)
+    net_input, position = _encoder_input(loaded, dataset, sources)
     rows = torch.tensor([position[source] for source, _ in batch], device=loaded.device)
     tokens = [torch.tensor(target) for _, target in batch]
     target, previous = (
@@ -208,12 +188,10 @@ def _distinct_places(rows: torch.Tensor, previous: torch.Tensor, is_word: torch.
 
 
 def _encoder_input(
-    loaded: LoadedModels, sources: Sequence[Source]
+    loaded: LoadedModels, dataset: ContextDataset, sources: Sequence[Source]
 ) -> Tuple[Dict[str, Any], Dict[Source, int]]:
     """A batch of the distinct sources, and the row of each."""
-    nothing, no_lines = Documents.from_lengths([0, 0]), np.empty(0, np.int64)  # random context wants two
-    dataset = loaded.task.build_dataset("", Sentences([]), Sentences([]), nothing, no_lines, training=False)
-    batch = dataset.collater([_example(number, source) for number, source in enumerate(sources)])
+    batch = dataset.collater([dataset.restored(number, source) for number, source in enumerate(sources)])
     position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
     net_input = utils.move_to_cuda(batch["net_input"]) if loaded.device.type == "cuda" else batch["net_input"]
     return net_input, position

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
@@ -74,12 +75,14 @@ class DocumentTranslator:
         sources: Sequence[torch.Tensor],
         documents: Documents,
         targets: Optional[Sequence[torch.Tensor]] = None,
+        contexts: Optional[SentenceContexts] = None,
     ) -> RunningDocuments:
         """Documents ready to be translated; see ``RunningDocuments``."""
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
+        keep_states = bool(self.caching)
         return RunningDocuments(
-            self.loaded.task, sources, documents, targets, self.loaded.limits, keep_states=bool(self.caching)
+            self.loaded.task, sources, documents, targets, self.loaded.limits, keep_states, contexts
         )
 
     def translate(

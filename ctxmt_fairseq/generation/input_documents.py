@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 import numpy as np
 
@@ -100,6 +100,29 @@ def read_json_lines(path: PathLike) -> InputDocuments:
         ids.append(str(document))
         flags.append(current)
     return _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool))
+
+
+def read_metadata(path: PathLike, height: int) -> List[Dict[str, str]]:
+    """One JSON object of strings per line of the input: text by field; a blank line is an empty object.
+
+    Args:
+        height: the number of lines.
+
+    Raises:
+        BadInput: another number of lines, or a line that is no such object.
+    """
+    records = []
+    for number, line in enumerate(iterate_lines(path), 1):
+        try:
+            record = json.loads(line) if line.strip() else {}
+        except ValueError:
+            record = None
+        if not isinstance(record, dict) or not all(isinstance(text, str) for text in record.values()):
+            raise BadInput("expected a JSON object of strings", path, number)
+        records.append(record)
+    if len(records) != height:
+        raise BadInput(f"expected {height} lines as in the input, found {len(records)}", path)
+    return records
 
 
 def _aligned(sentences: List[str], documents: Documents, flags: np.ndarray) -> InputDocuments:

@@ -54,6 +54,9 @@ class InteractiveDocument:
             utils.resolve_max_positions(
                 self.task.max_positions(), *[model.max_positions() for model in models]
             ),
+            contexts=self.task.contexts_of_tokens(
+                self.sources, str(sample["net_input"]["src_tokens"].device)
+            ),
         )
         hypotheses = running.translate(generator, models, [line], False, self.task.window_count)[line]
         self.targets.append(running.targets[line])

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import torch
 from fairseq import checkpoint_utils, utils
@@ -11,8 +11,9 @@ from fairseq import checkpoint_utils, utils
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.fairseq_fixes import peek
-from ctxmt_fairseq.tasks.context_options import DEFAULTS
+from ctxmt_fairseq.tasks.context_options import saved_options
 from ctxmt_fairseq.tasks.context_task import ContextTask
+from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
 
 @dataclass
@@ -46,6 +47,15 @@ class LoadedModels:
         """A target sentence as int64 tokens ending with ``</s>``: (T,)."""
         return _encode(self.target_subwords, self.task.target_dictionary, text)
 
+    @property
+    def reads_metadata(self) -> bool:
+        """Whether metadata can be context."""
+        return isinstance(self.task, MetadataContextTask)
+
+    def contexts_of(self, sentences: List[str], metadata: Sequence[Mapping[str, str]]) -> Any:
+        """What the models read beside the tokens of n source sentences; None for tasks without metadata."""
+        return self.task.contexts_of(sentences, metadata, str(self.device))
+
     def decode_target(self, tokens: torch.Tensor) -> str:
         """Text of a target sentence (T,)."""
         return self.target_subwords.decode(self.task.target_dictionary.string(tokens.cpu()))
@@ -62,7 +72,7 @@ def load_models(
 
     Args:
         data: the data folder with dictionaries and subword models; default: the one of the training.
-        options: task options that override the checkpoint's (those of ``DEFAULTS``); None entries do not.
+        options: task options that override the checkpoint's; None entries do not.
         cpu: stay on the CPU even where a GPU is.
 
     Raises:
@@ -71,11 +81,12 @@ def load_models(
     files = [Path(path) for path in paths.split(os.pathsep)]
     for file in files:
         peek(file)
+    first = peek(files[0])
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
-    overrides: Dict[str, Any] = {**dict.fromkeys(DEFAULTS), **(options or {})}
+    overrides: Dict[str, Any] = {**dict.fromkeys(saved_options(first.get("task_state"))), **(options or {})}
     if data is not None:
         overrides["data"] = data
-    saved_data = _saved_data(peek(files[0]))
+    saved_data = _saved_data(first)
     folder = Path((data or saved_data).split(os.pathsep)[0])
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
@@ -86,6 +97,9 @@ def load_models(
         raise BadInput(
             "expected a checkpoint trained with one of the plugin's tasks (--task document_window)", files[0]
         )
+    for name, value in (options or {}).items():
+        if value is not None and not hasattr(task.cfg, name):
+            raise BadInput(f"--{name.replace('_', '-')}: the task of {files[0]} has no such option")
     device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
     for model in models:
         model.eval().to(device)

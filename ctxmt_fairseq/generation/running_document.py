@@ -12,6 +12,7 @@ from fairseq import utils
 
 from ctxmt_fairseq.data.context_dataset import join
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.windows import EMPTY, Slots
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount
@@ -46,6 +47,7 @@ class RunningDocuments:
         targets: given target sentences; those that are missing or empty tensors are filled by ``record``.
         limits: the models' source and target positions.
         keep_states: the models keep the states of sentences that they have encoded (``sentence_cache``).
+        contexts: what the models read of the sentences beside their tokens (``LoadedModels.contexts_of``).
 
     Raises:
         BadInput: a source sentence is longer than the models' positions.
@@ -59,6 +61,7 @@ class RunningDocuments:
         targets: Optional[Sequence[torch.Tensor]] = None,
         limits: Tuple[int, int] = (1024, 1024),
         keep_states: bool = False,
+        contexts: Optional[SentenceContexts] = None,
     ):
         self.task = task
         self.sources = Sentences(sources)
@@ -71,7 +74,13 @@ class RunningDocuments:
             raise BadInput(f"sentence {longest + 1}: expected at most {limits[0]} tokens, found {size}")
         self.end = torch.tensor([task.target_dictionary.eos()])
         self.dataset = task.build_dataset(
-            "input", self.sources, self.targets, documents, current=None, training=False
+            "input",
+            self.sources,
+            self.targets,
+            documents,
+            current=None,
+            training=False,
+            contexts=contexts,
         )
         if keep_states:
             self.dataset.distinct = True  # the batch names its sentences

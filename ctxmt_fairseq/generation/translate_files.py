@@ -2,18 +2,20 @@
 
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Optional, TextIO
+from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
 from ctxmt_fairseq.data.documents import PathLike, read_sentences
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.journal import Journal, fingerprint
+from ctxmt_fairseq.generation.loading import LoadedModels
 
 
 def translate_file(
@@ -23,6 +25,7 @@ def translate_file(
     settings: Dict[str, Any],
     target_context: Optional[PathLike] = None,
     scores: bool = False,
+    metadata: Optional[Sequence[Mapping[str, str]]] = None,
 ) -> None:
     """Translate everything to a file (or stdout), line-aligned with the input.
 
@@ -32,6 +35,7 @@ def translate_file(
         settings: what else the translations depend on.
         target_context: a file with the target context, one line per input line.
         scores: write each sentence's score and a tab before it.
+        metadata: of every sentence, text by field (task ``metadata_context``).
 
     Raises:
         BadInput: the target context does not match the input, or another run's journal is in the way.
@@ -41,8 +45,9 @@ def translate_file(
     targets = None
     if target_context is not None:
         targets = [loaded.encode_target(line) for line in _given(target_context, documents)]
-    running = translator.running(sources, documents.documents, targets)
-    journal = Journal(output, _run(documents, settings, target_context)) if output else None
+    contexts = _contexts(loaded, documents, metadata)
+    running = translator.running(sources, documents.documents, targets, contexts)
+    journal = Journal(output, _run(documents, settings, target_context, metadata)) if output else None
     done: Dict[int, Dict[str, Any]] = dict(journal.done) if journal else {}
     if targets is None:
         for line, record in done.items():
@@ -75,7 +80,18 @@ def _given(path: PathLike, documents: InputDocuments) -> List[str]:
     return [lines[line] for line in documents.output_lines]
 
 
-def _run(documents: InputDocuments, settings: Dict[str, Any], target_context: Optional[PathLike]) -> str:
+def _contexts(
+    loaded: LoadedModels, documents: InputDocuments, metadata: Optional[Sequence[Mapping[str, str]]]
+) -> Optional[SentenceContexts]:
+    return loaded.contexts_of(documents.sentences, metadata or [{}] * len(documents.sentences))
+
+
+def _run(
+    documents: InputDocuments,
+    settings: Dict[str, Any],
+    target_context: Optional[PathLike],
+    metadata: Optional[Sequence[Mapping[str, str]]],
+) -> str:
     checkpoints = [Path(path).stat() for path in settings["path"].split(":")]
     return fingerprint(
         [
@@ -85,12 +101,17 @@ def _run(documents: InputDocuments, settings: Dict[str, Any], target_context: Op
             settings,
             [(stat.st_size, stat.st_mtime_ns) for stat in checkpoints],
             Path(target_context).read_text(encoding="utf-8") if target_context else None,
+            metadata,
         ]
     )
 
 
 def post_edit(
-    translator: DocumentTranslator, documents: InputDocuments, corrections: TextIO, output: TextIO
+    translator: DocumentTranslator,
+    documents: InputDocuments,
+    corrections: TextIO,
+    output: TextIO,
+    metadata: Optional[Sequence[Mapping[str, str]]] = None,
 ) -> None:
     """Print a translation, read its correction, go on with the corrected text as target context.
 
@@ -98,7 +119,9 @@ def post_edit(
     """
     loaded = translator.loaded
     running = translator.running(
-        [loaded.encode_source(sentence) for sentence in documents.sentences], documents.documents
+        [loaded.encode_source(sentence) for sentence in documents.sentences],
+        documents.documents,
+        contexts=_contexts(loaded, documents, metadata),
     )
     for line in range(len(documents.sentences)):
         if not (documents.current[line] or translator.dependent):

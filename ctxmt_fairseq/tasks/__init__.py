@@ -1,4 +1,5 @@
 """The tasks; importing this package registers them with fairseq."""
 
 import ctxmt_fairseq.tasks.document_window  # noqa: F401
+import ctxmt_fairseq.tasks.metadata_context  # noqa: F401
 import ctxmt_fairseq.tasks.multi_source  # noqa: F401

@@ -61,10 +61,19 @@ class ContextConfig(TranslationConfig):
     persistent_workers: bool = field(default=False, metadata=_HIDDEN)
 
 
-def given(cfg: Any, state: Dict[str, Any]) -> Dict[str, Any]:
+# Likewise, of the task metadata_context alone.
+METADATA_DEFAULTS: Dict[str, Any] = {"metadata_fields": "all", "current_vector": "yes"}
+
+
+def saved_options(task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    """The options in a checkpoint's task state."""
+    return dict((task_state or {}).get("context", {}))
+
+
+def given(cfg: Any, state: Dict[str, Any], defaults: Dict[str, Any] = DEFAULTS) -> Dict[str, Any]:
     """Each option's value: the command line's, else the checkpoint's, else the default."""
     values = {}
-    for name, default in DEFAULTS.items():
+    for name, default in defaults.items():
         value = getattr(cfg, name, None)
         values[name] = state.get(name, default) if value is None else value
     return values

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 from fairseq import metrics
@@ -14,6 +14,7 @@ from fairseq.data import data_utils
 from fairseq.tasks.translation import TranslationTask
 
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
 from ctxmt_fairseq.data.windows import ContextOptions
 from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
@@ -36,7 +37,12 @@ class ContextTask(TranslationTask):
 
     The checkpoint carries the context options in its task state: a model that was trained on windows of four
     sentences is evaluated on windows of four, unless the command line says otherwise.
+
+    Attributes:
+        defaults: the options that travel with the checkpoint.
     """
+
+    defaults: Dict[str, Any] = context_options.DEFAULTS
 
     def __init__(self, cfg, src_dict, tgt_dict):
         for dictionary in (src_dict, tgt_dict):
@@ -66,11 +72,17 @@ class ContextTask(TranslationTask):
     @property
     def keep_sentence(self) -> str:
         """Which sentence of a decoded window is the translation."""
-        return context_options.given(self.cfg, self.saved_options)["keep_sentence"]
+        return self.options["keep_sentence"]
+
+    @property
+    def options(self) -> Dict[str, Any]:
+        """The options that travel with the checkpoint: the command line's, else the checkpoint's, else the
+        default."""
+        return context_options.given(self.cfg, self.saved_options, self.defaults)
 
     def state_dict(self) -> Dict[str, Any]:
         """Saved with every checkpoint: the context options."""
-        return {"context": context_options.given(self.cfg, self.saved_options)}
+        return {"context": self.options}
 
     @exit_on_bad_input
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
@@ -79,7 +91,7 @@ class ContextTask(TranslationTask):
         Raises:
             BadInput: the members of an ensemble disagree, and the command line does not decide.
         """
-        saved = dict(state_dict.get("context", {}))
+        saved = context_options.saved_options(state_dict)
         for name, value in saved.items():
             known = self.saved_options.get(name, value)
             if known != value and getattr(self.cfg, name, None) is None:
@@ -129,8 +141,10 @@ class ContextTask(TranslationTask):
             documents = Documents.from_lengths([1] * len(source))  # without context every sentence is alone
         else:
             raise BadInput("no such file; expected one document id per sentence", prefix + "docids")
+        current = self._current(prefix + "current", len(source))
+        contexts = self.stored_contexts(split, folder, len(source))
         self.datasets[split] = self.build_dataset(
-            split, source, target, documents, self._current(prefix + "current", len(source)), training
+            split, source, target, documents, current, training, contexts
         )
 
     def _sentences(self, prefix: str, dictionary) -> Optional[Any]:
@@ -159,9 +173,27 @@ class ContextTask(TranslationTask):
             pad_to_multiple=self.cfg.required_seq_len_multiple,
         )
 
-    def build_dataset(self, split, source, target, documents, current, training):
-        """A fairseq dataset over one split."""
+    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+        """A fairseq dataset over one split.
+
+        Args:
+            contexts: what is known of its sentences beside their tokens, for a task that reads it.
+        """
         raise NotImplementedError
+
+    def stored_contexts(self, split: str, folder: str, sentences: int) -> Optional[SentenceContexts]:
+        """What the data folder knows of a split's sentences beside their tokens; here nothing."""
+        return None
+
+    def contexts_of(
+        self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
+    ) -> Optional[SentenceContexts]:
+        """The same of new text: n source sentences and the metadata of each; here nothing."""
+        return None
+
+    def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> Optional[SentenceContexts]:
+        """The same of new sentences of which only the tokens are known; here nothing."""
+        return None
 
     @exit_on_bad_input
     def get_batch_iterator(self, dataset, *args, **kwargs):

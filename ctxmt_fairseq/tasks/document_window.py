@@ -27,7 +27,7 @@ class DocumentWindowTask(ContextTask):
         """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         return exchange_windows(sample, order, *window_formats(self.cfg, self.src_dict, self.tgt_dict))
 
-    def build_dataset(self, split, source, target, documents, current, training):
+    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
         return DocumentWindowDataset(
             source,
             self.src_dict,

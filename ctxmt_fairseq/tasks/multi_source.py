@@ -61,7 +61,7 @@ class MultiSourceTask(ContextTask):
         """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
-    def build_dataset(self, split, source, target, documents, current, training):
+    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
         return MultiSourceDataset(
             source,
             self.src_dict,

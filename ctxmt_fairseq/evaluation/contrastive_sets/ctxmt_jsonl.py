@@ -26,7 +26,8 @@ def read_jsonl(path: Path) -> ContrastiveSet:
     - ``context``: what answers the example, one of ``CONTEXTS``; it becomes ``meta["context"]``;
     - ``source``: the sentences, previous, current, following; ``current``: the current one's index;
     - ``targets``: the candidates, each the target sentences up to and including the current one;
-    - ``correct``: the correct candidate's index; ``meta``: an object of strings (optional).
+    - ``correct``: the correct candidate's index;
+    - ``meta`` (optional): an object of strings, the metadata that a model may read as context.
 
     Scoring: sum over the current sentence, like the public suites.
 
@@ -53,6 +54,7 @@ def _example(place: Place, line: str) -> ContrastiveExample:
     context = get(place, record, "context", str)
     if context not in CONTEXTS:
         raise place.error(f"expected 'context' to be one of {', '.join(CONTEXTS)}, found {context!r}")
+    metadata = _meta(place, record)
     return make_example(
         place,
         id=get(place, record, "id", str),
@@ -63,7 +65,8 @@ def _example(place: Place, line: str) -> ContrastiveExample:
         correct=get(place, record, "correct", int),
         phenomenon=get(place, record, "phenomenon", str),
         distance=None if record.get("distance", 0) is None else get(place, record, "distance", int),
-        meta={**_meta(place, record), "context": context},
+        meta={**metadata, "context": context},
+        metadata=metadata,
     )
 
 

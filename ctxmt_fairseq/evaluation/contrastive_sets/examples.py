@@ -52,6 +52,7 @@ class ContrastiveExample:
         distance: sentences back to what decides the choice; 0 is the current sentence, -1 the following
             one; None is unknown.
         meta: whatever else the suite says of the example.
+        metadata: what a model may read as context (task ``metadata_context``): text by field.
     """
 
     id: str
@@ -63,6 +64,7 @@ class ContrastiveExample:
     phenomenon: str
     distance: Optional[int]
     meta: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def make_example(
     source_before: Sequence[str] = (),
     source_after: Sequence[str] = (),
     meta: Optional[Dict[str, str]] = None,
+    metadata: Optional[Dict[str, str]] = None,
 ) -> ContrastiveExample:
     """Check an example and merge identical candidates.
 
@@ -140,6 +143,7 @@ def make_example(
         phenomenon=phenomenon,
         distance=distance,
         meta=meta or {},
+        metadata=metadata or {},
     )
 
 

@@ -1,0 +1,149 @@
+"""Context as vectors beside the current sentence, as fairseq examples."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+import torch
+
+from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots
+from ctxmt_fairseq.errors import BadInput
+
+CURRENT, METADATA, NOTHING = 0, -1, -2  # distances; those of previous sentences are 1, 2, ...
+NO_TAG = -1
+_RECORD = 0  # ``WindowBuilder.elsewhere``: what a random sentence is drawn for, beside previous sentences
+_OWN = 200
+
+
+@dataclass(frozen=True)
+class VectorOptions:
+    """Which vectors an example has beside those of previous sentences.
+
+    Attributes:
+        current: the current sentence's own.
+        dropout: probability that a vector is left out, in training; one of an example's always stays.
+    """
+
+    current: bool = True
+    dropout: float = 0.0
+
+
+class MetadataContextDataset(ContextDataset):
+    """The current sentence, previous sentences and metadata as vectors (MTCue, section 2.2).
+
+    An example's ``source`` is the current sentence; ``vectors`` (M,) are rows of ``contexts.vectors``, and
+    ``distances`` (M,) say what each is: ``CURRENT``, 1 and more for previous sentences, ``METADATA``. What is
+    missing takes no place.
+
+    Args:
+        contexts: of all sentences, those that serve as context only included.
+        tags: (N,) tag of each row of ``contexts.vectors``, 0 where the training data has none; None: no tags.
+    """
+
+    layout = "vectors"
+
+    def __init__(
+        self,
+        *args: Any,
+        contexts: SentenceContexts,
+        vector_options: VectorOptions,
+        tags: Optional[np.ndarray] = None,
+        **kwargs: Any,
+    ):
+        super().__init__(*args, **kwargs)
+        if self.builder.options.context_selection == "random" and len(self.builder.documents) < 2:
+            raise BadInput("--context-selection random: expected at least two documents to draw from")
+        wants_sentences = vector_options.current or self.builder.options.source_context > 0
+        if wants_sentences and len(contexts.sentences) and contexts.sentences[0] < 0:
+            raise BadInput(
+                f"{self.name}: expected vectors of sentences in the context store (or --source-context 0 and "
+                "--current-vector no)"
+            )
+        self.contexts = contexts
+        self.tags = tags
+        self.vector_options = vector_options
+
+    # ---- examples --------------------------------------------------------------------------------------
+
+    def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
+        current = self._current(line)
+        vectors, distances = self._vectors(line, slots)
+        kept = self._kept(line, len(vectors))
+        return {
+            "source": current,
+            "current": current,
+            "vectors": vectors[kept],
+            "distances": distances[kept],
+        }
+
+    def _vectors(self, line: int, slots: Slots) -> Tuple[np.ndarray, np.ndarray]:
+        """Rows (M,) and distances (M,) of a line's vectors."""
+        selection = self.builder.options.context_selection
+        nothing = np.zeros(0, np.int64)
+        if selection == "absent":
+            return nothing, nothing
+        own = record = line
+        if selection == "random":
+            own, record = (
+                int(self.builder.elsewhere(np.array([line]), offset, self._draw_epoch)[0])
+                for offset in (_OWN, _RECORD)
+            )
+        before = np.asarray(slots.source_before, np.int64)  # farthest first
+        rows = np.where(before == EMPTY, self.contexts.empty, self.contexts.sentences[before.clip(min=0)])
+        there = before != ABSENT
+        distances = np.arange(len(before), 0, -1)[there]
+        metadata = np.asarray(self.contexts.metadata[record], np.int64)
+        metadata = metadata[metadata >= 0]
+        sentence = [int(self.contexts.sentences[own])] if self.vector_options.current else []
+        rows = np.concatenate([metadata, rows[there], sentence]).astype(np.int64)
+        if selection == "empty":
+            rows[:] = self.contexts.empty
+        return rows, np.concatenate(
+            [np.full(len(metadata), METADATA), distances, np.full(len(sentence), CURRENT)]
+        ).astype(np.int64)
+
+    def _kept(self, line: int, count: int) -> np.ndarray:
+        """Which of a line's vectors context dropout leaves: (count,) bool."""
+        if not (self.training and self.vector_options.dropout and count):
+            return np.ones(count, bool)
+        draws = randomness.uniform(randomness.CONTEXT_DROPOUT, self.seed, self.epoch, line, np.arange(count))
+        kept = draws >= self.vector_options.dropout
+        kept[draws.argmax()] = True
+        return kept
+
+    def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
+        """The context of B examples, M the most vectors of one, at least 1.
+
+        Returns:
+            ``context_distances`` (B, M), ``NOTHING`` where there is no vector; if the model asks for them
+            ``context_vectors`` (B, M, R) float32, zeros there; with tags ``context_tags`` (B, M), the tags of
+            metadata, ``NO_TAG`` elsewhere.
+        """
+        width = max([1, *(len(sample["vectors"]) for sample in samples)])
+        rows = np.full((len(samples), width), -1)
+        distances = np.full((len(samples), width), NOTHING)
+        for number, sample in enumerate(samples):
+            rows[number, : len(sample["vectors"])] = sample["vectors"]
+            distances[number, : len(sample["vectors"])] = sample["distances"]
+        batch = {"context_distances": torch.from_numpy(distances)}
+        if "context_vectors" in self.context_inputs:
+            vectors = np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32)
+            batch["context_vectors"] = torch.from_numpy(vectors).masked_fill_(
+                torch.from_numpy(rows < 0).unsqueeze(-1), 0.0
+            )
+        if self.tags is not None:
+            tags = np.where(distances == METADATA, self.tags[rows.clip(min=0)], NO_TAG)
+            batch["context_tags"] = torch.from_numpy(tags).long()
+        return batch
+
+    # ---- what a model sees -----------------------------------------------------------------------------
+
+    def visible_context(self, example: Dict[str, Any]) -> Any:
+        return tuple(example["vectors"].tolist()), tuple(example["distances"].tolist())
+
+    def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
+        rows, distances = context
+        return {"vectors": np.array(rows, np.int64), "distances": np.array(distances, np.int64)}

@@ -1,0 +1,247 @@
+"""The task ``metadata_context``: context as vectors of sentences and metadata from a context store."""
+
+import dataclasses
+import functools
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+import numpy as np
+from fairseq.tasks import register_task
+
+from ctxmt_fairseq.corpora.data_folder import source_digest
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
+from ctxmt_fairseq.data.context_store import ContextStore
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset, VectorOptions
+from ctxmt_fairseq.data.metadata_text import is_prompt
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts, contexts_of
+from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from ctxmt_fairseq.data.windows import WindowBuilder
+from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+from ctxmt_fairseq.tasks import context_options
+from ctxmt_fairseq.tasks.context_options import ContextConfig
+from ctxmt_fairseq.tasks.context_task import ContextTask
+
+LEAST_CONTEXTS = 2.0  # below it log2(L^2 - L), the scale that QK-norm starts from, is no positive number
+
+
+@dataclass
+class MetadataContextConfig(ContextConfig):
+    """Options of ``metadata_context`` beside those that the three tasks share."""
+
+    context_store: Optional[str] = field(
+        default=None, metadata={"help": "folder that ctxmt embed wrote (default: DATA/contexts)"}
+    )
+    metadata_fields: Optional[str] = field(
+        default=None,
+        metadata={"help": "metadata to use: all, none, or names joined by commas (default: all)"},
+    )
+    current_vector: Optional[str] = field(
+        default=None,
+        metadata={"help": "whether the current sentence's own vector is context too: yes, no (default: yes)"},
+    )
+    context_dropout: float = field(
+        default=0.0,
+        metadata={"help": "probability of leaving out a vector, in training; one of a sample's always stays"},
+    )
+
+
+@register_task("metadata_context", dataclass=MetadataContextConfig)
+class MetadataContextTask(ContextTask):
+    """MTCue and its baselines: metadata, previous sentences and the current one as vectors.
+
+    ``--source-context`` counts previous sentences. ``--target-context`` stands before the current sentence on
+    the target side, as in ``document_window``.
+
+    Attributes:
+        vector_dimension: R of the store's vectors.
+        contexts_per_sample: the 97.5th percentile of the number of vectors of a training sample, at least 2.
+        tag_count: rows of a table of tags, ``<unk>`` included.
+    """
+
+    defaults = {**context_options.DEFAULTS, **context_options.METADATA_DEFAULTS}
+
+    def __init__(self, cfg, src_dict, tgt_dict):
+        self.known: Dict[str, Any] = {}  # of the training's store: encoder, dimension, tags
+        self._stores: Dict[str, ContextStore] = {}
+        self._encoder: Any = None
+        super().__init__(cfg, src_dict, tgt_dict)
+
+    # ---- options ---------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        super()._check()
+        options = self.options
+        for name in ("source_context_after", "target_context_on_source"):
+            if options[name]:
+                raise BadInput(
+                    f"--{name.replace('_', '-')}: expected 0, for the store has previous source text"
+                )
+        if options["context_selection"] in ("reference", "swapped"):
+            raise BadInput(
+                f"--context-selection {options['context_selection']}: expected document, random, empty or "
+                "absent, for context is no text here"
+            )
+        if options["current_vector"] not in ("yes", "no"):
+            raise BadInput(f"--current-vector {options['current_vector']}: expected yes or no")
+        if not 0 <= self.cfg.context_dropout < 1:
+            raise BadInput(f"--context-dropout {self.cfg.context_dropout}: expected a probability below 1")
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Saved with every checkpoint: the options, and what the training's store was."""
+        return {**super().state_dict(), "store": self.known}
+
+    @exit_on_bad_input
+    def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+        super().load_state_dict(state_dict)
+        saved = state_dict.get("store", {})
+        for name in self.known.keys() & saved.keys():
+            if self.known[name] != saved[name]:
+                raise BadInput(
+                    f"expected the context store of the checkpoint, found another one: {name} differs"
+                )
+        self.known.update(saved)
+
+    # ---- the store -------------------------------------------------------------------------------------
+
+    def _store(self, folder: str) -> ContextStore:
+        """The store that belongs to a data folder."""
+        path = self.cfg.context_store or os.path.join(folder, "contexts")
+        if path not in self._stores:
+            known = self.known.get("encoder"), self.known.get("dimension")
+            self._stores[path] = ContextStore.open(path, encoder=known[0], dimension=known[1])
+        return self._stores[path]
+
+    @property
+    def _folder(self) -> str:
+        return self.cfg.data.split(os.pathsep)[0]
+
+    @functools.cached_property
+    def _training_contexts(self) -> SentenceContexts:
+        """The training's contexts, for what models must know when they are built."""
+        store = self._store(self._folder)
+        split = store.header.splits.get(self.cfg.train_subset, {})
+        return self._chosen(store.split(self.cfg.train_subset, split.get("sentences", 0)))
+
+    def stored_contexts(self, split: str, folder: str, sentences: int) -> SentenceContexts:
+        digest = source_digest(folder, split)
+        contexts = self._store(folder).split(split, sentences, digest)
+        for name in self._wanted_fields or ():
+            if name not in contexts.fields:
+                fields = ", ".join(contexts.fields) or "none"
+                raise BadInput(
+                    f"--metadata-fields {name}: expected fields of the context store, which has {fields}"
+                )
+        return self._chosen(contexts)
+
+    @property
+    def _wanted_fields(self) -> Optional[List[str]]:
+        """The fields that ``--metadata-fields`` names; None: all."""
+        names = self.options["metadata_fields"]
+        return None if names == "all" else [] if names == "none" else names.split(",")
+
+    def _chosen(self, contexts: SentenceContexts) -> SentenceContexts:
+        """With the metadata that ``--metadata-fields`` names, and prompts."""
+        wanted = self._wanted_fields
+        if wanted is None:
+            return contexts
+        columns = [at for at, name in enumerate(contexts.fields) if name in wanted or is_prompt(name)]
+        return dataclasses.replace(
+            contexts,
+            metadata=contexts.metadata[:, columns],
+            fields=tuple(contexts.fields[column] for column in columns),
+        )
+
+    def contexts_of(
+        self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
+    ) -> SentenceContexts:
+        """The contexts of new text, embedded as the training's was.
+
+        Args:
+            metadata: text by field for each sentence; the field "" holds a prompt, taken as it is.
+        """
+        if self._encoder is None:
+            self._encoder = load_text_encoder(self._know("encoder"), device)
+        return self._chosen(contexts_of(self._encoder, sentences, metadata))
+
+    def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> SentenceContexts:
+        subwords = Subwords.load(self._folder, self.cfg.source_lang)
+        texts = [subwords.decode(self.src_dict.string(sentence)) for sentence in sentences]
+        return self.contexts_of(texts, [{}] * len(texts), device)
+
+    # ---- what models are built with --------------------------------------------------------------------
+
+    def _know(self, name: str) -> Any:
+        """A fact about the training's store: the checkpoint's, or that of the store itself."""
+        if "encoder" not in self.known:
+            header = self._store(self._folder).header
+            self.known.update(encoder=header.encoder, dimension=header.dimension)
+        return self.known[name]
+
+    @property
+    def vector_dimension(self) -> int:
+        return self._know("dimension")
+
+    @property
+    def contexts_per_sample(self) -> float:
+        options = self.options
+        contexts = self._training_contexts
+        counts = (np.asarray(contexts.metadata) >= 0).sum(1)
+        counts += options["current_vector"] == "yes"
+        if options["source_context"]:
+            languages = f"{self.cfg.source_lang}-{self.cfg.target_lang}"
+            path = Path(self._folder) / f"{self.cfg.train_subset}.{languages}.docids"
+            lines = np.arange(len(counts))
+            counts += np.minimum(
+                lines - Documents.read(path, len(counts)).bounds(lines)[0], options["source_context"]
+            )
+        return max(LEAST_CONTEXTS, float(np.percentile(counts, 97.5)))
+
+    @property
+    def tag_count(self) -> int:
+        if "tags" not in self.known:
+            contexts = self._training_contexts
+            rows = np.unique(np.asarray(contexts.metadata))
+            self.known["tags"] = contexts.texts(rows[rows >= 0].tolist())
+        return 1 + len(self.known["tags"])
+
+    def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
+        """The tag of every row of the vectors; None for models without tags."""
+        if "context_tags" not in self.context_inputs:
+            return None
+        numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}
+        tags = np.zeros(len(contexts.vectors), np.int32)
+        rows = np.unique(np.asarray(contexts.metadata))
+        rows = rows[rows >= 0]
+        tags[rows] = [numbers.get(text, 0) for text in contexts.texts(rows.tolist())]
+        return tags
+
+    # ---- data ------------------------------------------------------------------------------------------
+
+    def exchange_context(self, sample, order):
+        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
+        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
+
+    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+        if contexts is None:
+            raise BadInput(f"{split}: expected the contexts of the sentences, found none")
+        options = VectorOptions(
+            self.options["current_vector"] == "yes", self.cfg.context_dropout if training else 0.0
+        )
+        return MetadataContextDataset(
+            source,
+            self.src_dict,
+            target,
+            self.tgt_dict,
+            WindowBuilder(documents, self.context_options(training), self.cfg.seed),
+            contexts=contexts,
+            vector_options=options,
+            tags=self._tags(contexts),
+            current=current,
+            training=training,
+            name=split,
+            **self.dataset_options,
+        )
