@@ -10,11 +10,13 @@ from ctxmt_fairseq.errors import exit_on_bad_input
 COMMANDS = {
     "demo-corpus": "write a small English-French corpus whose phenomena need context",
     "preprocess": "text and document ids to a binarised data folder",
+    "embed": "sentences and metadata to a store of context vectors",
     "translate": "translate documents",
     "contrast": "score a contrastive set",
     "score": "BLEU and chrF of a translation",
     "average": "average the checkpoints nearest the best one",
     "analyse": "pictures of what a model does with a sentence and its context",
+    "control": "control attributes such as formality by context, and measure it",
     "benchmark": "paired speed and memory ratios against stock fairseq",
     "user-dir": "print the path for fairseq's --user-dir",
 }

@@ -1,0 +1,83 @@
+"""How accurately translations agree with attributes, such as the speaker's gender or the addressee's number.
+
+SET holds JSON lines, each a sentence, its attributes, and for every attribute that shows in the translation
+the phrases that agree with it and those that do not:
+
+  {"source": "I was tired.", "attributes": {"speaker": "feminine", "formality": "formal"},
+   "expected": {"speaker": ["fatiguée"]}, "wrong": {"speaker": ["fatigué"]}, "context": ["I am a woman"]}
+
+Phrases are found as they are written, as whole words. The context is a list of texts or an object of texts by
+field; by default the model reads the attributes themselves, or with --sentences the sentences for them. Every
+sentence is translated without context too. Printed are the accuracies by attribute, by value and of all
+attributes of a sentence together, by their combination: right ones among those that are right or wrong; and
+the mean over the attributes, as in the EAMT 2022 task (Vincent et al. 2022).
+
+Examples:
+  ctxmt control attributes mtcue.pt set.jsonl --sentences sentences.json --json attributes.json
+  ctxmt control attributes --hypotheses translations.fr set.jsonl
+"""
+
+
+def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.control_options import add_evaluation_options
+
+    parser.add_argument("path", metavar="MODEL", nargs="?", help="a checkpoint; several joined by ':'")
+    parser.add_argument("set", metavar="SET", help="JSON lines")
+    parser.add_argument("--hypotheses", metavar="FILE", help="translations of SET, line by line: no MODEL")
+    parser.add_argument(
+        "--sentences", metavar="FILE", help="JSON: attribute -> value -> sentence that the model reads for it"
+    )
+    add_evaluation_options(parser)
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.cli.control_options import check_system, read_setting, write_result
+    from ctxmt_fairseq.data.documents import read_sentences
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.evaluation.attribute_control.annotated_references import check_aligned
+    from ctxmt_fairseq.evaluation.attribute_control.attribute_report import (
+        attribute_report,
+        example_lines,
+        judge_attributes,
+    )
+    from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import read_attribute_set
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, whole_words
+
+    check_system(args, "--hypotheses")
+    setting = read_setting(args)
+    examples = read_attribute_set(args.set)
+    occurs = anywhere if args.unspaced else whole_words
+    plain = None
+    if args.path is None:
+        if args.sentences:
+            raise BadInput("--sentences: expected a MODEL")
+        translations = read_sentences(args.hypotheses)
+        check_aligned([args.set, args.hypotheses], [len(examples), len(translations)])
+    else:
+        translations, without = _translate(args, examples)
+        if without is not None:
+            plain = attribute_report(examples, judge_attributes(examples, without, occurs))
+    outcomes = judge_attributes(examples, translations, occurs)
+    report = attribute_report(examples, outcomes)
+    print(report.table(plain))
+    result = {**report.as_dict(), "plain": None if plain is None else plain.as_dict()}
+    lines = example_lines(examples, translations, outcomes)
+    write_result(args, args.path or args.hypotheses, setting, result, lines)
+
+
+def _translate(args, examples):
+    """Translations with context, and without (None if the model reads none)."""
+    import sys
+
+    from ctxmt_fairseq.cli.control_options import load_translate
+    from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import read_sentences_of_attributes
+    from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import metadata_of
+
+    sentences = read_sentences_of_attributes(args.sentences) if args.sentences else None
+    metadata = metadata_of(args.set, examples, sentences)
+    loaded, translate = load_translate(args)
+    sources = [example.source for example in examples]
+    if not loaded.reads_metadata:
+        print("ctxmt: the model reads no metadata: without context", file=sys.stderr)
+        return translate(sources, metadata), None
+    return translate(sources, metadata), translate(sources, [{}] * len(sources))

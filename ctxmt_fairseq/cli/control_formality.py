@@ -1,0 +1,95 @@
+"""How accurately a model's translations are formal or informal, as its context asks for.
+
+Every sentence is translated without context and with each prompt as its only context. The references of both
+formalities have the phrases that express it marked, [F]Haben Sie[/F] das gehört?, as in CoCoA-MT and the
+IWSLT 2022 formality task, whose rule counts: a translation is formal if all words of a formal phrase are
+among its words and those of no informal phrase are, and the other way round; the accuracy is the share that
+is as wanted of those that are either. Several files of each kind (domains) count as one set.
+
+The default prompts are those of MTCue (Vincent et al. 2023, appendix D), which reports the best of them for
+either formality. Any system's translations can be judged without a model.
+
+Examples:
+  ctxmt control formality mtcue.pt --source test.en --formal test.formal.annotated.de \
+--informal test.informal.annotated.de --json formality.json
+  ctxmt control formality --formal-hypotheses formal.de --informal-hypotheses informal.de \
+--formal test.formal.annotated.de --informal test.informal.annotated.de
+"""
+
+
+def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.control_options import add_evaluation_options
+
+    parser.add_argument("path", metavar="MODEL", nargs="?", help="a checkpoint; several joined by ':'")
+    text = parser.add_argument_group("text")
+    text.add_argument("--source", metavar="FILE", nargs="+", help="sentences, one per line (for a MODEL)")
+    text.add_argument(
+        "--formal", metavar="FILE", nargs="+", required=True, help="annotated formal references, line by line"
+    )
+    text.add_argument("--informal", metavar="FILE", nargs="+", required=True, help="informal ones")
+    text.add_argument("--formal-hypotheses", metavar="FILE", nargs="+", help="translations meant as formal")
+    text.add_argument("--informal-hypotheses", metavar="FILE", nargs="+", help="those meant as informal")
+    prompts = parser.add_argument_group("prompts")
+    for formality in ("formal", "informal"):
+        prompts.add_argument(
+            f"--{formality}-prompt",
+            metavar="TEXT",
+            action="append",
+            help=f"a context for {formality} translation; repeated for more (default: MTCue's five)",
+        )
+    add_evaluation_options(parser)
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.cli.control_options import check_system, read_setting, write_result
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL, read_references
+    from ctxmt_fairseq.evaluation.attribute_control.formality_report import FormalityReport, judge
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, words_among
+
+    check_system(args, "--formal-hypotheses", "--informal-hypotheses")
+    if (args.path is None) != (args.source is None):
+        raise BadInput("--source: expected with a MODEL, and only then")
+    setting = read_setting(args)
+    if args.path is None:
+        if args.formal_prompt or args.informal_prompt:
+            raise BadInput("--formal-prompt, --informal-prompt: expected a MODEL")
+        beside = {
+            "--formal-hypotheses": args.formal_hypotheses,
+            "--informal-hypotheses": args.informal_hypotheses,
+        }
+    else:
+        beside = {"--source": args.source}
+    references, lines = read_references(args.formal, args.informal, beside)
+    occurs = anywhere if args.unspaced else words_among
+    if args.path is None:
+        translations = dict(zip((FORMAL, INFORMAL), lines.values(), strict=True))
+        report, plain = FormalityReport(judge(translations, references, occurs)), "translations"
+    else:
+        report, plain = _control(args, lines["--source"], references, occurs), "no context"
+    print(report.table(plain))
+    system = args.path or args.formal_hypotheses[0]
+    write_result(args, system, setting, report.as_dict(), report.example_lines(references))
+
+
+def _control(args, sentences, references, occurs):
+    import sys
+
+    from ctxmt_fairseq.cli.control_options import load_translate
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL
+    from ctxmt_fairseq.evaluation.attribute_control.formality_report import PROMPTS, control_formality
+
+    loaded, translate = load_translate(args)
+    prompts = {
+        FORMAL: args.formal_prompt or PROMPTS[FORMAL],
+        INFORMAL: args.informal_prompt or PROMPTS[INFORMAL],
+    }
+    if not loaded.reads_metadata:
+        if args.formal_prompt or args.informal_prompt:
+            raise BadInput(
+                "--formal-prompt, --informal-prompt: expected a model of the task metadata_context"
+            )
+        print("ctxmt: the model reads no metadata: without prompts", file=sys.stderr)
+        prompts = dict.fromkeys(prompts, ())
+    return control_formality(translate, sentences, references, prompts, occurs)

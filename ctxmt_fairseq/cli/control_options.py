@@ -1,0 +1,97 @@
+"""What the evaluations of attribute control share: a model or translations, and a result to write."""
+
+import argparse
+import json
+from typing import Any, Dict, Iterable
+
+
+def add_evaluation_options(parser: Any) -> None:
+    """The options of the search, of the result's files, and of the model."""
+    from ctxmt_fairseq.cli.model_options import add_model_options
+
+    parser.add_argument(
+        "--unspaced", action="store_true", help="a language without spaces: phrases are found anywhere"
+    )
+    result = parser.add_argument_group("result")
+    result.add_argument("--json", metavar="FILE", help="write the result there too")
+    result.add_argument(
+        "--examples", metavar="FILE", help="write every translation and what it shows as JSON lines"
+    )
+    result.add_argument(
+        "--system", metavar="NAME", help="what the result is called (default: the model's path)"
+    )
+    result.add_argument(
+        "--setting", metavar="FILE", help="the setting.json of the training, which ctxmt control plot needs"
+    )
+    search = parser.add_argument_group("search")
+    search.add_argument("--beam", type=int, default=5)
+    search.add_argument("--lenpen", type=float, default=1.0, help="length penalty")
+    search.add_argument("--batch-size", type=int, default=32, metavar="N", help="sentences side by side")
+    add_model_options(parser)
+
+
+def check_system(args: Any, *hypotheses: str) -> None:
+    """Raises BadInput: not either a model or the options named, all of them."""
+    from ctxmt_fairseq.errors import BadInput
+
+    given = [getattr(args, name.lstrip("-").replace("-", "_")) is not None for name in hypotheses]
+    if (args.path is not None) == any(given) or any(given) != all(given):
+        raise BadInput(f"expected either MODEL or {' and '.join(hypotheses)}")
+
+
+def read_setting(args: Any) -> Any:
+    """What the result says of --setting; None without it.
+
+    Raises:
+        BadInput: not the file of a few-shot setting.
+    """
+    from ctxmt_fairseq.evaluation.contrastive_sets.examples import Place
+    from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, load_json
+
+    if args.setting is None:
+        return None
+    place, record = Place(args.setting), load_json(args.setting)
+    get(place, record, "kept", int)
+    return {name: record[name] for name in ("count", "kept", "seed") if name in record}
+
+
+def load_translate(args: Any) -> Any:
+    """The model that the options name, and a function that translates sentences, each a document of its own.
+
+    Raises:
+        BadInput: see ``load_models``; or a number that is too small.
+    """
+    from ctxmt_fairseq.cli.model_options import load_from_options
+    from ctxmt_fairseq.data.documents import Documents
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+    from ctxmt_fairseq.generation.translate_texts import translate_texts
+
+    for name in ("beam", "batch_size"):
+        if getattr(args, name) < 1:
+            raise BadInput(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
+    loaded = load_from_options(args)
+    search = argparse.Namespace(beam=args.beam, lenpen=args.lenpen)
+    translator = DocumentTranslator(loaded, search, width=args.batch_size)
+
+    def translate(sentences, metadata):
+        return translate_texts(translator, sentences, Documents.from_lengths([1] * len(sentences)), metadata)
+
+    return loaded, translate
+
+
+def write_result(
+    args: Any, system: str, setting: Any, report: Dict[str, Any], examples: Iterable[str]
+) -> None:
+    """The files that --json and --examples name.
+
+    Args:
+        system: the result's name, unless --system names it.
+    """
+    from ctxmt_fairseq.evaluation.output import write_whole
+
+    if args.json:
+        result = {"system": args.system or system, "setting": setting, **report}
+        write_whole(args.json, json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    if args.examples:
+        write_whole(args.examples, "".join(line + "\n" for line in examples))

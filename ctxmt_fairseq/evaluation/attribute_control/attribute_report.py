@@ -1,0 +1,127 @@
+"""Agreement of translations with attributes: by attribute, value and combination (Vincent et al. 2022)."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import AttributeExample
+from ctxmt_fairseq.evaluation.attribute_control.outcomes import (
+    OutcomeCount,
+    joint_outcome,
+    mean,
+    outcome,
+    percent,
+)
+from ctxmt_fairseq.evaluation.attribute_control.phrases import Occurs, whole_words
+from ctxmt_fairseq.evaluation.output import aligned_table
+
+Outcomes = Mapping[str, str]  # attribute -> outcome, of one translation
+
+
+@dataclass(frozen=True)
+class AttributeReport:
+    """Outcomes of a set's translations, counted.
+
+    Attributes:
+        attributes: by attribute, over the sentences whose translation shows it.
+        values: the same by attribute and value, ``speaker = feminine``.
+        combinations: by ``AttributeExample.combination``, each sentence's attributes taken together.
+        together: the same over all sentences.
+    """
+
+    attributes: Mapping[str, OutcomeCount]
+    values: Mapping[str, OutcomeCount]
+    combinations: Mapping[str, OutcomeCount]
+    together: OutcomeCount
+
+    @property
+    def accuracy(self) -> Optional[float]:
+        """The mean over the attributes, in percent: the one number of the EAMT 2022 task."""
+        return mean([count.accuracy for count in self.attributes.values()])
+
+    def as_dict(self) -> Dict[str, Any]:
+        def counts(groups: Mapping[str, OutcomeCount]) -> Dict[str, Any]:
+            return {name: count.as_dict() for name, count in groups.items()}
+
+        return {
+            "accuracy": self.accuracy,
+            "attributes": counts(self.attributes),
+            "values": counts(self.values),
+            "combinations": counts(self.combinations),
+            "together": self.together.as_dict(),
+        }
+
+    def table(self, plain: Optional["AttributeReport"] = None) -> str:
+        """All counts as an aligned table.
+
+        Args:
+            plain: the same set translated without context; its accuracies stand beside.
+        """
+        beside = dict(plain._rows()) if plain else {}
+        rows = [["", "accuracy %", *(["no context %"] if plain else []), "right", "wrong", "both", "neither"]]
+        for name, count in self._rows():
+            numbers = map(str, (count.right, count.wrong, count.both, count.neither))
+            plain_cell = [percent(beside[name].accuracy)] if plain else []
+            rows.append([name, percent(count.accuracy), *plain_cell, *numbers])
+        plain_cell = [percent(plain.accuracy)] if plain else []
+        rows.append(["mean over the attributes", percent(self.accuracy), *plain_cell, "", "", "", ""])
+        return aligned_table(rows)
+
+    def _rows(self) -> Iterator[Tuple[str, OutcomeCount]]:
+        yield from self.attributes.items()
+        yield from self.values.items()
+        yield from ((f"together: {name}", count) for name, count in self.combinations.items())
+        yield "together: all", self.together
+
+
+def judge_attributes(
+    examples: Sequence[AttributeExample], translations: Sequence[str], occurs: Occurs = whole_words
+) -> List[Outcomes]:
+    """Per example the outcome of each attribute that its translation shows."""
+    return [
+        {
+            name: outcome(translation, example.expected[name], example.wrong[name], occurs)
+            for name in example.expected
+        }
+        for example, translation in zip(examples, translations, strict=True)
+    ]
+
+
+def attribute_report(examples: Sequence[AttributeExample], outcomes: Sequence[Outcomes]) -> AttributeReport:
+    """Count the outcomes of each group; groups in the order of their names."""
+    shown = [
+        (example, name, found)
+        for example, by_name in zip(examples, outcomes, strict=True)
+        for name, found in by_name.items()
+    ]
+    joint = [joint_outcome(list(by_name.values())) for by_name in outcomes]
+    return AttributeReport(
+        attributes=_count((name, found) for _, name, found in shown),
+        values=_count((f"{name} = {example.attributes[name]}", found) for example, name, found in shown),
+        combinations=_count(zip([example.combination for example in examples], joint, strict=True)),
+        together=OutcomeCount.of(joint),
+    )
+
+
+def _count(named: Iterable[Tuple[str, str]]) -> Dict[str, OutcomeCount]:
+    groups: Dict[str, List[str]] = {}
+    for name, found in named:
+        groups.setdefault(name, []).append(found)
+    return {name: OutcomeCount.of(groups[name]) for name in sorted(groups)}
+
+
+def example_lines(
+    examples: Sequence[AttributeExample], translations: Sequence[str], outcomes: Sequence[Outcomes]
+) -> Iterator[str]:
+    """One JSON object per example: the attributes that were wanted, and what came out."""
+    for number, (example, translation, by_name) in enumerate(
+        zip(examples, translations, outcomes, strict=True), 1
+    ):
+        record = {
+            "line": number,
+            "source": example.source,
+            "attributes": dict(example.attributes),
+            "translation": translation,
+            "outcomes": dict(by_name),
+        }
+        yield json.dumps(record, ensure_ascii=False)
