@@ -46,6 +46,18 @@ def attend(module, queries, states, causal=False):
     return linear(module.out_proj, np.concatenate(heads, axis=1))
 
 
+def attend_qk_norm(module, x):
+    """Self-attention of (K, D) with each head's queries and keys of length 1: Henry et al. 2020, equations 3
+    and 4."""
+    q, k, v = (linear(projection, x) for projection in (module.q_proj, module.k_proj, module.v_proj))
+    heads = []
+    for part in np.split(np.arange(q.shape[1]), module.num_heads):
+        unit_q, unit_k = (y[:, part] / np.linalg.norm(y[:, part], axis=1, keepdims=True) for y in (q, k))
+        weights = np.exp(array(module.qk_scale) * unit_q @ unit_k.T)
+        heads.append(weights / weights.sum(axis=1, keepdims=True) @ v[:, part])
+    return linear(module.out_proj, np.concatenate(heads, axis=1))
+
+
 def feed_forward(layer, x):
     return linear(layer.fc2, np.maximum(linear(layer.fc1, x), 0))
 

@@ -18,11 +18,17 @@ STOCK_TASK = SimpleNamespace(source_dictionary=VOCABULARY, target_dictionary=VOC
 STOCK_INPUTS = ("src_tokens", "src_lengths", "prev_output_tokens")
 
 
+def arguments(arch, **options):
+    """What fairseq's parser makes of these options."""
+    args = argparse.Namespace(arch=arch, **options)
+    ARCH_CONFIG_REGISTRY[arch](args)
+    return args
+
+
 def build_random(arch, task, seed=1, **options):
     """A model in evaluation mode, with all parameters random: fairseq starts biases at 0, which hides
     errors."""
-    args = argparse.Namespace(arch=arch, **options)
-    ARCH_CONFIG_REGISTRY[arch](args)
+    args = arguments(arch, **options)
     torch.manual_seed(seed)
     model = build_model(args, task).eval()
     for parameter in model.parameters():

@@ -1,43 +1,19 @@
-"""Numbers of parameters at the papers' sizes, counted on the device "meta", without memory for weights."""
-
-import argparse
-from types import SimpleNamespace
+"""Numbers of parameters of the multi-source models at the papers' sizes."""
 
 import pytest
-import torch
-from fairseq.data import Dictionary
-from fairseq.models import ARCH_CONFIG_REGISTRY, build_model
 
-import ctxmt_fairseq  # noqa: F401
+from tests.unit.parameter_counts import ATTENTION, LAYER, NORM, STOCK, D, dictionary
+from tests.unit.parameter_counts import parameters as count
 
 SEPARATE = 20_000  # sequence shortening, table 4: the most that either vocabulary may have
 JOINT = 32_347
-D = 512
-ATTENTION = 4 * (D * D + D)
-NORM = 2 * D
-LAYER = ATTENTION + (D * 2048 + 2048) + (2048 * D + D) + 2 * NORM
 GATE = D + 1
 RESIDUAL_GATE = 2 * (D * D + D)
-STOCK = 6 * LAYER + 6 * (LAYER + ATTENTION + NORM)  # without embeddings
-
-
-def dictionary(symbols):
-    words = Dictionary()
-    for number in range(symbols - len(words)):
-        words.add_symbol(f"w{number}")
-    return words
-
-
 VOCABULARIES = {symbols: dictionary(symbols) for symbols in (SEPARATE, JOINT)}
 
 
 def parameters(arch, symbols=SEPARATE, **options):
-    args = argparse.Namespace(arch=arch, **options)
-    ARCH_CONFIG_REGISTRY[arch](args)
-    words = VOCABULARIES[symbols]
-    with torch.device("meta"):
-        model = build_model(args, SimpleNamespace(source_dictionary=words, target_dictionary=words))
-    return sum(parameter.numel() for parameter in model.parameters())
+    return count(arch, VOCABULARIES[symbols], **options)
 
 
 TIED = {"share_decoder_input_output_embed": True}
