@@ -8,15 +8,17 @@ Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train -
     --test text/test --vocab-size 8000 --out data-bin
 """
 
+from ctxmt_fairseq.cli.split_options import add_split_options, splits_of
+
 
 def add_arguments(parser) -> None:
     parser.add_argument("--source-lang", required=True, metavar="SRC")
     parser.add_argument("--target-lang", required=True, metavar="TGT")
-    parser.add_argument("--train", metavar="PREFIX", help="training text")
-    parser.add_argument("--valid", metavar="PREFIX[,PREFIX..]", default="", help="validation text")
-    parser.add_argument("--test", metavar="PREFIX[,PREFIX..]", default="", help="test text")
+    add_split_options(parser)
     parser.add_argument("--out", required=True, metavar="DATA", help="the data folder to make")
-    parser.add_argument("--overwrite", action="store_true", help="replace DATA if it is a data folder")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace DATA if it is a data folder, with all that is in it"
+    )
     parser.add_argument(
         "--blank-lines",
         action="store_true",
@@ -70,10 +72,6 @@ def run(args) -> None:
     if args.like and (args.separate or args.joint or args.vocab_size):
         raise BadInput("--like takes its whole vocabulary from DATA: no --joint, --separate or --vocab-size")
     models = [args.spm or args.spm_source, args.spm or args.spm_target]
-    splits = {"train": args.train} if args.train else {}
-    for name, prefixes in (("valid", args.valid), ("test", args.test)):
-        for number, prefix in enumerate(filter(None, prefixes.split(","))):
-            splits[f"{name}{number or ''}"] = prefix
     languages = [args.source_lang, args.target_lang]
     vocabulary = Vocabulary(
         joint=not args.separate,
@@ -84,5 +82,5 @@ def run(args) -> None:
         character_coverage=args.character_coverage,
         like=args.like,
     )
-    corpus = Corpus(args.source_lang, args.target_lang, splits=splits, blank_lines=args.blank_lines)
+    corpus = Corpus(args.source_lang, args.target_lang, splits=splits_of(args), blank_lines=args.blank_lines)
     print(statistics_table(preprocess(corpus, vocabulary, args.out, args.overwrite, args.workers)))

@@ -1,0 +1,233 @@
+"""The contexts of a data folder's splits into a context store: survey the text, then embed what is new.
+
+Both passes read line by line; the survey comes first so that text which does not belong to the data folder is
+refused before hours of embedding.
+"""
+
+import dataclasses
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+from tqdm import tqdm
+
+from ctxmt_fairseq.corpora.data_folder import PathLike, read_description
+from ctxmt_fairseq.corpora.metadata_rows import rows_with_metadata
+from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
+from ctxmt_fairseq.corpora.text_rows import TextFiles
+from ctxmt_fairseq.data.metadata_text import metadata_text
+from ctxmt_fairseq.data.store_header import (
+    HEADER,
+    INDEX_DTYPE,
+    StoreHeader,
+    index_file,
+    read_header,
+)
+from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from ctxmt_fairseq.errors import BadInput
+
+_CHUNK = 2**20
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to embed.
+
+    Attributes:
+        data: folder that ``ctxmt preprocess`` made.
+        splits: fairseq's split name -> prefix of its text.
+        fields: of metadata; None: those of the store, if it is there, else all that are found.
+        sentences: whether the source sentences are embedded.
+    """
+
+    data: PathLike
+    splits: Mapping[str, str]
+    fields: Optional[Sequence[str]] = None
+    sentences: bool = True
+    blank_lines: bool = False
+
+    def files(self) -> Dict[str, TextFiles]:
+        """The text of each split, known to the data folder."""
+        description = read_description(self.data)
+        for split in self.splits:
+            if split not in description["splits"]:
+                known = ", ".join(description["splits"])
+                raise BadInput(f"expected a split of the data folder ({known}), found {split}", self.data)
+        if not self.splits:
+            raise BadInput("expected --train, --valid or --test")
+        languages = description["source_lang"], description["target_lang"]
+        return {
+            split: TextFiles(prefix, *languages, self.blank_lines) for split, prefix in self.splits.items()
+        }
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a split's text holds: ``digest`` of its source text; field -> sentences with a value, and how many
+    of these values say nothing (fields in the order of their first occurrence)."""
+
+    sentences: int
+    digest: str
+    given: Dict[str, int]
+    nothing: Dict[str, int]
+
+
+def survey(request: Request) -> Dict[str, Survey]:
+    """Read all text and metadata once.
+
+    Raises:
+        BadInput: text or metadata that cannot be read, or that is not the data folder's.
+    """
+    described = read_description(request.data)["splits"]
+    surveys = {}
+    for split, files in request.files().items():
+        digest = hashlib.sha256()
+        given: Counter = Counter()
+        nothing: Counter = Counter()
+        sentences = 0
+        rows = tqdm(rows_with_metadata(files), desc=f"check {split}", unit=" lines", disable=None)
+        for row, values in rows:
+            digest.update(row.source_line)
+            sentences += 1
+            for field, value in values.items():
+                given[field] += 1
+                nothing[field] += metadata_text(field, value) is None
+        expected, text = described[split], files.path(files.source_lang)
+        if sentences != expected["sentences"]:
+            raise BadInput(
+                f"expected the {expected['sentences']} sentences of the split {split} of {request.data}, "
+                f"found {sentences}",
+                text,
+            )
+        if digest.hexdigest() != expected.get("source_digest", digest.hexdigest()):
+            raise BadInput(
+                f"another text than the split {split} of {request.data} was made from; run ctxmt preprocess "
+                "again, or name the text that it read",
+                text,
+            )
+        surveys[split] = Survey(sentences, digest.hexdigest(), dict(given), dict(nothing))
+    return surveys
+
+
+def chosen_fields(
+    request: Request, surveys: Mapping[str, Survey], store: Optional[StoreHeader]
+) -> Tuple[str, ...]:
+    """The fields to embed.
+
+    Args:
+        store: the header of the store that will be added to, if there is one.
+
+    Raises:
+        BadInput: a field that no split has, or one that the store lacks.
+    """
+    found = list(dict.fromkeys(field for one in surveys.values() for field in one.given))
+    known = list(store.fields) if store else []
+    wanted = request.fields
+    if wanted is None:
+        wanted = known + [field for field in found if field not in known]
+    for field in wanted:
+        if field not in found + known:
+            names = ", ".join(found) or "none"
+            raise BadInput(f"--fields {field}: expected fields of the metadata, found {names}")
+    if store and set(wanted) != set(known):
+        raise BadInput(
+            f"the context store there has the fields {', '.join(known) or 'none'}, not "
+            f"{', '.join(wanted) or 'none'}; --fields chooses fields, --out another folder"
+        )
+    fields = tuple(known) if store else tuple(wanted)
+    if not fields and not request.sentences:
+        raise BadInput("expected metadata or sentences to embed, found neither")
+    return fields
+
+
+def texts_to_embed(files: TextFiles, fields: Sequence[str], sentences: bool) -> Iterator[List[Optional[str]]]:
+    """For each sentence its own text and that of each field, None for nothing."""
+    for row, values in rows_with_metadata(files):
+        own = row.source if sentences else None
+        yield [own, *(metadata_text(field, values.get(field, "")) for field in fields)]
+
+
+def existing(out: PathLike) -> Optional[StoreHeader]:
+    """The header of the store in a folder, if there is one."""
+    return read_header(out) if (Path(out) / HEADER).is_file() else None
+
+
+def embed(
+    request: Request,
+    out: PathLike,
+    encoder_name: str,
+    dtype: str,
+    device: str = "cpu",
+    batch_size: int = 64,
+) -> Dict[str, Any]:
+    """Make the store ``out``, or add to it; returns what it then holds.
+
+    Raises:
+        BadInput: text, metadata, encoder or store cannot be used; a store keeps what was embedded so far.
+    """
+    encoder = load_text_encoder(encoder_name, device, batch_size)
+    wanted = StoreHeader(encoder.name, encoder.dimension, dtype, (), request.sentences)
+    store = existing(out)
+    if store:  # said before the text is read
+        check_same_kind(out, store, dataclasses.replace(wanted, fields=store.fields))
+    surveys = survey(request)
+    wanted = dataclasses.replace(wanted, fields=chosen_fields(request, surveys, store))
+    new = {}
+    with store_writer(out, wanted, encoder) as writer:
+        for split, files in request.files().items():
+            before = writer.new
+            rows = tqdm(
+                texts_to_embed(files, wanted.fields, request.sentences),
+                desc=f"embed {split}",
+                total=surveys[split].sentences,
+                unit=" sentences",
+                disable=None,
+            )
+            writer.write_split(split, rows, surveys[split].digest)
+            new[split] = writer.new - before
+    return summary(out, new)
+
+
+def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:
+    """What a store holds, and how much smaller it is than one vector for every sentence and field with text.
+
+    Args:
+        new: split -> vectors that were added for it.
+    """
+    header = read_header(out)
+    contexts = {split: _contexts(Path(out) / index_file(split)) for split in header.splits}
+    total = sum(contexts.values())
+    size = sum(path.stat().st_size for path in Path(out).iterdir())
+    every = total * header.vector_bytes
+    return {
+        "store": str(out),
+        "encoder": header.encoder,
+        "dimension": header.dimension,
+        "dtype": header.dtype,
+        "fields": list(header.fields),
+        "splits": {
+            split: {
+                "sentences": header.splits[split]["sentences"],
+                "contexts": contexts[split],
+                "new": new.get(split, 0),
+            }
+            for split in header.splits
+        },
+        "contexts": total,
+        "distinct": header.count,
+        "bytes": size,
+        "bytes_one_per_context": every,
+        "saving": 1 - size / every if every else 0.0,
+    }
+
+
+def _contexts(path: Path) -> int:
+    """Entries of an index that are there."""
+    count = 0
+    with open(path, "rb") as stream:
+        while len(entries := np.fromfile(stream, INDEX_DTYPE, _CHUNK)):
+            count += int(np.count_nonzero(entries >= 0))
+    return count
