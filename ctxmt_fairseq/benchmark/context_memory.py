@@ -1,17 +1,24 @@
-"""How the memory of a training step grows with the context (sequence shortening, figure 4)."""
+"""How the memory of translation grows with the context (sequence shortening, section 5.5 and figure 4)."""
 
+from argparse import Namespace
 from typing import Any, Dict, List, Sequence, Tuple
 
+import numpy as np
 import torch
-from fairseq import utils
-from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from ctxmt_fairseq.benchmark import synthetic
+from ctxmt_fairseq.benchmark.allocated import peak_allocated
 from ctxmt_fairseq.benchmark.paired import Comparison
-from ctxmt_fairseq.benchmark.process import in_new_process, resident
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.loading import LoadedModels
 
 ROWS = 16  # sentences in the batch
-SIZES = (1, 5, 10, 15, 20)  # context sentences
+COUNTS = (1, 5, 10, 15, 20)  # context sentences
+HALVES = ((1, 10), (10, 20))
+_POINT = " context sentences, "
 _JOINED: Dict[str, Any] = {"context_layout": "joined", "context_fusion": "concat"}
 SYSTEMS: Dict[str, Tuple[str, Dict[str, Any]]] = {
     "concatenation": ("transformer", {}),
@@ -19,25 +26,67 @@ SYSTEMS: Dict[str, Tuple[str, Dict[str, Any]]] = {
     "caching tokens": ("caching_transformer", {}),
     "shortening (mean)": ("caching_transformer", {"shortening": "mean"}),
 }
+# The papers' code made the whole matrix of attention weights, as "plain" does; fused kernels never have it.
+ATTENTIONS: Dict[str, List[SDPBackend]] = {
+    "plain": [SDPBackend.MATH],
+    "fused": [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH],
+}
 
 
-def context_memory(size: str, device: torch.device) -> List[Comparison]:
-    """Peak memory of a step with each of ``SIZES``, a process for each system, beside concatenation's."""
-    first = next(iter(SYSTEMS))
-    comparisons = []
-    for count in SIZES:
-        peaks = {name: in_new_process(memory_of_step, size, device, name, count) for name in SYSTEMS}
-        comparisons += [
-            Comparison(
-                f"memory {size}, {count} context sentences", (name, first), "MiB", [(peak, peaks[first])]
-            )
-            for name, peak in peaks.items()
+def context_memory(size: str, device: torch.device, length: int = synthetic.LENGTH) -> List[Comparison]:
+    """Peak memory of translating a batch with each of ``COUNTS``.
+
+    Args:
+        length: subwords of every sentence, and of its translation.
+
+    Returns:
+        for each system and attention how fast the peak grows in the second of ``HALVES`` and in the first,
+        and for each system and number of sentences the peaks with both attentions.
+    """
+    growth, points = [], []
+    for system in SYSTEMS:
+        plain, fused = (
+            [memory_of_translation(size, device, system, attention, count, length) for count in COUNTS]
+            for attention in ATTENTIONS
+        )
+        growth += [
+            slopes(f"memory {size}, {system}, {attention} attention", peaks)
+            for attention, peaks in zip(ATTENTIONS, (plain, fused), strict=True)
         ]
-    return comparisons
+        points += [
+            Comparison(f"memory {size}, {count}{_POINT}{system}", ("plain attention", "fused"), "MiB", [pair])
+            for count, pair in zip(COUNTS, zip(plain, fused, strict=True), strict=True)
+        ]
+    return growth + points
 
 
-def memory_of_step(size: str, device: torch.device, system: str, count: int) -> float:
-    """MiB that a model's forward and backward pass take at most beyond the model, in this process."""
+def slopes(name: str, peaks: Sequence[float]) -> Comparison:
+    """How fast ``peaks`` (one for each of ``COUNTS``) grow in the second half and in the first.
+
+    A straight line has the ratio 1; the square of the window's length 2.46.
+    """
+    peak = dict(zip(COUNTS, peaks, strict=True))
+    first, second = ((peak[end] - peak[start]) / (end - start) for start, end in HALVES)
+    early, late = (f"from {start} to {end}" for start, end in HALVES)
+    return Comparison(name, (f"growth {late}", early), "MiB a sentence", [(second, first)])
+
+
+def memory_of_translation(
+    size: str, device: torch.device, system: str, attention: str, count: int, length: int = synthetic.LENGTH
+) -> float:
+    """MiB that a greedy translation of ``ROWS`` sentences takes at most beyond the model.
+
+    Every sentence has ``count`` previous sentences as context, none of which was encoded before.
+    """
+    translator = _translator(size, device, system, count, length)
+    rng = np.random.default_rng(1)
+    sources = synthetic.sentences(translator.loaded.task, rng, count + ROWS, length)
+    running = translator.running(sources, Documents.from_lengths([len(sources)]))
+    with sdpa_kernel(ATTENTIONS[attention]):
+        return peak_allocated(lambda: list(translator.translate(running, range(count, len(sources)))), device)
+
+
+def _translator(size: str, device: torch.device, system: str, count: int, length: int) -> DocumentTranslator:
     arch, options = SYSTEMS[system]
     task: Any
     if arch == "transformer":
@@ -46,30 +95,24 @@ def memory_of_step(size: str, device: torch.device, system: str, count: int) -> 
     else:
         task = synthetic.make_multi_source_task(size, source_context=count)
         model = synthetic.make_multi_source_model(task, size, arch, **options)
-    model = model.to(device).train()
-    dataset = synthetic.dataset(task, documents=1, document_length=count + ROWS)
-    batch = dataset.collater([dataset[index] for index in range(count, count + ROWS)])
-    if device.type == "cuda":
-        batch = utils.move_to_cuda(batch)
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated(device) / 2**20
-    else:
-        before = resident(peak=False)
-    criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
-    criterion(model, batch)[0].backward()
-    peak = torch.cuda.max_memory_allocated(device) / 2**20 if device.type == "cuda" else resident(peak=True)
-    return peak - before
+    loaded = LoadedModels([model.eval().to(device)], task, device, Subwords(), Subwords())
+    # An untrained model ends nowhere: the length is forced.
+    search = Namespace(beam=1, max_len_a=0, max_len_b=length, min_len=length)
+    return DocumentTranslator(loaded, search, width=ROWS)
 
 
 def plot(comparisons: Sequence[Comparison], path: str) -> None:
-    """A line for each system, as PNG."""
+    """The peaks among ``comparisons``: a line for each system, a panel for each attention, as PNG."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for name in SYSTEMS:
-        peaks = [comparison.medians[0] for comparison in comparisons if comparison.ways[0] == name]
-        axes.plot(SIZES, peaks, marker="o", label=name)
-    axes.set(xlabel="context sentences", xticks=SIZES, ylabel="peak memory of a step (MiB)", ylim=(0, None))
-    axes.legend()
+    points = [comparison for comparison in comparisons if _POINT in comparison.name]
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    panels = figure.subplots(1, len(ATTENTIONS), sharey=True)
+    for number, (axes, attention) in enumerate(zip(panels, ATTENTIONS, strict=True)):
+        for system in SYSTEMS:
+            peaks = [point.medians[number] for point in points if point.name.endswith(_POINT + system)]
+            axes.plot(COUNTS, peaks, marker="o", label=system)
+        axes.set(title=f"{attention} attention", xlabel="context sentences", xticks=COUNTS, ylim=(0, None))
+    panels[0].set(ylabel="peak memory of translation (MiB)")
+    panels[0].legend()
     figure.savefig(path, dpi=150)

@@ -6,7 +6,8 @@ contrast  fairseq's scorer, one candidate at a time / all candidates of a set to
 index     batches of windows, K = 4 / of stock sentences: time and peak memory from the document ids on
 runs      training with 3 context sentences, every one encoded anew / each once per batch (--batch-runs)
 cache     document translation with 3 context sentences, every one encoded anew / encoder states kept
-memory    peak memory of a training step with 1 to 20 context sentences / concatenation's
+memory    peak memory of translation with 1 to 20 context sentences, with torch's plain attention / fused,
+          and how fast it grows from 10 to 20 sentences / from 1 to 10
 
 The data are random sentences, the models untrained. A ratio's median, least and greatest value are shown,
 and the medians of what was measured.

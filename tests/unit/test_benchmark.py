@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from ctxmt_fairseq.benchmark import (
-    context_memory,
     contrastive,
     decoding,
     indexing,
@@ -237,11 +236,3 @@ def test_training_with_and_without_runs_is_compared():
 def test_translation_with_and_without_kept_states_is_compared():
     for comparison in multi_source.sentence_cache("tiny", 1, CPU, documents=2, sentences=3):
         assert_finite(comparison, 1)
-
-
-@pytest.mark.parametrize("system", ["multi-encoder", "shortening (mean)"])
-def test_memory_grows_with_the_context(system):
-    few, many = (
-        process.in_new_process(context_memory.memory_of_step, "tiny", CPU, system, n) for n in (1, 30)
-    )
-    assert 0 < few < many
