@@ -64,6 +64,13 @@ class VectorModel(MetadataModel):
             help="whether vectors of sentences are marked with their distance (default: yes)",
         )
         parser.add_argument(
+            "--farthest-context",
+            type=int,
+            metavar="N",
+            help="rows of the table of distances, 0 to N, as of the model to start from (default: "
+            "--source-context)",
+        )
+        parser.add_argument(
             "--context-qk-norm",
             choices=("yes", "no"),
             help="normalise queries and keys in the context encoder (default: mtcue yes, cue no)",
@@ -72,9 +79,9 @@ class VectorModel(MetadataModel):
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
         """Raises BadInput: sizes of the context encoder that cannot be."""
-        for name, least in (("context_layers", 0), ("context_ffn_dim", 1)):
-            value = getattr(args, name)
-            if value < least:
+        for name, least in (("context_layers", 0), ("context_ffn_dim", 1), ("farthest_context", 0)):
+            value = getattr(args, name, None)
+            if value is not None and value < least:
                 raise BadInput(f"--{name.replace('_', '-')} {value}: expected {least} or more")
         return super().build_model(args, task)
 

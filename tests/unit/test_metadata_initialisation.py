@@ -1,12 +1,22 @@
 """Models for ``metadata_context`` that start from a sentence-level one."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
-from tests.unit.metadata_models import CASES, batch_of, make
-from tests.unit.random_models import check_whole, logits, saved, step, stock_model, without_context
+from tests.unit.metadata_models import CASES, REACH, TASK, batch_of, make
+from tests.unit.random_models import (
+    build_random,
+    check_whole,
+    logits,
+    saved,
+    step,
+    stock_model,
+    without_context,
+)
 
 every_case = pytest.mark.parametrize("case", CASES)
 
@@ -62,3 +72,15 @@ def test_a_sentence_model_of_another_size_is_refused(case, tmp_path):
         path = saved(stock_model(**options), tmp_path / "sentence.pt")
         with pytest.raises(BadInput, match=message):
             load_sentence_model(make(case), path)
+
+
+@pytest.mark.parametrize("case", ["mtcue", "cue"])
+def test_a_start_from_a_model_with_more_previous_sentences(case, tmp_path):
+    path = saved(make(case), tmp_path / "model.pt")
+    fewer = SimpleNamespace(**{**vars(TASK), "context_options": lambda: SimpleNamespace(source_context=0)})
+    arch = f"{CASES[case][0]}_tiny"
+    with pytest.raises(BadInput, match="distance_embeddings.weight: expected the shape"):
+        load_sentence_model(build_random(arch, fewer), path)
+    model = build_random(arch, fewer, seed=2, farthest_context=REACH)
+    load_sentence_model(model, path)
+    assert torch.equal(logits(model, batch_of(model)), logits(make(case), batch_of(model)))

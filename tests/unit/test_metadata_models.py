@@ -195,7 +195,13 @@ def test_save_and_reload_without_a_store(case, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option,value", [("context_layers", -1), ("context_ffn_dim", 0), ("checkpoint_activations", True)]
+    "option,value",
+    [
+        ("context_layers", -1),
+        ("context_ffn_dim", 0),
+        ("farthest_context", -1),
+        ("checkpoint_activations", True),
+    ],
 )
 @pytest.mark.parametrize("case", ["mtcue", "cue"])
 def test_options_that_cannot_work_are_refused(case, option, value):
