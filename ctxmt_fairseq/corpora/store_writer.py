@@ -1,8 +1,8 @@
 """Writing of a context store, so that it can be killed at any moment.
 
 Vectors and texts are appended and put on disk first; then the header, which says how much of the files
-counts, is replaced in one step. Whatever a killed run left beyond that is cut off by the next run, which goes on from
-there: a text that is in the store is never embedded again.
+counts, is replaced in one step. Whatever a killed run left beyond that is cut off by the next run, which goes
+on from there: a text that is in the store is never embedded again.
 """
 
 import contextlib

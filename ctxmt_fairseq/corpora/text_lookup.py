@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 from typing import Iterable, Optional, Tuple
 
-_CACHE_KIB = 2**16
+_CACHE_KIB = 2**14
 
 
 def _key(text: str) -> bytes:
