@@ -11,6 +11,7 @@ from ctxmt_fairseq.benchmark.context_memory import context_memory
 from ctxmt_fairseq.benchmark.contrastive import contrastive
 from ctxmt_fairseq.benchmark.decoding import forced_prefix
 from ctxmt_fairseq.benchmark.indexing import indexing
+from ctxmt_fairseq.benchmark.metadata import metadata
 from ctxmt_fairseq.benchmark.multi_source import batch_runs, sentence_cache
 from ctxmt_fairseq.benchmark.paired import Comparison
 from ctxmt_fairseq.benchmark.training import peak_memory, step_time
@@ -34,7 +35,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
     """Make the measurements; a progress bar counts them on stderr.
 
     Args:
-        names: train, decode, contrast, index, runs, cache, memory.
+        names: train, decode, contrast, index, runs, cache, memory, metadata.
         size: of the models: tiny, iwslt, base.
         repeats: pairs of runs.
         sentences: to index.
@@ -53,6 +54,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
         "runs": [partial(batch_runs, size, repeats, device, max_tokens)],
         "cache": [partial(sentence_cache, size, repeats, device)],
         "memory": [partial(context_memory, size, device)],
+        "metadata": [partial(metadata, size, repeats, device, max_tokens)],
     }
     chosen = [step for name in names for step in steps[name]]
     return [comparison for step in tqdm(chosen, unit="measurement", disable=None) for comparison in step()]

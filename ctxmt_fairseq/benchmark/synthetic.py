@@ -16,6 +16,7 @@ from ctxmt_fairseq.generation.running_document import Sentences
 from ctxmt_fairseq.models.sizes import SIZES
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
+from ctxmt_fairseq.tasks.metadata_context import MetadataContextConfig, MetadataContextTask
 from ctxmt_fairseq.tasks.multi_source import MultiSourceConfig, MultiSourceTask
 
 WORDS = {"tiny": 1_000, "iwslt": 10_000, "base": 32_000}  # of one vocabulary for both sides
@@ -56,6 +57,14 @@ def make_multi_source_task(size: str, source_context: int = CONTEXT, batch_runs:
     dictionary = _dictionary(size)
     cfg = _config(MultiSourceConfig, source_context=source_context, batch_runs=batch_runs)
     return MultiSourceTask(cfg, dictionary, dictionary)
+
+
+def make_metadata_task(size: str, source_context: int) -> MetadataContextTask:
+    """Previous source sentences as vectors; there is no store."""
+    dictionary = _dictionary(size)
+    return MetadataContextTask(
+        _config(MetadataContextConfig, source_context=source_context), dictionary, dictionary
+    )
 
 
 def make_multi_source_model(task: MultiSourceTask, size: str, arch: str, **options: Any) -> torch.nn.Module:
@@ -103,10 +112,14 @@ def sentences(
     return [torch.from_numpy(np.concatenate([rng.integers(first, last, size), ends])) for size in sizes]
 
 
-def dataset(task: ContextTask, documents: int, document_length: int) -> ContextDataset:
-    """Random documents as a training set."""
+def dataset(task: ContextTask, documents: int, document_length: int, **more: Any) -> ContextDataset:
+    """Random documents as a training set.
+
+    Args:
+        more: what the task's ``build_dataset`` wants beside them.
+    """
     rng = np.random.default_rng(1)
     count = documents * document_length
     source, target = (Sentences(sentences(task, rng, count)) for _ in range(2))
     boundaries = Documents.from_lengths([document_length] * documents)
-    return task.build_dataset("synthetic", source, target, boundaries, current=None, training=True)
+    return task.build_dataset("synthetic", source, target, boundaries, current=None, training=True, **more)

@@ -20,8 +20,17 @@ Batch = Dict[str, Any]
 def make_batches(size: str, device: torch.device, max_tokens: int) -> List[Batch]:
     """Batches of windows in a random order, at most ``max_tokens`` padded tokens on each side."""
     task = synthetic.make_task(size)
-    sentences = BATCHES * (1 + max_tokens // synthetic.LENGTH)
-    dataset = synthetic.dataset(task, documents=1 + sentences // 50, document_length=50)
+    dataset = synthetic.dataset(task, documents=1 + sentences(max_tokens) // 50, document_length=50)
+    return batches_of(dataset, device, max_tokens)
+
+
+def sentences(max_tokens: int) -> int:
+    """How many fill ``BATCHES`` batches."""
+    return BATCHES * (1 + max_tokens // synthetic.LENGTH)
+
+
+def batches_of(dataset: Any, device: torch.device, max_tokens: int) -> List[Batch]:
+    """``BATCHES`` of a dataset's batches, in a random order."""
     indices, _ = dataset.filter_indices_by_size(dataset.ordered_indices(), synthetic.LIMITS)
     groups = dataset.batch_by_size(indices, max_tokens=max_tokens)
     torch.manual_seed(1)
@@ -33,10 +42,15 @@ def make_batches(size: str, device: torch.device, max_tokens: int) -> List[Batch
 def make_step(size: str, device: torch.device, ours: bool) -> Callable[[Batch], None]:
     """Forward, backward and update of a new model."""
     task = synthetic.make_task(size)
-    model = synthetic.make_model(task, size, concat=ours).to(device).train()
+    model = synthetic.make_model(task, size, concat=ours)
     kind = ContextDiscountedCriterion if ours else LabelSmoothedCrossEntropyCriterion
     options: Dict[str, Any] = {"context_discount": 0.01} if ours else {}
-    criterion = kind(task, sentence_avg=False, label_smoothing=0.1, **options)
+    return step_of(model, kind(task, sentence_avg=False, label_smoothing=0.1, **options), device)
+
+
+def step_of(model: Any, criterion: Any, device: torch.device) -> Callable[[Batch], None]:
+    """Forward, backward and update of a model."""
+    model.to(device).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
 
     def step(batch: Batch) -> None:

@@ -8,6 +8,7 @@ runs      training with 3 context sentences, every one encoded anew / each once 
 cache     document translation with 3 context sentences, every one encoded anew / encoder states kept
 memory    peak memory of translation with 1 to 20 context sentences, with torch's plain attention / fused,
           and how fast it grows from 10 to 20 sentences / from 1 to 10
+metadata  step time: MTCue with up to 12 context vectors a sentence / stock transformer, and / CUE
 
 The data are random sentences, the models untrained. A ratio's median, least and greatest value are shown,
 and the medians of what was measured.
@@ -17,7 +18,7 @@ Example: ctxmt benchmark train decode --size iwslt --repeats 5 --json benchmark.
 
 import json
 
-MEASUREMENTS = ("train", "decode", "contrast", "index", "runs", "cache", "memory")
+MEASUREMENTS = ("train", "decode", "contrast", "index", "runs", "cache", "memory", "metadata")
 
 
 def add_arguments(parser) -> None:

@@ -26,6 +26,7 @@ CASES = {
     "mtcue flat": (MTCUE, {"context_fusion": "flat"}),
     "mtcue gate": (MTCUE, {"context_gate": "branch"}),
     "mtcue no encoder": (MTCUE, {"context_layers": 0}),
+    "mtcue no encoder pre-norm": (MTCUE, {"context_layers": 0, **PRE_NORM}),
     "mtcue no positions": (MTCUE, {"context_positions": "no"}),
     "mtcue no QK-norm": (MTCUE, {"context_qk_norm": "no"}),
     "cue": (CUE, {}),

@@ -11,6 +11,7 @@ from ctxmt_fairseq.benchmark import (
     contrastive,
     decoding,
     indexing,
+    metadata,
     multi_source,
     process,
     synthetic,
@@ -236,3 +237,26 @@ def test_training_with_and_without_runs_is_compared():
 def test_translation_with_and_without_kept_states_is_compared():
     for comparison in multi_source.sentence_cache("tiny", 1, CPU, documents=2, sentences=3):
         assert_finite(comparison, 1)
+
+
+# ---- metadata models ---------------------------------------------------------------------------------------
+
+
+def test_metadata_models_run_on_the_same_sentences():
+    runs = {name: metadata.make_run(name, "tiny", CPU, 600)[1] for name in metadata.MODELS}
+    for mtcue, cue, base in zip(*runs.values(), strict=True):
+        inputs = mtcue["net_input"]
+        for other in (cue, base):
+            assert torch.equal(other["target"], mtcue["target"])
+            assert torch.equal(other["net_input"]["src_tokens"], inputs["src_tokens"])
+        assert inputs["context_vectors"].shape[1:] == (12, 384)
+        assert cue["net_input"]["context_vectors"].shape[1:] == (12, 768)
+        assert inputs["context_distances"].max() == metadata.PREVIOUS
+        assert inputs["context_distances"].eq(-1).sum() == metadata.FIELDS * len(inputs["src_tokens"])
+        assert not [name for name in base["net_input"] if name.startswith("context_")]
+
+
+def test_training_of_metadata_models_is_compared(monkeypatch):
+    monkeypatch.setattr(metadata, "BATCHES", 2)
+    for comparison in metadata.metadata("tiny", 1, CPU, max_tokens=200):
+        assert_finite(comparison, 2)

@@ -61,6 +61,8 @@ def test_every_model_of_table_3(symbols):
     assert count("mtcue_transformer_base", symbols) == MTCUE + tables
     assert count("mtcue_transformer_base", symbols, context_qk_norm="no") == MTCUE + tables - 6
     assert count("mtcue_transformer_base", symbols, context_positions="no") == MTCUE + tables - DISTANCES
+    wider = count("cue_transformer_base", symbols, DISTILBERT, context_ffn_dim=4096, context_layers=2)
+    assert wider == CUE + tables - 6 * LAYER + 2 * layer(4096)
     assert count("mtcue_transformer_base", symbols, context_layers=0) == MTCUE + tables - 6 * (LAYER + 1)
 
 
