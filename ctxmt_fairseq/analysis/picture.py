@@ -44,9 +44,12 @@ def picture(labelled: LabelledMap, annotate: bool = False, highest: Optional[flo
     from matplotlib.figure import Figure
 
     inches, dots = size(labelled)
-    rows, columns = [_short(name) for name in labelled.rows], [_short(name) for name in labelled.columns]
+    rows, columns = (
+        [short_label(name) for name in labelled.rows],
+        [short_label(name) for name in labelled.columns],
+    )
     text = itertools.chain([labelled.title], rows, columns)
-    with matplotlib.rc_context({"font.family": _fonts(text), "font.size": 9}), warnings.catch_warnings():
+    with matplotlib.rc_context({"font.family": fonts_for(text), "font.size": 9}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # no font has it: the numbers' files do
         figure = Figure(figsize=inches, dpi=dots, layout="constrained")
         figure.suptitle(labelled.title, fontsize=10, parse_math=False)
@@ -109,12 +112,13 @@ def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _short(label: str) -> str:
+def short_label(label: str) -> str:
+    """At most ``LONGEST_LABEL`` characters."""
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 
 def _longest(labels: Iterable[str]) -> int:
-    return max((_width(_short(label)) for label in labels), default=0)
+    return max((_width(short_label(label)) for label in labels), default=0)
 
 
 def _rotation(labels: Iterable[str]) -> int:
@@ -127,7 +131,7 @@ def _narrow(sections: Iterable[Tuple[str, int]]) -> bool:
     return any(CHARACTER * _width(name) > CELL * width for name, width in sections)
 
 
-def _fonts(text: Iterable[str]) -> List[str]:
+def fonts_for(text: Iterable[str]) -> List[str]:
     """matplotlib's own font, and for characters that it lacks the installed font that has most of them."""
     from matplotlib import font_manager
     from matplotlib.ft2font import FT2Font

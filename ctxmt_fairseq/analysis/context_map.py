@@ -1,0 +1,135 @@
+"""The map of a model's contexts and its files (MTCue, figure 3)."""
+
+import csv
+import dataclasses
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Union
+
+import numpy as np
+
+from ctxmt_fairseq.analysis.context_space import ContextSpace
+from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
+from ctxmt_fairseq.analysis.map_files import check_output
+from ctxmt_fairseq.analysis.projection import project
+from ctxmt_fairseq.analysis.scatter import scatter_picture
+from ctxmt_fairseq.analysis.separation import Separation, separations
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.evaluation.output import aligned_table, write_whole
+
+COLUMNS = ("x before", "y before", "x after", "y after")
+
+
+@dataclass(frozen=True)
+class ContextMap:
+    """n contexts on two maps.
+
+    Attributes:
+        encoder, model: names of the text encoder and of the model's architecture.
+        dimensions: R and D, of the vectors before and after the context encoder.
+        before, after: (n, 2) points.
+        separations: of the attributes, by the vectors themselves.
+        seed: of the maps.
+    """
+
+    encoder: str
+    model: str
+    dimensions: List[int]
+    labelled: LabelledTexts
+    before: np.ndarray
+    after: np.ndarray
+    separations: List[Separation]
+    seed: int
+
+    def table(self) -> str:
+        """How well the vectors separate each attribute; empty without attributes."""
+        rows = [["attribute: measure", "before", "after", "by chance"]]
+        for found in self.separations:
+            numbers = (found.before, found.after, found.chance)
+            cells = ("-" if number is None else f"{number:.3f}" for number in numbers)
+            rows.append([f"{found.attribute}: {found.measure}", *cells])
+        return aligned_table(rows) if self.separations else ""
+
+    def csv(self) -> str:
+        """A line per text: its attributes and its places, with a head."""
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(["text", *(attribute.name for attribute in self.labelled.attributes), *COLUMNS])
+        columns = [attribute.values.tolist() for attribute in self.labelled.attributes]
+        points = np.concatenate([self.before, self.after], axis=1)
+        for text, *values, places in zip(self.labelled.texts, *columns, points, strict=True):
+            writer.writerow([text, *values, *(f"{place:.6f}" for place in places)])
+        return lines.getvalue()
+
+    def as_dict(self) -> Dict[str, Any]:
+        """What the table of the texts does not say."""
+        return {
+            "model": self.model,
+            "encoder": self.encoder,
+            "dimensions": self.dimensions,
+            "texts": len(self.labelled.texts),
+            "seed": self.seed,
+            "separations": [dataclasses.asdict(found) for found in self.separations],
+        }
+
+    def picture(self) -> bytes:
+        """Both maps as the content of a PNG file."""
+        panels = [
+            (f"before: vectors of {self.encoder}{self._caption('before')}", self.before),
+            (f"after: output of the context encoder{self._caption('after')}", self.after),
+        ]
+        title = f"{len(self.labelled.texts)} contexts of {self.model}"
+        return scatter_picture(title, panels, self.labelled.attributes)
+
+    def _caption(self, place: str) -> str:
+        """What the title of a map says of the first attribute: the place is "before" or "after"."""
+        lines = []
+        for found in self.separations:
+            value = getattr(found, place)
+            if found.attribute == self.labelled.attributes[0].name and value is not None:
+                chance = "" if found.chance is None else f" (by chance {found.chance:.2f})"
+                lines.append(f"\n{found.measure}: {value:.2f}{chance}")
+        return "".join(lines)
+
+
+def context_map(
+    labelled: LabelledTexts, space: ContextSpace, encoder: str, model: str, seed: int = 1
+) -> ContextMap:
+    """Two maps of the contexts, and how well their vectors separate the attributes.
+
+    Raises:
+        BadInput: too few texts, or umap-learn is not installed.
+    """
+    return ContextMap(
+        encoder=Path(encoder).name,
+        model=model,
+        dimensions=[vectors.shape[1] for vectors in space],
+        labelled=labelled,
+        before=project(space.before, seed),
+        after=project(space.after, seed),
+        separations=[found for attribute in labelled.attributes for found in separations(attribute, *space)],
+        seed=seed,
+    )
+
+
+def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
+    """Write FILE.png, and beside it FILE.csv and FILE.json with the numbers.
+
+    Returns:
+        the files.
+
+    Raises:
+        BadInput: as ``check_output``, or a file cannot be written.
+    """
+    path = check_output(path)
+    contents: Dict[str, Union[str, bytes]] = {
+        ".png": shown.picture(),
+        ".csv": shown.csv(),
+        ".json": json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n",
+    }
+    files = [path.with_suffix(suffix) for suffix in contents]
+    for file, content in zip(files, contents.values(), strict=True):
+        write_whole(file, content)
+    return files

@@ -1,0 +1,69 @@
+"""Contexts as vectors before and after a model's context encoder (MTCue, section 4 and figure 3)."""
+
+from typing import Any, List, NamedTuple
+
+import numpy as np
+import torch
+
+from ctxmt_fairseq.analysis.architecture import architecture
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.models.metadata_model import VectorEncoder
+from ctxmt_fairseq.modules.vector_context import VectorContextEncoder
+
+METADATA, PREVIOUS = -1, 1  # distances
+_BATCH = 1024
+
+
+class ContextSpace(NamedTuple):
+    """n texts: the text encoder's vectors (n, R) and the context encoder's (n, D), float32."""
+
+    before: np.ndarray
+    after: np.ndarray
+
+
+def context_encoder(model: Any) -> VectorContextEncoder:
+    """The model's encoder of context vectors.
+
+    Raises:
+        BadInput: it has none.
+    """
+    if not isinstance(model.encoder, VectorEncoder):
+        raise BadInput(
+            "expected a model that encodes vectors of contexts (mtcue_transformer or cue_transformer), "
+            f"found {architecture(model)}"
+        )
+    return model.encoder.context_encoder
+
+
+def check_distance(model: Any, distance: int) -> None:
+    """Raises BadInput: the model was not trained with sentences of this distance."""
+    table = context_encoder(model).distance_embeddings
+    if table is not None and distance >= table.num_embeddings:
+        raise BadInput(f"--sentences: {architecture(model)} was trained without previous sentences")
+
+
+def context_space(loaded: LoadedModels, texts: List[str], distance: int = METADATA) -> ContextSpace:
+    """The vectors of texts, each as the only context of a sentence.
+
+    For ``cue_transformer``, the context encoder's output before the mean, which of one vector is that vector.
+
+    Args:
+        loaded: one model.
+        distance: ``METADATA``, or ``PREVIOUS`` for the sentence before.
+
+    Raises:
+        BadInput: a model without context encoder, or one that never saw such a distance.
+    """
+    (model,) = loaded.models
+    encoder = context_encoder(model)
+    check_distance(model, distance)
+    contexts = loaded.contexts_of([""] * len(texts), [{"": text} for text in texts])
+    before = np.asarray(contexts.vectors[contexts.metadata[:, 0]], np.float32)
+    after = []
+    with torch.no_grad():
+        for start in range(0, len(texts), _BATCH):
+            vectors = torch.from_numpy(before[start : start + _BATCH]).to(loaded.device)
+            distances = torch.full((len(vectors), 1), distance, device=loaded.device)
+            after.append(encoder(vectors.unsqueeze(1), distances).states[:, 0].float().cpu().numpy())
+    return ContextSpace(before, np.concatenate(after))

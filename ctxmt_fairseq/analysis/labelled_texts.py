@@ -1,0 +1,116 @@
+"""Texts with up to two attributes each, which a picture shows as colours and markers."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.metadata_text import single_spaces
+from ctxmt_fairseq.errors import BadInput
+
+NAMES = ("value", "second value")  # what a file's attributes are called
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A property of every text.
+
+    Attributes:
+        values: strings, or float64 if all of them are finite numbers: (n,).
+    """
+
+    name: str
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, name: str, values: Sequence[Any]) -> "Attribute":
+        """From the values as written."""
+        try:
+            numbers = np.array([float(value) for value in values])
+        except ValueError:
+            numbers = np.array([np.nan])
+        return cls(name, numbers if np.isfinite(numbers).all() else np.array(values, dtype=np.str_))
+
+    @property
+    def numeric(self) -> bool:
+        return self.values.dtype.kind == "f"
+
+
+@dataclass(frozen=True)
+class LabelledTexts:
+    """n distinct texts.
+
+    Attributes:
+        attributes: none, one (colours) or two (colours and markers).
+    """
+
+    texts: List[str]
+    attributes: Tuple[Attribute, ...] = ()
+
+    def scored(self, name: str, scores: Mapping[str, float]) -> "LabelledTexts":
+        """The texts that have a score, which becomes the first attribute.
+
+        Raises:
+            BadInput: there are two attributes already, or no text has a score.
+        """
+        if len(self.attributes) > 1:
+            raise BadInput("expected at most one attribute beside the scores, found two")
+        chosen = [number for number, text in enumerate(self.texts) if text in scores]
+        if not chosen:
+            raise BadInput("expected scores of the texts, found none of any")
+        texts = [self.texts[number] for number in chosen]
+        score = Attribute.of(name, [scores[text] for text in texts])
+        others = (Attribute(other.name, other.values[chosen]) for other in self.attributes)
+        return LabelledTexts(texts, (score, *others))
+
+
+def read_labelled_texts(path: PathLike) -> LabelledTexts:
+    """Read lines of a text, and tab-separated up to two attributes; blank lines are passed over.
+
+    A repeated line counts once.
+
+    Raises:
+        BadInput: no text, not as many attributes as on the first line, an empty one, or a text that has
+            other attributes than before.
+    """
+    rows: Dict[str, Tuple[str, ...]] = {}
+    width = None
+    for number, line in enumerate(iterate_lines(path), 1):
+        if not line.strip():
+            continue
+        text, *values = (single_spaces(part) for part in line.split("\t"))
+        if len(values) > len(NAMES):
+            raise BadInput(f"expected a text and at most two attributes, found {len(values)}", path, number)
+        width = len(values) if width is None else width
+        if len(values) != width:
+            raise BadInput(f"expected {width} tabs as on the first line, found {len(values)}", path, number)
+        if not all((text, *values)):
+            raise BadInput("expected text around each tab, found nothing", path, number)
+        if rows.setdefault(text, tuple(values)) != tuple(values):
+            raise BadInput("the text stands there twice, with different attributes", path, number)
+    if not rows:
+        raise BadInput("expected a text per line, found none", path)
+    columns = zip(*rows.values(), strict=True)
+    return LabelledTexts(
+        list(rows), tuple(Attribute.of(name, values) for name, values in zip(NAMES, columns, strict=False))
+    )
+
+
+def metadata_texts(contexts: Any) -> LabelledTexts:
+    """The distinct metadata of sentences, with the (first) field of each.
+
+    Args:
+        contexts: ``SentenceContexts``.
+
+    Raises:
+        BadInput: there is none.
+    """
+    fields: Dict[str, str] = {}
+    for column, field in enumerate(contexts.fields):
+        rows = np.unique(np.asarray(contexts.metadata[:, column]))
+        for text in contexts.texts(rows[rows >= 0].tolist()):
+            fields.setdefault(text, field)
+    if not fields:
+        raise BadInput("expected metadata in the context store, found none")
+    return LabelledTexts(list(fields), (Attribute("field", np.array(list(fields.values()))),))

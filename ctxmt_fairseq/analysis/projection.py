@@ -1,0 +1,36 @@
+"""Vectors to points of the plane, with UMAP (McInnes et al. 2018; the extra ``plots``)."""
+
+import importlib.util
+import warnings
+
+import numpy as np
+
+from ctxmt_fairseq.errors import BadInput
+
+LEAST = 4  # points: with fewer, umap-learn's spectral layout has no solution
+NEIGHBOURS = 15  # umap-learn's default
+
+
+def check_umap() -> None:
+    """Raises BadInput: umap-learn is not installed."""
+    if importlib.util.find_spec("umap") is None:
+        raise BadInput("expected umap-learn, which makes the map: pip install 'ctxmt_fairseq[plots]'")
+
+
+def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:
+    """(n, D) to (n, 2) float32, by UMAP with its defaults; the seed decides the result.
+
+    Raises:
+        BadInput: fewer than ``LEAST`` vectors, or umap-learn is not installed.
+    """
+    check_umap()
+    if len(vectors) < LEAST:
+        raise BadInput(f"expected at least {LEAST} texts for a map, found {len(vectors)}")
+    with warnings.catch_warnings():
+        # of tensorflow, which is not needed, and of few or equal points, which get a random start
+        warnings.simplefilter("ignore")
+        import umap
+
+        neighbours = min(NEIGHBOURS, len(vectors) - 1)
+        points = umap.UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1).fit_transform(vectors)
+    return np.asarray(points, np.float32)

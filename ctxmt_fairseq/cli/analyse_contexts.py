@@ -1,0 +1,77 @@
+"""Texts of contexts as points, before and after a model's context encoder: two maps, made with UMAP.
+
+For mtcue_transformer and cue_transformer. Before is the text encoder's vector, after the context encoder's
+output for this context alone. Colours show an attribute of the texts or a measured score, as figure 3 of the
+MTCue paper; markers a second attribute. How well the vectors themselves separate it is printed.
+
+Contexts are
+  --texts FILE   a text per line, and after tabs up to two attributes (strings or numbers): colour and marker
+  --split NAME   all distinct metadata of a split of the data folder, the attribute is the field
+  --scores FILE  the prompts that ctxmt control formality --json measured; with --texts or --split, of
+                 their texts those that have a score. Then the score comes before other attributes.
+
+Example: ctxmt analyse contexts mtcue.pt --texts contexts.tsv --output contexts.png
+"""
+
+
+def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.model_options import add_model_options
+
+    parser.add_argument("path", metavar="MODEL", help="a checkpoint")
+    texts = parser.add_argument_group("contexts")
+    texts.add_argument(
+        "--texts", metavar="FILE", help="text, or text TAB attribute (TAB attribute), per line"
+    )
+    texts.add_argument("--split", metavar="NAME", help="the metadata of train, valid, test, ..")
+    texts.add_argument("--scores", metavar="FILE.json", help="result of ctxmt control formality --json")
+    texts.add_argument(
+        "--sentences",
+        action="store_true",
+        help="the model takes the texts for the previous sentence, not for metadata",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the maps (default: 1)")
+    parser.add_argument(
+        "--output",
+        metavar="FILE.png",
+        default="contexts.png",
+        help="the picture; FILE.csv and FILE.json beside it have the numbers (default: %(default)s)",
+    )
+    add_model_options(parser)
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.analysis.architecture import architecture
+    from ctxmt_fairseq.analysis.context_map import context_map, write_context_map
+    from ctxmt_fairseq.analysis.context_space import METADATA, PREVIOUS, check_distance, context_space
+    from ctxmt_fairseq.analysis.formality_scores import SCORE, read_formality_scores
+    from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts, metadata_texts, read_labelled_texts
+    from ctxmt_fairseq.analysis.map_files import check_output
+    from ctxmt_fairseq.analysis.projection import check_umap
+    from ctxmt_fairseq.cli.sentence_options import load_one_model
+    from ctxmt_fairseq.errors import BadInput
+
+    if args.texts is not None and args.split is not None or not (args.texts or args.split or args.scores):
+        raise BadInput("expected --texts, --split or --scores, and not the first two together")
+    if not 0 <= args.seed < 2**32:
+        raise BadInput(f"--seed {args.seed}: expected a number from 0 to {2**32 - 1}")
+    check_output(args.output)
+    check_umap()
+    scores = read_formality_scores(args.scores) if args.scores else {}
+    labelled = read_labelled_texts(args.texts) if args.texts else LabelledTexts(list(scores))
+    loaded = load_one_model(args)
+    distance = PREVIOUS if args.sentences else METADATA
+    check_distance(loaded.models[0], distance)
+    if args.split:
+        loaded.task.load_dataset(args.split)
+        labelled = metadata_texts(loaded.task.dataset(args.split).contexts)
+    if args.scores:
+        known = len(labelled.texts)
+        labelled = labelled.scored(SCORE, scores)
+        print(f"{len(labelled.texts)} of {known} texts have a score")
+    space = context_space(loaded, labelled.texts, distance)
+    shown = context_map(
+        labelled, space, loaded.task.known["encoder"], architecture(loaded.models[0]), args.seed
+    )
+    sizes = " to ".join(map(str, shown.dimensions))
+    print(f"{len(labelled.texts)} texts, {sizes} dimensions", shown.table(), sep="\n\n")
+    print("", *write_context_map(args.output, shown), sep="\n")
