@@ -14,7 +14,8 @@ usage() {
     cat << END
 Usage: evaluate.sh DATA RUN TEXT [SUITE...] [OPTIONS] [-- OPTIONS OF ctxmt translate]
 RUN is train.sh's OUT, DATA its data folder, TEXT the prefix of the test text (TEXT.SRC, TEXT.TGT, TEXT.docids and, where
-lines serve as context only, TEXT.current), each SUITE a contrastive set. All results: OUT/results.json, and a table.
+lines serve as context only, TEXT.current; for models that read metadata, TEXT.meta.jsonl), each SUITE a contrastive set.
+All results: OUT/results.json, and a table.
   --out DIR             (default: $OUT)
   --average N           checkpoints nearest the best to average, 1: the best alone (default: $AVERAGE)
   --beam N, --lenpen X  (default: $BEAM, $LENPEN); --lenpen opt: the best of --lenpens on --dev, by BLEU
@@ -47,6 +48,18 @@ translate() {
     [[ ! -f "$text.current" ]] || set -- --current "$text.current" "$@"
     ctxmt translate "$model" "$text.$SOURCE_LANG" --docids "$text.docids" --output "$output" \
         --beam "$BEAM" --max-len-a "$MAX_LEN_A" --max-len-b "$MAX_LEN_B" "${device[@]}" "$@"
+}
+
+# task MODEL: the name of its task.
+task() {
+    python - "$1" << 'END'
+import sys
+from pathlib import Path
+
+from ctxmt_fairseq.fairseq_fixes import peek
+
+print(peek(Path(sys.argv[1]))["cfg"]["task"]["_name"])
+END
 }
 
 # target_context TEXT FOLDER -> the array GIVEN: where the previous target sentences come from.
@@ -84,6 +97,7 @@ evaluate_on() {
     local text="$1" result="$2/$3" reference="$1.$TARGET_LANG" marks="$1.current"
     shift 3
     [[ "$KEEP_SENTENCE" == trained ]] || set -- --keep-sentence "$KEEP_SENTENCE" "$@"
+    [[ "$TASK" != metadata_context ]] || set -- --contexts "$text.meta.jsonl" "$@"
     translate "$model" "$text" "$result.hyp" ${GIVEN[@]+"${GIVEN[@]}"} ${overrides[@]+"${overrides[@]}"} "$@" \
         ${EXTRA[@]+"${EXTRA[@]}"}
     if [[ "$KEEP_SENTENCE" == first ]]; then
@@ -137,6 +151,8 @@ fi
 mkdir -p "$OUT"
 model="$OUT/averaged.pt"
 average "$run" "$model"
+TASK=""
+[[ ! -f "$text.meta.jsonl" ]] || TASK="$(task "$model")"
 for decoding in $DECODING; do
     n="$LENPEN" name="$decoding"
     if [[ "$LENPEN" == opt ]]; then
@@ -153,7 +169,8 @@ for decoding in $DECODING; do
     done
 done
 for suite in ${suites[@]+"${suites[@]}"}; do
-    name="$OUT/$(basename "$suite" .json)"
+    name="$(basename "$suite")"
+    name="$OUT/${name%.json*}"
     ctxmt contrast "$model" "$suite" --json "$name.contrast.json" --examples "$name.examples.jsonl" "${device[@]}" \
         ${overrides[@]+"${overrides[@]}"} ${DOCUMENTS:+--documents "$DOCUMENTS"}
 done

@@ -4,7 +4,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/recipe.sh"
 
 : "${PROFILE:=paper}" "${SOURCE_LANG:=en}" "${TARGET_LANG:=fr}" "${WORKERS:=4}" "${SPM_TYPE:=bpe}"
-: "${PAPER_VOCAB_SIZE:=32000}" "${VOCAB_SIZE:=auto}" "${DICTIONARIES:=joint}"
+: "${PAPER_VOCAB_SIZE:=32000}" "${VOCAB_SIZE:=auto}" "${DICTIONARIES:=joint}" "${ENCODERS:=}" "${FIELDS:=all}"
 
 usage() {
     cat << END
@@ -17,11 +17,15 @@ The folder DATA is made.
   --dictionaries joint|separate     one vocabulary for both languages, or one for each (default: $DICTIONARIES)
   --spm-type bpe|unigram            subwords (default: $SPM_TYPE)
   --workers N                       processes (default: $WORKERS)
+  --encoders "NAME..."              sentence encoders, a context store of each; the first is DATA/contexts, another
+                                    DATA/contexts-NAME (default: "$ENCODERS")
+  --fields A,B                      metadata in the stores (default: $FIELDS)
 END
 }
 
-parse_options "source-lang target-lang profile vocab-size dictionaries spm-type workers" "$@"
+parse_options "source-lang target-lang profile vocab-size dictionaries spm-type workers encoders fields" "$@"
 ((${#ARGUMENTS[@]} == 3)) || die "expected TRAIN VALID DATA; see --help"
+text=(--train "${ARGUMENTS[0]}" --valid "${ARGUMENTS[1]}") data="${ARGUMENTS[2]}"
 case "$PROFILE" in
     paper) size="$PAPER_VOCAB_SIZE" ;;
     small) size=8000 ;;
@@ -33,5 +37,11 @@ esac
 whole VOCAB_SIZE WORKERS
 commands ctxmt
 ctxmt preprocess --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" "--$DICTIONARIES" \
-    --vocab-size "$VOCAB_SIZE" --spm-type "$SPM_TYPE" --workers "$WORKERS" --train "${ARGUMENTS[0]}" \
-    --valid "${ARGUMENTS[1]}" --out "${ARGUMENTS[2]}" ${EXTRA[@]+"${EXTRA[@]}"}
+    --vocab-size "$VOCAB_SIZE" --spm-type "$SPM_TYPE" --workers "$WORKERS" "${text[@]}" --out "$data" \
+    ${EXTRA[@]+"${EXTRA[@]}"}
+store=contexts
+for encoder in $ENCODERS; do
+    ctxmt embed "$data" "${text[@]}" --encoder "$encoder" --fields "$FIELDS" \
+        --out "$data/${store:-contexts-$(basename "$encoder")}"
+    store=""
+done

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# A paper's recipe on two CPU cores and real text: 82,512 English-French subtitle pairs, a contrastive set of pronouns.
-# A paper's run_small.sh names its rows and calls this.
+# A paper's recipe on two CPU cores, on real text (82,512 English-French subtitle pairs, a contrastive set of pronouns)
+# or the demo corpus. A paper's run_small.sh names its rows and calls this.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
 root="$(cd "$here/.." && pwd -P)"
-: "${PAPER:=focused_concat}" "${SUBTITLES:=$root/../shared/data/en-fr-subtitles}" "${SMOKE:=}"
+: "${PAPER:=focused_concat}" "${CORPUS:=subtitles}" "${SUBTITLES:=$root/../shared/data/en-fr-subtitles}" "${SMOKE:=}"
 : "${SYSTEMS:=${SMOKE:+${SMOKE_SYSTEM:-}}}" "${SYSTEMS:=${SMALL_SYSTEMS:-}}"
-: "${SUITES=$root/../shared/data/contrastive/en-fr-pronouns}"
+[[ "$CORPUS" == demo ]] || : "${SUITES=$root/../shared/data/contrastive/en-fr-pronouns}"
 
 usage() {
     cat << END
 Usage: run_small.sh [OUT]     (default OUT: out/${PAPER}_small in the checkout)
 Preprocesses, trains (interrupted once and resumed), validates, translates, scores, and prints a table. From the environment:
   SUBTITLES   folder with train.{en,fr,docids} and valid.{en,fr,docids} (default: $SUBTITLES)
-  SUITES      contrastive sets, separated by colons; never trained on (default: $SUITES)
+  CORPUS      subtitles, or demo: the demo corpus, with metadata (default: $CORPUS)
+  SUITES      contrastive sets, separated by colons; never trained on (default: ${SUITES-those that metadata answers})
   SYSTEMS     rows of train.sh (default: $SYSTEMS)
   SMOKE=1     a few updates of one row on a part of the text, in about 3 minutes: does everything run?
 About 10 minutes per row; a finished one is not trained again.
@@ -32,8 +33,8 @@ out="$(cd "$out" && pwd -P)"
 source "$root/scripts/environment.sh"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-2}"
 
-updates=800 every=200 pairs=all held_out=all
-[[ -z "$SMOKE" ]] || updates=40 every=10 pairs=6000 held_out=300
+updates=800 every=200 pairs=all held_out=all documents=8000 held_out_documents=200
+[[ -z "$SMOKE" ]] || updates=40 every=10 pairs=6000 held_out=300 documents=1000 held_out_documents=20
 
 step() { printf '\n== %s\n' "$*"; }
 
@@ -63,12 +64,28 @@ halve() {
 }
 
 step "Text and data folder"
-if [[ ! -d "$out/data" ]]; then
-    [[ -f "$SUBTITLES/train.docids" ]] || { echo "error: SUBTITLES=$SUBTITLES: expected train.docids" >&2; exit 2; }
-    text train "$pairs"
-    text valid "$held_out"
-    halve
-    bash "$paper/prepare.sh" "$out/text/train" "$out/text/dev" "$out/data" --profile small --target-lang fr --workers 2
+case "$CORPUS" in
+    subtitles) valid=dev vocabulary=() ;;
+    demo)
+        valid=valid vocabulary=(--vocab-size 1000)
+        sets="$out/text/contrastive"
+        : "${SUITES=$sets/formality.jsonl:$sets/formality-unseen.jsonl:$sets/speaker-gender.jsonl:$sets/addressee-gender.jsonl}"
+        ;;
+    *) echo "error: CORPUS=$CORPUS: expected subtitles or demo" >&2; exit 2 ;;
+esac
+if [[ ! -f "$out/data/prepared" ]]; then
+    if [[ "$CORPUS" == demo ]]; then
+        [[ -d "$out/text/contrastive" ]] ||
+            ctxmt demo-corpus "$out/text" --documents "$documents" --evaluation-documents "$held_out_documents"
+    else
+        [[ -f "$SUBTITLES/train.docids" ]] || { echo "error: SUBTITLES=$SUBTITLES: expected train.docids" >&2; exit 2; }
+        text train "$pairs"
+        text valid "$held_out"
+        halve
+    fi
+    bash "$paper/prepare.sh" "$out/text/train" "$out/text/$valid" "$out/data" --profile small --target-lang fr --workers 2 \
+        ${vocabulary[@]+"${vocabulary[@]}"} -- --overwrite
+    touch "$out/data/prepared"
 fi
 
 IFS=: read -r -a suites <<< "$SUITES"

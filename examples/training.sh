@@ -72,6 +72,15 @@ untied() {
     if [[ "$PROFILE" == small ]]; then echo "$1_tiny"; else echo "$1"; fi
 }
 
+# dimensions LAYERS WIDTH INNER HEADS -> the array DIMENSIONS, for profiles that have other ones than Transformer-base.
+dimensions() {
+    local side
+    for side in encoder decoder; do
+        DIMENSIONS+=("--$side-layers" "$1" "--$side-embed-dim" "$2" "--$side-ffn-embed-dim" "$3"
+            "--$side-attention-heads" "$4")
+    done
+}
+
 # GPUS (auto, or per machine; 0: the CPU), NODES, PORT and PRECISION (auto, fp32, fp16, amp, bf16) -> WORKERS, and
 # fairseq's flags for so many in the array PARALLEL. The processes are started by fairseq itself (one machine, or
 # srun with one task per machine), by torchrun, or by srun with one task per GPU.

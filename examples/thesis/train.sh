@@ -31,15 +31,6 @@ END
     training_usage
 }
 
-# dimensions LAYERS WIDTH INNER HEADS -> the array DIMENSIONS, for profiles that have other ones than Transformer-base.
-dimensions() {
-    local side
-    for side in encoder decoder; do
-        DIMENSIONS+=("--$side-layers" "$1" "--$side-embed-dim" "$2" "--$side-ffn-embed-dim" "$3"
-            "--$side-attention-heads" "$4")
-    done
-}
-
 # window N M K -> the array MODEL, and SENTENCES on the source side
 window() {
     MODEL=(--task document_window --source-context "$1" --target-context-on-source "$2" --target-context "$3")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PAPERS = FOCUSED, GATED, SHORTENING, THESIS = [
-    EXAMPLES / name for name in ("focused_concat", "gated_context", "sequence_shortening", "thesis")
+PAPERS = FOCUSED, GATED, MTCUE, SHORTENING, THESIS = [
+    EXAMPLES / name for name in ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
 ]
 NOT_OURS = (
     "WORLD_SIZE",
@@ -22,6 +22,8 @@ NOT_OURS = (
     "SMOKE",
     "SYSTEMS",
     "CONTEXTS",
+    "STORE",
+    "START_FROM",
 )
 
 
