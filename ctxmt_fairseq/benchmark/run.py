@@ -2,7 +2,7 @@
 
 import os
 from functools import partial
-from typing import Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence
 
 import torch
 from tqdm import tqdm
@@ -14,7 +14,9 @@ from ctxmt_fairseq.benchmark.indexing import indexing
 from ctxmt_fairseq.benchmark.metadata import metadata
 from ctxmt_fairseq.benchmark.multi_source import batch_runs, sentence_cache
 from ctxmt_fairseq.benchmark.paired import Comparison
+from ctxmt_fairseq.benchmark.store import store_size, store_time
 from ctxmt_fairseq.benchmark.training import peak_memory, step_time
+from ctxmt_fairseq.data.text_encoders import DEFAULT_ENCODER, load_text_encoder
 
 _PROCESSES = 3  # pairs at most where every run starts an interpreter
 
@@ -35,7 +37,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
     """Make the measurements; a progress bar counts them on stderr.
 
     Args:
-        names: train, decode, contrast, index, runs, cache, memory, metadata.
+        names: train, decode, contrast, index, runs, cache, memory, metadata, store.
         size: of the models: tiny, iwslt, base.
         repeats: pairs of runs.
         sentences: to index.
@@ -43,6 +45,8 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
     device = _device(cpu)
     max_tokens, examples = (16_000, 300) if device.type == "cuda" else (2_000, 60)
     few = min(repeats, _PROCESSES)
+    # loaded first: if it is missing, that is said before an hour of measurements
+    encoder: Any = load_text_encoder(DEFAULT_ENCODER, str(device)) if "store" in names else None
     steps: Dict[str, List[Callable[[], List[Comparison]]]] = {
         "train": [
             lambda: [step_time(size, repeats, device, max_tokens)],
@@ -55,6 +59,10 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
         "cache": [partial(sentence_cache, size, repeats, device)],
         "memory": [partial(context_memory, size, device)],
         "metadata": [partial(metadata, size, repeats, device, max_tokens)],
+        "store": [
+            lambda: [store_size()],
+            lambda: [store_time(size, repeats, device, max_tokens, encoder)],
+        ],
     }
     chosen = [step for name in names for step in steps[name]]
     return [comparison for step in tqdm(chosen, unit="measurement", disable=None) for comparison in step()]

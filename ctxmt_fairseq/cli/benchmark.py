@@ -9,6 +9,8 @@ cache     document translation with 3 context sentences, every one encoded anew 
 memory    peak memory of translation with 1 to 20 context sentences, with torch's plain attention / fused,
           and how fast it grows from 10 to 20 sentences / from 1 to 10
 metadata  step time: MTCue with up to 12 context vectors a sentence / stock transformer, and / CUE
+store     a vector for each context of each sentence / context store: bytes; and time of a batch and a step,
+          contexts embedded anew (MiniLM) / from the store (needs the extra embed)
 
 The data are random sentences, the models untrained. A ratio's median, least and greatest value are shown,
 and the medians of what was measured.
@@ -18,7 +20,7 @@ Example: ctxmt benchmark train decode --size iwslt --repeats 5 --json benchmark.
 
 import json
 
-MEASUREMENTS = ("train", "decode", "contrast", "index", "runs", "cache", "memory", "metadata")
+MEASUREMENTS = ("train", "decode", "contrast", "index", "runs", "cache", "memory", "metadata", "store")
 
 
 def add_arguments(parser) -> None:

@@ -7,7 +7,7 @@ import warnings
 def quiet_libraries() -> None:
     """fairseq sets the root logger to DEBUG on import; hydra, numba and matplotlib then flood stderr."""
     logging.getLogger().setLevel(logging.WARNING)
-    for name in ("hydra", "numba", "matplotlib", "fairseq", "h5py", "umap"):
+    for name in ("hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers"):
         logging.getLogger(name).setLevel(logging.WARNING)
     # fairseq passes a boolean padding mask beside a float causal mask; torch warns once per process
     warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
