@@ -229,6 +229,8 @@ def test_the_table_has_every_group_and_the_accuracy_without_context(examples):
         "mean over the attributes 100.00 -",
     } <= rows
     assert "no context" not in right.table()
+    alone = attribute_report(examples[1:], [{"speaker": "right"}])
+    assert "together: speaker" not in alone.table() and "together: all" in alone.table()
 
 
 OUTCOMES = st.sampled_from(["right", "wrong", "both", "neither"])

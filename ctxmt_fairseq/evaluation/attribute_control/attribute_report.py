@@ -70,7 +70,8 @@ class AttributeReport:
     def _rows(self) -> Iterator[Tuple[str, OutcomeCount]]:
         yield from self.attributes.items()
         yield from self.values.items()
-        yield from ((f"together: {name}", count) for name, count in self.combinations.items())
+        if self.combinations != self.values:  # some sentence shows several attributes
+            yield from ((f"together: {name}", count) for name, count in self.combinations.items())
         yield "together: all", self.together
 
 
