@@ -9,5 +9,7 @@ def quiet_libraries() -> None:
     logging.getLogger().setLevel(logging.WARNING)
     for name in ("hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # a model that is not reachable is one line of ours, not one for each attempt
+    logging.getLogger("huggingface_hub.utils._http").setLevel(logging.ERROR)
     # fairseq passes a boolean padding mask beside a float causal mask; torch warns once per process
     warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")

@@ -6,7 +6,7 @@ coherent (similar texts give similar vectors).
 
 import hashlib
 from pathlib import Path
-from typing import Any, Protocol, Sequence
+from typing import Any, Dict, Protocol, Sequence
 
 import numpy as np
 
@@ -54,12 +54,8 @@ class SentenceEncoder:
     """
 
     def __init__(self, name: str, source: str, device: str, batch_size: int):
-        transformer = _sentence_transformers().SentenceTransformer
-        offline = Path(source).is_dir()
         try:
-            self.model = transformer(
-                source, device=device, local_files_only=offline, trust_remote_code=False
-            ).eval()
+            self.model = _load(source, device).eval()
         except (OSError, ValueError, KeyError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise BadInput(
@@ -81,15 +77,21 @@ class SentenceEncoder:
         return np.asarray(self._encode(texts), np.float32)
 
 
-def _sentence_transformers() -> Any:
+def _load(source: str, device: str) -> Any:
     try:
-        import sentence_transformers
+        from sentence_transformers import SentenceTransformer
     except ImportError:
         raise BadInput(
             'sentence vectors need the extra "embed": pip install "ctxmt_fairseq[embed]" '
             "(the encoder discrete needs nothing)"
         ) from None
-    return sentence_transformers
+    local: Dict[str, Any] = dict(device=device, trust_remote_code=False, local_files_only=True)
+    try:  # what is here needs no network
+        return SentenceTransformer(source, **local)
+    except (OSError, ValueError, KeyError):
+        if Path(source).is_dir():
+            raise
+    return SentenceTransformer(source, **{**local, "local_files_only": False})
 
 
 def _minilm_folder() -> str:

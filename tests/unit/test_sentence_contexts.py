@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,26 @@ def test_minilm_vectors_are_semantically_coherent(minilm):
     assert similarity.argmax(1).tolist() == [1, 0, 3, 2, 5, 4]  # each text's paraphrase is nearest
     assert minilm.encode([]).shape == (0, 384)
     np.testing.assert_array_equal(vectors, minilm.encode(texts))
+
+
+def test_a_plain_model_gets_mean_pooling(tmp_path, monkeypatch):
+    transformers = pytest.importorskip("transformers")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "cat", "sleeps"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    sizes = dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    torch.manual_seed(1)
+    model = transformers.BertModel(transformers.BertConfig(vocab_size=len(words), **sizes)).eval()
+    model.save_pretrained(tmp_path / "plain")
+    tokenizer = transformers.BertTokenizerFast(str(tmp_path / "vocab.txt"))
+    tokenizer.save_pretrained(tmp_path / "plain")
+    monkeypatch.chdir(tmp_path)
+    encoder = load_text_encoder("plain")
+    assert encoder.name == str(tmp_path / "plain") and encoder.dimension == 8
+    texts = ["a cat", "a cat sleeps", ""]
+    for text, vector in zip(texts, encoder.encode(texts), strict=True):
+        with torch.no_grad():
+            states = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        np.testing.assert_allclose(vector, states.mean(0).numpy(), atol=1e-5)
 
 
 def test_a_missing_library_or_model_is_one_clear_line(monkeypatch, tmp_path):
