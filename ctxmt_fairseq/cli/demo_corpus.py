@@ -33,6 +33,12 @@ def add_arguments(parser) -> None:
         metavar="N",
         help="examples per contrastive set, an even number (default: %(default)s)",
     )
+    parser.add_argument(
+        "--phenomena",
+        metavar="A,B",
+        help="what the documents are about: pronoun, lexical-choice, lexical-cohesion, deixis, ellipsis, "
+        "cataphora, speaker-gender, addressee-gender (default: everything; few are learned sooner)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -46,6 +52,7 @@ def run(args) -> None:
         args.evaluation_documents,
         args.document_length,
         args.examples,
+        args.phenomena.split(",") if args.phenomena else None,
     )
     if args.json:
         print(json.dumps({"directory": str(args.directory), **written}, indent=2))

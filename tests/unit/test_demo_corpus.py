@@ -63,3 +63,17 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_demo_corpus(tmp_path / "x")
     assert not list(tmp_path.iterdir())
+
+
+def test_documents_about_few_phenomena(tmp_path):
+    write_demo_corpus(tmp_path / "few", 1, 20, 2, examples=4, phenomena=["deixis", "speaker-gender"])
+    write_demo_corpus(tmp_path / "all", 1, 20, 2, examples=4)
+    few, everything = (contents(tmp_path / name) for name in ("few", "all"))
+    assert few.keys() == everything.keys()
+    sets = [name for name in few if name.startswith("contrastive")]
+    assert sets and all(few[name] == everything[name] for name in sets)
+    french = few["train.fr"].decode().splitlines()
+    person = [line for line in french if line.startswith(("Je suis", "J'étais"))]
+    assert len(french) / 4 < len(person) < len(french) * 3 / 4
+    with pytest.raises(BadInput, match="weather"):
+        write_demo_corpus(tmp_path / "x", phenomena=["weather"])

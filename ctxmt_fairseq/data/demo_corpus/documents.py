@@ -6,11 +6,12 @@ English shows only the term. Between a sentence and what decides it stand none, 
 
 import random
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Set, Tuple
+from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from ctxmt_fairseq.data.demo_corpus import lexicon as words
 from ctxmt_fairseq.data.demo_corpus import sentences as tables
 from ctxmt_fairseq.data.demo_corpus.sentences import Sentence
+from ctxmt_fairseq.errors import BadInput
 
 REACH = 3  # the farthest distance at which a sentence is decided
 Pair = Tuple[str, str]
@@ -117,16 +118,45 @@ def _register_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     return [_register(rng, situation), *between, _register(rng, situation)]
 
 
+def _speaker_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    return [_speaker(rng, situation)]
+
+
+def _addressee_scene(rng: random.Random, situation: Situation) -> List[Pair]:
+    return [_addressee(rng, situation)]
+
+
 Scene = Callable[[random.Random, Situation], List[Pair]]
-# Scenes and their weights. Pronouns and terms take longest to learn (a gender per noun, forms to copy).
-SCENES: Dict[Scene, int] = {
-    _pronoun_scene: 6,
-    _sense_scene: 3,
-    _term_scene: 6,
-    _register_scene: 4,
-    _ellipsis_scene: 2,
-    _cataphora_scene: 2,
+# A phenomenon's scene and its weight. Pronouns and terms take longest to learn (a gender per noun, forms to
+# copy); agreement with speaker and addressee comes by itself, between the others' sentences.
+SCENES: Dict[str, Tuple[Scene, int]] = {
+    "pronoun": (_pronoun_scene, 6),
+    "lexical-choice": (_sense_scene, 3),
+    "lexical-cohesion": (_term_scene, 6),
+    "deixis": (_register_scene, 4),
+    "ellipsis": (_ellipsis_scene, 2),
+    "cataphora": (_cataphora_scene, 2),
+    "speaker-gender": (_speaker_scene, 0),
+    "addressee-gender": (_addressee_scene, 0),
 }
+ALONE = 4  # the weight of what has none, if it is asked for
+
+
+def scenes_of(phenomena: Optional[Sequence[str]]) -> Dict[Scene, int]:
+    """The scenes of documents about some phenomena, with their weights.
+
+    Args:
+        phenomena: keys of ``SCENES``; None: all that have a weight.
+
+    Raises:
+        BadInput: an unknown name.
+    """
+    if phenomena is None:
+        return {scene: weight for scene, weight in SCENES.values() if weight}
+    for name in phenomena:
+        if name not in SCENES:
+            raise BadInput(f"expected phenomena from {', '.join(SCENES)}, found {name!r}")
+    return {SCENES[name][0]: SCENES[name][1] or ALONE for name in phenomena}
 
 
 def _clashes(pairs: List[Pair], start: int, held_out: HeldOut) -> bool:
@@ -138,12 +168,15 @@ def _clashes(pairs: List[Pair], start: int, held_out: HeldOut) -> bool:
     )
 
 
-def document(rng: random.Random, length: int, held_out: HeldOut) -> Tuple[List[Pair], Dict[str, str]]:
+def document(
+    rng: random.Random, length: int, held_out: HeldOut, scenes: Dict[Scene, int]
+) -> Tuple[List[Pair], Dict[str, str]]:
     """A document and its metadata.
 
     Args:
         length: the exact number of sentences; the place where no scene fits is filled up.
         held_out: pairs of English sentences that must not stand near each other.
+        scenes: with their weights (``scenes_of``).
 
     Returns:
         (English, French) per sentence, and the metadata.
@@ -151,7 +184,7 @@ def document(rng: random.Random, length: int, held_out: HeldOut) -> Tuple[List[P
     situation = Situation.draw(rng)
     pairs: List[Pair] = []
     while len(pairs) < length:
-        scene = rng.choices(list(SCENES), list(SCENES.values()))[0](rng, situation)
+        scene = rng.choices(list(scenes), list(scenes.values()))[0](rng, situation)
         if len(pairs) + len(scene) > length:
             scene = [rng.choice((_register, _speaker, _addressee, _term))(rng, situation)]
         pairs += scene

@@ -6,12 +6,12 @@ import random
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 from tqdm import tqdm
 
 from ctxmt_fairseq.data.demo_corpus.contrastive import contrastive_sets
-from ctxmt_fairseq.data.demo_corpus.documents import HeldOut, document
+from ctxmt_fairseq.data.demo_corpus.documents import HeldOut, Scene, document, scenes_of
 from ctxmt_fairseq.data.demo_corpus.formats import as_files, index_entry
 from ctxmt_fairseq.data.demo_corpus.twins import TwinMaker
 from ctxmt_fairseq.errors import BadInput
@@ -27,6 +27,7 @@ def write_demo_corpus(
     evaluation_documents: int = 200,
     document_length: Optional[int] = None,
     examples: int = 300,
+    phenomena: Optional[Sequence[str]] = None,
 ) -> Dict[str, List[Dict[str, Any]]]:
     """Write a demo corpus; the same arguments give the same bytes.
 
@@ -36,6 +37,8 @@ def write_demo_corpus(
         evaluation_documents: documents in valid, and in test.
         document_length: sentences of every document; 4 to 8 by default.
         examples: examples per contrastive set, an even number.
+        phenomena: what the documents are about, keys of ``documents.SCENES``; default: everything. The
+            contrastive sets are always all there.
 
     Returns:
         ``splits``: name, documents, sentences of each split; ``sets``: the entries of ``sets.json``.
@@ -50,6 +53,7 @@ def write_demo_corpus(
         raise BadInput(f"expected at least 1 for document length, found {document_length}")
     if examples % 2 or not 2 <= examples <= MOST_EXAMPLES:
         raise BadInput(f"expected an even number from 2 to {MOST_EXAMPLES} for examples, found {examples}")
+    scenes = scenes_of(phenomena)
     directory = Path(directory).resolve()
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise BadInput("expected a new or empty folder", directory)
@@ -60,7 +64,7 @@ def write_demo_corpus(
         sets = _write_sets(draft / "contrastive", maker, examples)
         splits = [
             _write_split(
-                draft, split, random.Random(f"{seed}:{split}"), count, document_length, maker.held_out
+                draft, split, random.Random(f"{seed}:{split}"), count, document_length, maker.held_out, scenes
             )
             for split, count in (
                 ("train", documents),
@@ -94,6 +98,7 @@ def _write_split(
     documents: int,
     length: Optional[int],
     held_out: HeldOut,
+    scenes: Dict[Scene, int],
 ) -> Dict[str, Any]:
     sentences = 0
     with ExitStack() as stack:
@@ -102,7 +107,7 @@ def _write_split(
             for suffix in ("en", "fr", "docids", "meta.jsonl")
         )
         for number in tqdm(range(1, documents + 1), desc=split, unit="doc", disable=None, leave=False):
-            pairs, metadata = document(rng, length or rng.randint(*LENGTHS), held_out)
+            pairs, metadata = document(rng, length or rng.randint(*LENGTHS), held_out, scenes)
             en.writelines(pair[0] + "\n" for pair in pairs)
             fr.writelines(pair[1] + "\n" for pair in pairs)
             ids.write(f"{split}-{number}\n" * len(pairs))
