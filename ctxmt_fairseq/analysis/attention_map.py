@@ -10,7 +10,7 @@ from fairseq import utils
 
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
-from ctxmt_fairseq.analysis.context_vectors import context_vectors
+from ctxmt_fairseq.analysis.context_vectors import context_vectors, vectors_of_texts
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
@@ -81,7 +81,7 @@ def attention_map(
     """The attention of the current sentence of a passage to its context.
 
     Args:
-        loaded: one model of the task ``multi_source``.
+        loaded: one model of the task ``multi_source`` or ``metadata_context``.
         side, layer: see ``choose_attention``. The decoder's rows are the tokens that it is about to produce.
         target: the translation; default: the model's own with beam 4, if it is needed. Target text in the
             context is always the model's own.
@@ -101,7 +101,11 @@ def attention_map(
     window = torch.cat([prefix, translation])
     if len(window) > loaded.limits[1]:
         raise BadInput(f"expected a translation of at most {loaded.limits[1]} tokens, found {len(window)}")
-    context = context_vectors(model, batch, task.source_dictionary)
+    context = (
+        vectors_of_texts(batch, running.dataset.contexts)
+        if loaded.reads_metadata
+        else context_vectors(model, batch, task.source_dictionary)
+    )
     if not context.labels:
         raise BadInput("expected a sentence with context, found none that the model reads")
     if loaded.device.type == "cuda":
@@ -135,7 +139,9 @@ def _with_translations(
     and of the current one, if ``current``."""
     translator = DocumentTranslator(loaded, Namespace(beam=4), width=1)
     running = translator.running(
-        [loaded.encode_source(text) for text in passage.sentences], passage.documents
+        [loaded.encode_source(text) for text in passage.sentences],
+        passage.documents,
+        contexts=loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences)),
     )
     lines = list(range(passage.current)) if translator.dependent else []
     if target is not None:

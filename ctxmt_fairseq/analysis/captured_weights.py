@@ -40,7 +40,7 @@ def choose_attention(
     if not found:
         raise BadInput(
             "expected an attention to nothing but context (gated_context_transformer, "
-            "context_encoder_transformer, or dual_encoder_transformer or caching_transformer with "
+            "context_encoder_transformer, or dual_encoder_, caching_ or mtcue_transformer with "
             f"--context-fusion {', '.join(LAYER_FUSIONS)}), found {architecture(model, 'context-fusion')}"
         )
     side = side or next(iter(found))

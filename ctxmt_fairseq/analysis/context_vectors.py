@@ -3,6 +3,8 @@
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ctxmt_fairseq.analysis.tokens import Token, describe
+from ctxmt_fairseq.data.metadata_context_dataset import CURRENT, METADATA, NOTHING
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.modules.context_embeddings import FOLLOWING_SOURCE, TARGET
 from ctxmt_fairseq.modules.shortening import Latent, Pooling, SentenceMean, Tokens
 
@@ -48,6 +50,21 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
         words += [token.word for token in described]
         sections.append((name, len(vectors)))
     return ContextVectors(labels, words if isinstance(shortening, Tokens) else None, sections)
+
+
+def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> ContextVectors:
+    """The vectors of whole texts that a model of the task ``metadata_context`` reads: their texts.
+
+    Args:
+        batch: of ``MetadataContextDataset`` with one row.
+        contexts: the dataset's.
+    """
+    windows = batch["windows"]
+    distances, rows = (windows[name][0].tolist() for name in ("context_distances", "context_rows"))
+    there = [place for place, distance in enumerate(distances) if distance != NOTHING]
+    names = {METADATA: "metadata", CURRENT: "current"}
+    sections = [(names.get(distances[place], f"source −{distances[place]}"), 1) for place in there]
+    return ContextVectors(contexts.texts([rows[place] for place in there]), None, sections)
 
 
 def sentence_name(role: int, distance: int) -> str:

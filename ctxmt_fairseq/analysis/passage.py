@@ -1,7 +1,7 @@
 """The sentence that an analysis looks at, in its document."""
 
-from dataclasses import dataclass
-from typing import List, Optional, Sequence
+from dataclasses import dataclass, field
+from typing import List, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from ctxmt_fairseq.generation.input_documents import read_blank_line_documents
 
 @dataclass(frozen=True)
 class Passage:
-    """A document's source sentences and the number of the current one, from 0."""
+    """A document's source sentences, the number of the current one, from 0, and what else is known: text by
+    field (task ``metadata_context``)."""
 
     sentences: List[str]
     current: int
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def documents(self) -> Documents:

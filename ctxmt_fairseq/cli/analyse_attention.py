@@ -2,8 +2,9 @@
 
 For gated_context_transformer (its last encoder layer; figure 5 of Voita et al. 2018),
 context_encoder_transformer (every layer of encoder and decoder), and dual_encoder_transformer and
-caching_transformer (every decoder layer) with --context-fusion serial, parallel or hierarchical. Useful is
-the attention to words: without <bos>, <eos> and punctuation.
+caching_transformer (every decoder layer) with --context-fusion serial, parallel or hierarchical; and for
+mtcue_transformer (every decoder layer), whose context is whole texts. Useful is the attention to words:
+without <bos>, <eos> and punctuation.
 
 Example: ctxmt analyse attention checkpoint_best.pt --document talk.en --line 12 --output attention.png
 """
@@ -32,10 +33,14 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.attention_map import attention_map
     from ctxmt_fairseq.analysis.map_files import check_output, write_map
     from ctxmt_fairseq.cli.sentence_options import load_one_model, read_sentence
+    from ctxmt_fairseq.errors import BadInput
 
     passage = read_sentence(args)
     check_output(args.output)
-    attention = attention_map(load_one_model(args), passage, args.side, args.layer, args.target)
+    loaded = load_one_model(args)
+    if args.metadata and not loaded.reads_metadata:
+        raise BadInput("--metadata: expected a model of the task metadata_context")
+    attention = attention_map(loaded, passage, args.side, args.layer, args.target)
     print(attention.table())
     if attention.mean_useful is not None:
         print(f"\nuseful, mean over the words: {attention.mean_useful:.3f}")

@@ -21,6 +21,12 @@ def add_sentence_options(parser: Any, context: bool) -> None:
             action="append",
             help="a source sentence before it; repeated for more, farthest first",
         )
+        text.add_argument(
+            "--metadata",
+            metavar="TEXT",
+            action="append",
+            help="what else is known (models of the task metadata_context); repeated for more",
+        )
     text.add_argument("--document", metavar="FILE", help="source text, blank lines between documents")
     text.add_argument("--line", type=int, metavar="N", help="of FILE, from 1 (default: its last sentence)")
     parser.add_argument(
@@ -38,19 +44,22 @@ def read_sentence(args: Any) -> Any:
     Raises:
         BadInput: not exactly one of ``--sentence`` and ``--document``, options of the other, or no sentence.
     """
+    from dataclasses import replace
+
     from ctxmt_fairseq.analysis.passage import given_passage, read_passage
     from ctxmt_fairseq.errors import BadInput
 
     context = getattr(args, "context", None)
+    known = {f"prompt {n}": text for n, text in enumerate(getattr(args, "metadata", None) or (), 1)}
     if (args.sentence is None) == (args.document is None):
         raise BadInput("expected either --sentence or --document")
     if args.document is None:
         if args.line is not None:
             raise BadInput("--line: expected --document")
-        return given_passage(args.sentence, context or ())
+        return replace(given_passage(args.sentence, context or ()), metadata=known)
     if context:
         raise BadInput("--context: expected --sentence; of a document, the lines before are the context")
-    return read_passage(args.document, args.line)
+    return replace(read_passage(args.document, args.line), metadata=known)
 
 
 def load_one_model(args: Any) -> Any:

@@ -30,7 +30,7 @@ def rows_with_metadata(files: TextFiles) -> Iterator[Tuple[Row, Dict[str, str]]]
     columns = {field: iterate_lines(path) for field, path in paths.items()}
     read = 0
     for row in files.rows():
-        values = {} if row.meta is None else _values(files, row)
+        values: Dict[str, str] = json.loads(row.meta or "{}")  # checked when it was read
         for field, column in columns.items():
             value = None
             for _ in range(row.line - read):  # with blank lines between documents, lines are passed over
@@ -46,12 +46,3 @@ def rows_with_metadata(files: TextFiles) -> Iterator[Tuple[Row, Dict[str, str]]]
     for field, column in columns.items():
         if any(value.strip() for value in column):
             raise BadInput(f"goes on after the {read} lines of the text", paths[field])
-
-
-def _values(files: TextFiles, row: Row) -> Dict[str, str]:
-    values: Dict[str, str] = json.loads(row.meta or "{}")
-    try:
-        "".join([*values, *values.values()]).encode()
-    except UnicodeEncodeError:
-        raise BadInput("expected text, found half a character", files.path("meta.jsonl"), row.line) from None
-    return values

@@ -1,13 +1,13 @@
 """The rows of a parallel text with document ids, read in one pass and checked line by line."""
 
 import itertools
-import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator, Optional, Set, Tuple
 
 from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.data.metadata_text import parse_metadata
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 
@@ -163,10 +163,5 @@ class TextFiles:
         return line.strip()
 
     def _meta(self, line: str, number: int) -> str:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-            raise BadInput("expected a JSON object of strings", self.path("meta.jsonl"), number)
+        parse_metadata(line, self.path("meta.jsonl"), number)
         return line.strip()

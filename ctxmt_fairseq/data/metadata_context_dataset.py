@@ -118,9 +118,9 @@ class MetadataContextDataset(ContextDataset):
         """The context of B examples, M the most vectors of one, at least 1.
 
         Returns:
-            ``context_distances`` (B, M), ``NOTHING`` where there is no vector; if the model asks for them
-            ``context_vectors`` (B, M, R) float32, zeros there; with tags ``context_tags`` (B, M), the tags of
-            metadata, ``NO_TAG`` elsewhere.
+            ``context_distances`` (B, M), ``NOTHING`` where there is no vector; ``context_rows`` (B, M), -1
+            there; if the model asks for them ``context_vectors`` (B, M, R) float32, zeros there; with tags
+            ``context_tags`` (B, M), the tags of metadata, ``NO_TAG`` elsewhere.
         """
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
         rows = np.full((len(samples), width), -1)
@@ -128,7 +128,7 @@ class MetadataContextDataset(ContextDataset):
         for number, sample in enumerate(samples):
             rows[number, : len(sample["vectors"])] = sample["vectors"]
             distances[number, : len(sample["vectors"])] = sample["distances"]
-        batch = {"context_distances": torch.from_numpy(distances)}
+        batch = {"context_distances": torch.from_numpy(distances), "context_rows": torch.from_numpy(rows)}
         if "context_vectors" in self.context_inputs:
             vectors = np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32)
             batch["context_vectors"] = torch.from_numpy(vectors).masked_fill_(

@@ -1,7 +1,11 @@
-"""The text that is embedded for a value of metadata (MTCue, section 3.1 and table 2)."""
+"""Metadata as files have it, and the text that is embedded for a value (MTCue, section 3.1 and table 2)."""
 
+import json
 import re
-from typing import Optional
+from typing import Dict, Optional
+
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.errors import BadInput
 
 NON_VALUES = frozenset(
     ["", "-", "--", "?", "n/a", "none", "null", "nan", "unknown", "undefined", "unspecified", "not specified"]
@@ -20,6 +24,25 @@ PREFIXES = {
 def single_spaces(text: str) -> str:
     """The text on one line, with single spaces between its words."""
     return " ".join(text.split())
+
+
+def parse_metadata(line: str, path: PathLike, number: int) -> Dict[str, str]:
+    """A line of a ``.meta.jsonl``: value by field.
+
+    Args:
+        path, number: where the line stands, for the error.
+
+    Raises:
+        BadInput: no JSON object of strings, or text with half a character.
+    """
+    try:
+        fields = json.loads(line)
+        json.dumps(fields, ensure_ascii=False).encode()
+    except ValueError:  # of which an encoding error is a kind
+        fields = None
+    if not isinstance(fields, dict) or not all(isinstance(value, str) for value in fields.values()):
+        raise BadInput("expected a JSON object of strings", path, number)
+    return fields
 
 
 def metadata_text(field: str, value: str) -> Optional[str]:

@@ -81,7 +81,7 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     targets: List[torch.Tensor] = []
     lengths: List[int] = []
     current: List[int] = []
-    for example, candidate in [(example, one) for example in examples for one in example.candidates]:
+    for example, candidate in ((one, candidate) for one in examples for candidate in one.candidates):
         before = max(len(example.source_before), len(candidate.before))
         current.append(len(texts) + before)
         lengths.append(before + 1 + len(example.source_after))

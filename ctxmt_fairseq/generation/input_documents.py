@@ -7,6 +7,7 @@ from typing import Dict, List, Optional
 import numpy as np
 
 from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_sentences
+from ctxmt_fairseq.data.metadata_text import parse_metadata
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 
@@ -111,15 +112,10 @@ def read_metadata(path: PathLike, height: int) -> List[Dict[str, str]]:
     Raises:
         BadInput: another number of lines, or a line that is no such object.
     """
-    records = []
-    for number, line in enumerate(iterate_lines(path), 1):
-        try:
-            record = json.loads(line) if line.strip() else {}
-        except ValueError:
-            record = None
-        if not isinstance(record, dict) or not all(isinstance(text, str) for text in record.values()):
-            raise BadInput("expected a JSON object of strings", path, number)
-        records.append(record)
+    records = [
+        parse_metadata(line, path, number) if line.strip() else {}
+        for number, line in enumerate(iterate_lines(path), 1)
+    ]
     if len(records) != height:
         raise BadInput(f"expected {height} lines as in the input, found {len(records)}", path)
     return records

@@ -16,6 +16,7 @@ from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.metadata_text import parse_metadata
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.input_documents import read_flags
 
@@ -54,14 +55,7 @@ def read_metadata(path: PathLike) -> Iterator[Tuple[str, Dict[str, str]]]:
         BadInput: a line that is not a JSON object of strings.
     """
     for number, line in enumerate(iterate_lines(path), 1):
-        try:
-            fields = json.loads(line)
-            json.dumps(fields, ensure_ascii=False).encode()
-        except ValueError:  # no JSON, or half a character
-            fields = None
-        if not isinstance(fields, dict) or not all(isinstance(text, str) for text in fields.values()):
-            raise BadInput("expected a JSON object of strings", path, number)
-        yield line, fields
+        yield line, parse_metadata(line, path, number)
 
 
 def combination_of(fields: Mapping[str, str], attributes: Sequence[str]) -> Combination:
