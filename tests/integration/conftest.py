@@ -34,9 +34,9 @@ def _corpus(folder):
     sizes = ("--documents", 120, "--evaluation-documents", 12, "--examples", 4)
     run("ctxmt", "demo-corpus", demo, *sizes, "--seed", 3)
     for split, length in {**LENGTHS, "test3": 12}.items():
-        for kind in ("en", "fr", "docids"):
+        for kind in ("en", "fr", "docids", "meta.jsonl"):
             lines = read(demo / f"test.{kind}")[:length]
-            if split == "test3" and kind != "docids":
+            if split == "test3" and kind in ("en", "fr"):
                 lines[1] = ""
             (folder / f"{split}.{kind}").write_text("".join(line + "\n" for line in lines))
     (folder / "test3.current").write_text("1\n1\n0\n" + "1\n" * 9)

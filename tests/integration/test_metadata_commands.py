@@ -1,0 +1,147 @@
+"""The architectures of the task metadata_context through the same commands as all others."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.integration.commands import TINY, TRAINING, USER_DIR, losses, printed, read, refused, run
+
+SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
+MODELS = {
+    "mtcue_transformer": ("--source-context", 2, "--context-dropout", 0.1),
+    "cue_transformer": ("--source-context", 1, "--target-context", 1, "--current-vector", "no"),
+    "tagging_transformer": ("--metadata-fields", "formality,speaker"),
+}
+OWN_TRANSLATIONS = "cue_transformer"  # what it translates depends on what it has translated
+SETS = ("formality.jsonl", "formality-unseen.jsonl", "speaker-gender.jsonl", "addressee-gender.jsonl")
+
+
+@pytest.fixture(scope="session")
+def contexts(once, corpus):
+    """A context store with discrete vectors."""
+
+    def build(folder):
+        tests = ",".join(str(corpus / split) for split in ("test", "test1", "test2", "test3"))
+        demo = corpus / "demo"
+        text = ("--train", demo / "train", "--valid", demo / "valid", "--test", tests)
+        run("ctxmt", "embed", corpus / "data", *text, "--encoder", "discrete", "--out", folder / "store")
+
+    return once("contexts", build) / "store"
+
+
+def train(folder, data, contexts, arch, updates, *options):
+    return run(
+        *("fairseq-train", data, "--user-dir", USER_DIR, "--task", "metadata_context", "--arch", arch, *TINY),
+        *(*TRAINING, "--context-store", contexts, "--max-tokens", 800, "--save-dir", folder),
+        *("--max-update", updates, "--no-epoch-checkpoints", "--disable-validation", *options),
+    )
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def arch(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def model(once, data, contexts, arch):
+    """A checkpoint of 120 updates, resumed after 110."""
+
+    def build(folder):
+        train(folder, data, contexts, arch, 110, *MODELS[arch])
+        log = train(folder, data, contexts, arch, 120, *MODELS[arch]).stdout
+        assert list(losses(log)) == list(range(111, 121))
+
+    return once(arch, build) / "checkpoint_last.pt"
+
+
+def generate(data, model, *options):
+    """Line -> hypothesis of fairseq-generate."""
+    done = run(
+        *("fairseq-generate", data, "--user-dir", USER_DIR, "--path", model, "--gen-subset", "test2"),
+        *("--num-workers", 0, "--remove-bpe", "sentencepiece", "--batch-size", 8, *SEARCH, *options),
+    )
+    assert "Translated 43 sentences" in done.stdout + done.stderr
+    return [texts[0] for _, texts in sorted(printed(done.stdout, "H").items())]
+
+
+def test_no_sentence_is_lost_and_the_store_is_what_translate_embeds(arch, model, data, corpus):
+    generated = generate(data, model)
+    assert len(generated) == 43
+    text = (corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH)
+    known = ("--contexts", corpus / "test2.meta.jsonl")
+    alone = run("ctxmt", "translate", model, *text, *known, "--documents-at-once", 1).stdout.splitlines()
+    together = run("ctxmt", "translate", model, *text, *known, "--documents-at-once", 7).stdout.splitlines()
+    assert together == alone and len(alone) == 43 and len(set(alone)) > 5
+    if arch != OWN_TRANSLATIONS:
+        assert alone == generated
+
+
+def test_context_for_all_and_for_each_are_one(arch, model, corpus, tmp_path):
+    text = (corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH, "--scores")
+    formal = run("ctxmt", "translate", model, *text, "--context", "Formal conversation").stdout
+    lines = tmp_path / "contexts.jsonl"
+    lines.write_text(43 * (json.dumps({"formality": "Formal conversation"}) + "\n"))
+    assert run("ctxmt", "translate", model, *text, "--contexts", lines).stdout == formal
+    assert run("ctxmt", "translate", model, *text, "--context", "Informal chit-chat").stdout != formal
+
+
+def test_interactive(arch, data, model, corpus):
+    from ctxmt_fairseq.corpora.subwords import Subwords
+
+    ids = read(corpus / "test2.docids")
+    first = read(corpus / "test2.en")[: ids.count(ids[0])]
+    subwords = Subwords.load(data, "en")
+    done = run(
+        *("fairseq-interactive", data, "--user-dir", USER_DIR, "--path", model, *SEARCH),
+        *("--remove-bpe", "sentencepiece"),
+        input="".join(subwords.encode(line) + "\n" for line in first),
+    )
+    found = printed(done.stdout, "H")
+    text = "".join(line + "\n" for line in first)
+    (source := model.parent / "first.en").write_text(text)
+    expected = run("ctxmt", "translate", model, source, *SEARCH, "--decoding", "window").stdout.splitlines()
+    assert [found[line][0] for line in sorted(found)] == expected
+
+
+def test_validate_contrast_and_average(arch, data, model, corpus, tmp_path):
+    done = run(
+        *("fairseq-validate", data, "--user-dir", USER_DIR, "--path", model, "--valid-subset", "test2"),
+        *("--batch-size", 8, "--cpu", "--num-workers", 0),
+    )
+    assert "loss" in done.stdout + done.stderr
+    sets = [corpus / "demo" / "contrastive" / name for name in SETS]
+    run("ctxmt", "average", model.parent, "--count", 1, "--around", "last", "--output", tmp_path / "mean.pt")
+    report = tmp_path / "report.json"
+    run("ctxmt", "contrast", f"{model}:{tmp_path / 'mean.pt'}", *sets, "--cpu", "--json", report)
+    assert all(suite["conventions"] for suite in json.loads(report.read_text()))
+    blind = ("--context-selection", "absent", "--json", report)
+    run("ctxmt", "contrast", model, *sets, "--cpu", *blind)
+    for suite in json.loads(report.read_text()):
+        assert all(numbers["accuracy"] == 50.0 for numbers in suite["conventions"].values())
+    if arch == "tagging_transformer":  # every unseen text is the same tag
+        run("ctxmt", "contrast", model, sets[1], "--cpu", "--json", report)
+        assert json.loads(report.read_text())["conventions"]["sum-current"]["accuracy"] == 50.0
+
+
+def test_what_does_not_fit_is_refused(data, contexts, corpus, tmp_path):
+    common = ("fairseq-train", data, "--user-dir", USER_DIR, *TINY, *TRAINING, "--save-dir", tmp_path)
+    task = ("--task", "metadata_context", "--arch", "mtcue_transformer", "--max-tokens", 500)
+    store = ("--context-store", contexts)
+    assert "no such" in refused(*common, *task) or "expected" in refused(*common, *task)
+    assert "--source-context-after" in refused(*common, *task, *store, "--source-context-after", 1)
+    assert "--context-selection" in refused(*common, *task, *store, "--context-selection", "swapped")
+    assert "--metadata-fields genre" in refused(*common, *task, *store, "--metadata-fields", "genre")
+    assert "--context-dropout" in refused(*common, *task, *store, "--context-dropout", 1)
+    damaged = tmp_path / "store"
+    shutil.copytree(contexts, damaged)
+    (vectors,) = [path for path in damaged.iterdir() if path.name.startswith("vectors")]
+    vectors.write_bytes(vectors.read_bytes()[:-4])
+    assert str(damaged) in refused(*common, *task, "--context-store", damaged)
+
+
+def test_metadata_is_for_models_that_read_it(s2to2, corpus):
+    model = s2to2 / "checkpoint_last.pt"
+    text = (corpus / "test2.en", "--docids", corpus / "test2.docids")
+    assert "metadata_context" in refused("ctxmt", "translate", model, *text, "--context", "Formal")
+    assert "--metadata-fields" in refused("ctxmt", "translate", model, *text, "--metadata-fields", "none")
