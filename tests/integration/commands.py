@@ -12,7 +12,12 @@ import ctxmt_fairseq
 
 BIN = Path(sys.executable).parent
 USER_DIR = Path(ctxmt_fairseq.__file__).resolve().parent
-ENVIRONMENT = {**os.environ, "PYTHONPATH": "", "OMP_NUM_THREADS": "1", "PATH": f"{BIN}:{os.environ['PATH']}"}
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(USER_DIR.parent),  # the package that the tests import, wherever another is installed
+    "OMP_NUM_THREADS": "1",
+    "PATH": f"{BIN}:{os.environ['PATH']}",
+}
 
 TASK = ("--user-dir", USER_DIR, "--task", "document_window")
 TINY = (
