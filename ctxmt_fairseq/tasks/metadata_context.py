@@ -33,7 +33,8 @@ class MetadataContextConfig(ContextConfig):
     """Options of ``metadata_context`` beside those that the three tasks share."""
 
     context_store: Optional[str] = field(
-        default=None, metadata={"help": "folder that ctxmt embed wrote (default: DATA/contexts)"}
+        default=None,
+        metadata={"help": "folder that ctxmt embed wrote (default: the training's, or DATA/contexts)"},
     )
     metadata_fields: Optional[str] = field(
         default=None,
@@ -66,6 +67,7 @@ class MetadataContextTask(ContextTask):
 
     def __init__(self, cfg, src_dict, tgt_dict):
         self.known: Dict[str, Any] = {}  # of the training's store: encoder, dimension, tags
+        self._store_path: Optional[str] = cfg.context_store  # else the training's, else the data folder's
         self._stores: Dict[str, ContextStore] = {}
         self._encoder: Any = None
         super().__init__(cfg, src_dict, tgt_dict)
@@ -92,7 +94,7 @@ class MetadataContextTask(ContextTask):
 
     def state_dict(self) -> Dict[str, Any]:
         """Saved with every checkpoint: the options, and what the training's store was."""
-        return {**super().state_dict(), "store": self.known}
+        return {**super().state_dict(), "store": self.known, "context_store": self._store_path}
 
     @exit_on_bad_input
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
@@ -104,12 +106,13 @@ class MetadataContextTask(ContextTask):
                     f"expected the context store of the checkpoint, found another one: {name} differs"
                 )
         self.known.update(saved)
+        self._store_path = self._store_path or state_dict.get("context_store")
 
     # ---- the store -------------------------------------------------------------------------------------
 
     def _store(self, folder: str) -> ContextStore:
         """The store that belongs to a data folder."""
-        path = self.cfg.context_store or os.path.join(folder, "contexts")
+        path = self._store_path or os.path.join(folder, "contexts")
         if path not in self._stores:
             known = self.known.get("encoder"), self.known.get("dimension")
             self._stores[path] = ContextStore.open(path, encoder=known[0], dimension=known[1])

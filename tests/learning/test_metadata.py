@@ -1,4 +1,4 @@
-"""Metadata decides what it should, in words that were seen and, as sentence vectors, in words that were not."""
+"""Metadata decides what it should, in words that were seen and, as sentence vectors, in others."""
 
 import json
 from statistics import mean
