@@ -58,6 +58,19 @@ def data(corpus):
     return corpus / "data"
 
 
+@pytest.fixture(scope="session")
+def contexts(once, corpus):
+    """A context store with discrete vectors."""
+
+    def build(folder):
+        tests = ",".join(str(corpus / split) for split in ("test", "test1", "test2", "test3"))
+        demo = corpus / "demo"
+        text = ("--train", demo / "train", "--valid", demo / "valid", "--test", tests)
+        run("ctxmt", "embed", corpus / "data", *text, "--encoder", "discrete", "--out", folder / "store")
+
+    return once("contexts", build) / "store"
+
+
 def train(folder, data, *options, updates):
     log = run(
         *("fairseq-train", data, *TASK, *TINY, *TRAINING, "--max-tokens", 1000, "--save-dir", folder),

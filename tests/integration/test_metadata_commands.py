@@ -17,19 +17,6 @@ OWN_TRANSLATIONS = "cue_transformer"  # what it translates depends on what it ha
 SETS = ("formality.jsonl", "formality-unseen.jsonl", "speaker-gender.jsonl", "addressee-gender.jsonl")
 
 
-@pytest.fixture(scope="session")
-def contexts(once, corpus):
-    """A context store with discrete vectors."""
-
-    def build(folder):
-        tests = ",".join(str(corpus / split) for split in ("test", "test1", "test2", "test3"))
-        demo = corpus / "demo"
-        text = ("--train", demo / "train", "--valid", demo / "valid", "--test", tests)
-        run("ctxmt", "embed", corpus / "data", *text, "--encoder", "discrete", "--out", folder / "store")
-
-    return once("contexts", build) / "store"
-
-
 def train(folder, data, contexts, arch, updates, *options):
     return run(
         *("fairseq-train", data, "--user-dir", USER_DIR, "--task", "metadata_context", "--arch", arch, *TINY),
@@ -65,6 +52,11 @@ def generate(data, model, *options):
     return [texts[0] for _, texts in sorted(printed(done.stdout, "H").items())]
 
 
+def words(lines):
+    """fairseq strips the space that a text of an untrained model may end with."""
+    return [line.split() for line in lines]
+
+
 def test_no_sentence_is_lost_and_the_store_is_what_translate_embeds(arch, model, data, corpus):
     generated = generate(data, model)
     assert len(generated) == 43
@@ -74,7 +66,7 @@ def test_no_sentence_is_lost_and_the_store_is_what_translate_embeds(arch, model,
     together = run("ctxmt", "translate", model, *text, *known, "--documents-at-once", 7).stdout.splitlines()
     assert together == alone and len(alone) == 43 and len(set(alone)) > 5
     if arch != OWN_TRANSLATIONS:
-        assert alone == generated
+        assert words(alone) == words(generated)
 
 
 def test_context_for_all_and_for_each_are_one(arch, model, corpus, tmp_path):
@@ -100,8 +92,9 @@ def test_interactive(arch, data, model, corpus):
     found = printed(done.stdout, "H")
     text = "".join(line + "\n" for line in first)
     (source := model.parent / "first.en").write_text(text)
-    expected = run("ctxmt", "translate", model, source, *SEARCH, "--decoding", "window").stdout.splitlines()
-    assert [found[line][0] for line in sorted(found)] == expected
+    alone = ("--decoding", "window", "--documents-at-once", 1)
+    expected = run("ctxmt", "translate", model, source, *SEARCH, *alone).stdout.splitlines()
+    assert words(found[line][0] for line in sorted(found)) == words(expected)
 
 
 def test_validate_contrast_and_average(arch, data, model, corpus, tmp_path):

@@ -9,27 +9,47 @@ import subprocess
 import pytest
 import torch
 
-from tests.integration.commands import ENVIRONMENT, TASK, TINY, TRAINING, command, losses, run
+from tests.integration.commands import ENVIRONMENT, TINY, TRAINING, USER_DIR, command, losses, run
 
 UPDATES = 45  # about nine in an epoch
 
 
-def training(data, folder, workers):
+MODELS = {
+    "windows": (
+        "--task",
+        "document_window",
+        "--arch",
+        "concat_transformer",
+        "--segment-positions",
+        "learned",
+    ),
+    "vectors": ("--task", "metadata_context", "--arch", "mtcue_transformer", "--context-dropout", 0.3),
+}
+
+
+def training(corpus, folder, kind, workers):
+    data, contexts = corpus
+    store = ("--context-store", contexts) if kind == "vectors" else ()
     return (
-        *("fairseq-train", data, *TASK, *TINY, *TRAINING, "--arch", "concat_transformer"),
-        *("--source-context", 2, "--target-context", 1, "--segment-positions", "learned"),
-        *("--sample-context-size", "--coword-dropout", 0.3, "--dropout", 0.1, "--num-workers", workers),
+        *("fairseq-train", data, "--user-dir", USER_DIR, *MODELS[kind], *store, *TINY, *TRAINING),
+        *("--source-context", 2, "--target-context", 1, "--num-workers", workers),
+        *("--sample-context-size", "--coword-dropout", 0.3, "--dropout", 0.1),
         *("--train-subset", "valid", "--disable-validation", "--max-tokens", 300, "--max-update", UPDATES),
         *("--save-interval-updates", 4, "--save-dir", folder),
     )
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(once, data):
-    def build(folder):
-        (folder / "log").write_text(run(*training(data, folder, 0)).stdout)
+def uninterrupted(once, data, contexts):
+    """``uninterrupted(kind)``: the folder of a run to the end."""
 
-    return once("uninterrupted", build)
+    def folder_of(kind):
+        def build(folder):
+            (folder / "log").write_text(run(*training((data, contexts), folder, kind, 0)).stdout)
+
+        return once(f"uninterrupted-{kind}", build)
+
+    return folder_of
 
 
 def killed(arguments, update):
@@ -46,14 +66,19 @@ def killed(arguments, update):
     return log
 
 
-@pytest.mark.parametrize(("workers", "truncated"), [(0, False), (2, True)])
-def test_resumed_run_equals_uninterrupted_run(uninterrupted, data, tmp_path, workers, truncated):
-    whole = (uninterrupted / "log").read_text()
+@pytest.mark.parametrize(
+    ("kind", "workers", "truncated"),
+    [("windows", 0, False), ("windows", 2, True), ("vectors", 2, False)],
+)
+def test_resumed_run_equals_uninterrupted_run(
+    uninterrupted, data, contexts, tmp_path, kind, workers, truncated
+):
+    whole = (uninterrupted(kind) / "log").read_text()
     expected = losses(whole)
     assert len(expected) == UPDATES
     third_epoch = int(re.search(r'"epoch": 3, .*?"num_updates": "(\d+)"', whole).group(1))
 
-    arguments = training(data, tmp_path, workers)
+    arguments = training((data, contexts), tmp_path, kind, workers)
     update = random.Random(workers).randrange(third_epoch + 1, UPDATES - 10)
     before = losses(killed(arguments, update))
     assert update in before and max(before) < UPDATES
@@ -70,7 +95,7 @@ def test_resumed_run_equals_uninterrupted_run(uninterrupted, data, tmp_path, wor
     # The log rounds; equal parameters after the last update are exact.
     ours, theirs = (
         torch.load(folder / "checkpoint_last.pt", weights_only=True)["model"]
-        for folder in (tmp_path, uninterrupted)
+        for folder in (tmp_path, uninterrupted(kind))
     )
     for name, parameter in theirs.items():
         torch.testing.assert_close(ours[name], parameter, rtol=0, atol=1e-6)
