@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.recipes import FOCUSED, SHORTENING, THESIS
+from tests.integration.recipes import FOCUSED, MTCUE, SHORTENING, THESIS
 
 INSTALLED = Path(sys.executable).parent
 
 
-def bash(*arguments, cwd):
+def bash(*arguments, cwd, **variables):
     path = f"{INSTALLED}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", **variables}
     command = ["bash", *map(str, arguments)]
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
 
@@ -60,17 +60,17 @@ def test_focused_concat_from_text_to_table(demo):
     assert "BLEU, window" in done.stdout and "BLEU, prefix" in done.stdout
 
 
-def train(folder, paper, row, run, updates=2):
+def train(folder, paper, row, run, updates=2, data="data bin"):
     done = bash(
-        paper / "train.sh", row, "data bin", run, "--profile", "small", "--gpus", 0, "--batch-tokens", 600,
-        "--validate-every", 2, "--max-update", updates, "--", "--num-workers", 0, cwd=folder,
+        paper / "train.sh", row, data, run, "--profile", "small", "--gpus", 0, "--batch-tokens", 600,
+        "--validate-every", updates, "--max-update", updates, "--", "--num-workers", 0, cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
 
-def evaluate(folder, paper, run, *options):
+def evaluate(folder, paper, run, *options, data="data bin"):
     done = bash(
-        paper / "evaluate.sh", "data bin", run, "text/test", "--max-len-b", 8, "--device", "cpu", *options,
+        paper / "evaluate.sh", data, run, "text/test", "--max-len-b", 8, "--device", "cpu", *options,
         cwd=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -145,3 +145,64 @@ def test_sequence_shortening_from_text_to_table(demo):
     assert done.returncode == 0, done.stderr
     results = json.loads((demo / "short" / "evaluation" / "results.json").read_text())
     assert set(results["translations"]) == {"prefix", "prefix.absent"}
+
+
+@pytest.fixture(scope="module")
+def metadata(demo):
+    """A data folder with a context store, and the run that all rows of MTCue start from."""
+    done = bash(
+        MTCUE / "prepare.sh", "text/train", "text/valid", "metadata", "--target-lang=fr", "--vocab-size", 400,
+        "--workers", 1, "--encoders", "discrete", cwd=demo,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    train(demo, MTCUE, "BASE", "mtcue/BASE", 60, data="metadata")
+    train(demo, MTCUE, "MTCUE", "mtcue/MTCUE", data="metadata")
+    return demo
+
+
+def test_mtcue_from_text_to_table(metadata):
+    log = (metadata / "mtcue" / "MTCUE" / "train.log").read_text()
+    assert "mtcue/BASE/checkpoints/checkpoint_best.pt: " in log and " parameters taken over" in log
+    suite = "text/contrastive/formality.jsonl"
+    out = evaluate(
+        metadata, MTCUE, "mtcue/MTCUE", suite, "--contexts", "random", "--beam", 1, data="metadata"
+    )
+    results = json.loads((out / "results.json").read_text())
+    assert set(results["translations"]) == {"prefix.random"} and set(results["contrast"]) == {"formality"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ["BASE", "MTCUE"])
+def test_metadata_is_read_by_models_that_know_it(metadata, row):
+    """Scores tell more than the words of a hardly trained model."""
+    settings = ("--contexts", "trained absent", "--beam", 1, "--out", f"{row} scores", "--", "--scores")
+    evaluate(metadata, MTCUE, f"mtcue/{row}", *settings, data="metadata")
+    trained, absent = (metadata / f"{row} scores" / f"{name}.hyp" for name in ("prefix", "prefix.absent"))
+    assert (trained.read_text() != absent.read_text()) == (row == "MTCUE")
+
+
+@pytest.mark.slow
+def test_few_shot_settings_from_text_to_picture(metadata):
+    train(metadata, MTCUE, "BASE-PM", "mtcue/BASE-PM", 60, data="metadata")
+    record = {
+        "source": "I was surprised.",
+        "attributes": {"speaker": "The speaker is a woman"},
+        "expected": {"speaker": ["."]},  # what hardly trained models translate with
+        "wrong": {"speaker": ["surpris"]},
+    }
+    (metadata / "set.jsonl").write_text(json.dumps(record) + "\n")
+    arguments = ("text/train", "text/valid", "set.jsonl", "metadata", "mtcue", "few shot")
+    options = ("--attributes", "speaker,addressee", "--counts", "0,2", "--encoder", "discrete")
+    done = bash(
+        MTCUE / "few_shot.sh", *arguments, *options, "--", "--num-workers", 0, cwd=metadata,
+        PROFILE="small", GPUS="0", MAX_UPDATE="2", VALIDATE_EVERY="2", BATCH_TOKENS="600",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    out = metadata / "few shot"
+    results = {path.stem: json.loads(path.read_text()) for path in out.glob("*-*.json")}
+    assert results.keys() == {f"{system}-{count}" for system in ("MTCUE", "TAGGING") for count in (0, 2)}
+    for name, result in results.items():
+        assert f"{result['system']}-{result['setting']['count']}" == name
+    assert (out / "few-shot.png").is_file()
+    ids = (out / "text" / "train.docids").read_text().splitlines()
+    assert len(set(ids)) == len((metadata / "text" / "train.en").read_text().splitlines())
