@@ -10,11 +10,12 @@ from tests.learning.test_systems import TRAINING
 
 SEEDS = (1, 2, 3)
 PREVIOUS = ("--source-context", 1)
-METADATA_ONLY = ("--source-context", 0, "--current-vector", "no")  # a mean of few is learned sooner
+# A mean of few vectors is learned sooner, and with the others' learning rate never more than formality.
+METADATA_ONLY = ("--source-context", 0, "--current-vector", "no", "--lr", 1e-3)
 SYSTEMS = {
     "MTCue": ("mtcue_transformer", "minilm", 600, PREVIOUS),
     "MTCue, discrete": ("mtcue_transformer", "discrete", 600, PREVIOUS),
-    "CUE": ("cue_transformer", "minilm", 800, METADATA_ONLY),
+    "CUE": ("cue_transformer", "minilm", 1500, METADATA_ONLY),
     "TAGGING": ("tagging_transformer", "minilm", 600, PREVIOUS),
 }
 SEEN = ("formality", "speaker-gender", "addressee-gender")
@@ -40,7 +41,7 @@ def accuracies(folder, seed, stores, arch, encoder, updates, context):
     """Contrastive set -> accuracy in % after a short training."""
     run(
         *("fairseq-train", stores / "data", "--user-dir", USER_DIR, "--task", "metadata_context"),
-        *("--context-store", stores / encoder, *context, "--arch", f"{arch}_tiny", *TRAINING),
+        *("--context-store", stores / encoder, "--arch", f"{arch}_tiny", *TRAINING, *context),
         *("--max-tokens", 1000, "--max-update", updates, "--seed", seed, "--save-dir", folder),
     )
     sets = [stores / "text/contrastive" / f"{name}.jsonl" for name in (*SEEN, UNSEEN)]
@@ -63,9 +64,7 @@ def test_metadata_decides(name, stores, tmp_path, record_property):
     )
     record_property("accuracies", f"{name}, {len(SEEDS)} seeds: {text}")
     for one in runs:
-        # CUE's one vector for everything tells formality first; gender it has not told after 1600 updates.
-        answered = SEEN[:1] if name == "CUE" else SEEN
-        assert min(one[suite] for suite in answered) >= 95
+        assert min(one[suite] for suite in SEEN) >= 95
         if name == "TAGGING":
             assert one[UNSEEN] == 50.0  # every unseen text is the same tag
         elif name in ("MTCue", "CUE"):
