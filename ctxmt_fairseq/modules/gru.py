@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+UPDATE_BIAS = 2.0  # of a new update gate, for the reason that LSTMs have one (Jozefowicz et al. 2015)
+
 
 class NormalisedLinear(nn.Module):
     """x -> LN(W x), layer normalisation with gain and bias (Ba et al. 2016, equation 4)."""
@@ -54,6 +56,9 @@ class TransitionGRU(nn.Module):
     Deep transition (Miceli Barone et al. 2017, section 2.3.1); a depth of one is the plain GRU. Each matrix
     product is layer-normalised over its three gates together, as Marian does.
 
+    A new layer keeps sigmoid(2) = 0.88 of its state at every update. If it kept the usual half, nothing of
+    the sentence before would be left after a few words; models then learn to use that sentence much later.
+
     Args:
         inputs: width of the input. size: width H of the state. depth: GRU updates per step, at least 1.
         dropout: probability of hiding a unit of the state from the gates, the same ones at every step.
@@ -64,6 +69,8 @@ class TransitionGRU(nn.Module):
         self.size, self.dropout = size, dropout
         self.input = NormalisedLinear(inputs, 3 * size)
         self.recurrent = nn.ModuleList(NormalisedLinear(size, 3 * size) for _ in range(depth))
+        for recurrent in self.recurrent:
+            nn.init.constant_(recurrent.norm.bias[size : 2 * size], UPDATE_BIAS)
 
     def masks(self, state: Tensor) -> List[Tensor]:
         """The dropout masks (B, H) of a sequence, one per update; ones in evaluation."""

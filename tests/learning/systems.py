@@ -55,4 +55,12 @@ SYSTEMS = {
         f"shortening {kind}": System(_CACHING, _options(_BOTH + f"--shortening {kind}"), SOURCE + TARGET)
         for kind in ("mean", "max", "linear", "group", "select")
     },
+    "context_gru": System(
+        "context_gru",
+        _options("--source-context 1 --target-context-on-source 1"),
+        SOURCE + TARGET,
+        task="document_window",
+    ),
 }
+# The first system of every architecture.
+ARCHITECTURES = tuple({system.arch: name for name, system in reversed(SYSTEMS.items())}.values())

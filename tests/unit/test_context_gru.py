@@ -7,7 +7,7 @@ from fairseq.sequence_generator import SequenceGenerator
 from torch import nn
 
 from ctxmt_fairseq.models import context_gru  # noqa: F401
-from ctxmt_fairseq.modules.gru import gru_update
+from ctxmt_fairseq.modules.gru import TransitionGRU, gru_update
 from tests.unit.concat_models import (
     EOS,
     NET_INPUT,
@@ -118,6 +118,16 @@ def test_logits_and_attention_are_those_of_the_equations(depths):
             np.testing.assert_allclose(ours[row, step].detach(), words, atol=1e-5)
             np.testing.assert_allclose(extra["attn"][0][row, step, is_token].detach(), weights, atol=1e-5)
         assert not extra["attn"][0][row, :, ~is_token].any()
+
+
+def test_a_new_layer_keeps_most_of_its_state():
+    torch.manual_seed(1)
+    layer = TransitionGRU(5, 400, 3, dropout=0.0)
+    state = torch.randn(8, 400)
+    gates = layer.input(torch.randn(8, 5))
+    after = layer(gates, state, layer.masks(state))
+    kept = (after * state).sum() / state.square().sum()
+    assert 0.5 < kept < 0.9**3  # 0.5 ** 3 with a gate in the middle
 
 
 def test_the_update_is_torch_s_gru_cell():
