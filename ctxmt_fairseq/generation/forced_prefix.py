@@ -13,6 +13,8 @@ from fairseq.modules import MultiheadAttention, PositionalEmbedding
 from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
+from ctxmt_fairseq.generation.beams import beams
+
 IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
 
 
@@ -132,8 +134,8 @@ class ForcedPrefixEnsemble(EnsembleModel):
                 read[row, 0] = self.eos
                 read[row, 1 : len(prefix)] = prefix[:-1].to(device)
                 first[row] = prefix[-1]
-        beams = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
-        self._read, self._first = read[beams], first[beams]
+        repeated = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
+        self._read, self._first = read[repeated], first[repeated]
         if not width:
             return
         first_beams = torch.arange(rows, device=device) * self.beam_size
@@ -142,8 +144,9 @@ class ForcedPrefixEnsemble(EnsembleModel):
             if hasattr(model.decoder, "read_prefix"):  # recurrent: its state is not keys and values
                 model.decoder.read_prefix(read, once, state)
             else:
-                self._fill_caches(model.decoder, once, state, read)
-            model.decoder.reorder_incremental_state_scripting(state, beams)
+                with beams([model], 1):
+                    self._fill_caches(model.decoder, once, state, read)
+            model.decoder.reorder_incremental_state_scripting(state, repeated)
 
     def _fill_caches(self, decoder, encoder_out, state: IncrementalState, read: Tensor) -> None:
         padding = read.eq(self.pad)

@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
 
+from ctxmt_fairseq.generation.beams import beams
 from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount, keep_sentence
 from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
 
@@ -84,7 +85,8 @@ def generate_current(
         # Prefix and sentence share the decoder's positions; the search knows of the sentence only.
         generator.max_len = ensemble.max_decoder_positions() - max(map(len, prefixes))
         lengths, expected = [len(sentence) for sentence in current], [0] * len(prefixes)
-    with _length_limit(generator, lengths, [1 + sentences for sentences in expected]):
+    limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected])
+    with limit, beams(models, getattr(generator, "beam_size", 1)):
         windows = generator.generate(models, sample, **options)
     hypotheses = keep_sentence(
         windows,

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any, Dict, List, Optional, Tuple
 
+import torch
 from fairseq.models.transformer import (
     TransformerConfig,
     TransformerDecoder,
@@ -31,9 +32,18 @@ _UNSUPPORTED = (
 class ContextEncoder(TransformerEncoder):
     """fairseq's encoder whose ``encoder_out`` may hold ``ContextStates``."""
 
+    _beam_size = 1
+
+    def set_beam_size(self, beam_size: int) -> None:
+        """As many rows in turn continue the same sentence (fairseq's decoders have this method too)."""
+        self._beam_size = beam_size
+
     def reorder_encoder_out(
         self, encoder_out: Dict[str, List[Tensor]], new_order: Tensor
     ) -> Dict[str, List[Tensor]]:
+        rows = torch.arange(encoder_out["encoder_out"][0].size(1), device=new_order.device)
+        if torch.equal(new_order // self._beam_size, rows // self._beam_size):
+            return encoder_out  # the hypotheses of a sentence have changed places: its states are the same
         reordered = super().reorder_encoder_out(encoder_out, new_order)
         return reorder_context_entries(reordered, encoder_out, new_order)
 

@@ -24,6 +24,17 @@ class ContextStates(NamedTuple):
         """BoolTensor (B,): the rows that have context."""
         return ~self.padding.all(dim=1)
 
+    def compact(self) -> "ContextStates":
+        """The same without the pads between sentences: K as the longest row needs it."""
+        rows, old, dim = self.states.shape
+        width = max(1, int((~self.padding).sum(dim=1).max()))
+        if width == old:
+            return self
+        places = self.padding.long().argsort(dim=1, stable=True)[:, :width]
+        flat = places + old * torch.arange(rows, device=places.device)[:, None]
+        states = self.states.flatten(0, 1).index_select(0, flat.flatten()).view(rows, width, dim)
+        return ContextStates(states, self.padding.gather(1, places))
+
     def entries(self) -> Dict[str, List[Tensor]]:
         """As entries of ``encoder_out``."""
         return {"context_states": [self.states], "context_padding": [self.padding]}
