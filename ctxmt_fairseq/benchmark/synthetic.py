@@ -1,7 +1,7 @@
 """Random sentences, tasks and models without a data folder; the same seed gives the same ones."""
 
 from argparse import Namespace
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Union
 
 import numpy as np
 import torch
@@ -100,12 +100,20 @@ def lengths(rng: np.random.Generator, count: int) -> np.ndarray:
     return np.clip(rng.gamma(3.0, LENGTH / 3.0, count).round(), 1, 100).astype(np.int32)
 
 
+def translated(rng: np.random.Generator, source: np.ndarray) -> np.ndarray:
+    """Subwords of translations: those of their sentences, give or take 15 %."""
+    return np.clip((source * rng.normal(1, 0.15, len(source))).round(), 1, 100).astype(np.int32)
+
+
 def sentences(
-    task: ContextTask, rng: np.random.Generator, count: int, length: Optional[int] = None
+    task: ContextTask,
+    rng: np.random.Generator,
+    count: int,
+    length: Union[int, np.ndarray, None] = None,
 ) -> List[torch.Tensor]:
-    """Random words, each sentence ending with ``</s>``; of one length if given."""
+    """Random words, each sentence ending with ``</s>``; of one length, or of (count,) lengths, if given."""
     dictionary = task.source_dictionary
-    sizes: List[int] = [length] * count if length else lengths(rng, count).tolist()
+    sizes = np.broadcast_to(lengths(rng, count) if length is None else length, count).tolist()
     first = dictionary.index(word(0))
     last = first + sum(name.startswith("w") for name in dictionary.symbols)
     ends = [dictionary.eos()]
@@ -120,6 +128,9 @@ def dataset(task: ContextTask, documents: int, document_length: int, **more: Any
     """
     rng = np.random.default_rng(1)
     count = documents * document_length
-    source, target = (Sentences(sentences(task, rng, count)) for _ in range(2))
+    sizes = lengths(rng, count)
+    source, target = (
+        Sentences(sentences(task, rng, count, side)) for side in (sizes, translated(rng, sizes))
+    )
     boundaries = Documents.from_lengths([document_length] * documents)
     return task.build_dataset("synthetic", source, target, boundaries, current=None, training=True, **more)

@@ -9,9 +9,9 @@ from tests.integration.commands import USER_DIR, run
 from tests.learning.test_systems import TRAINING
 
 SEEDS = (1, 2, 3)
-PREVIOUS = ("--source-context", 1)
-# A mean of few vectors is learned sooner, and with the others' learning rate never more than formality.
-METADATA_ONLY = ("--source-context", 0, "--current-vector", "no", "--lr", 1e-3)
+PREVIOUS = ("--source-context", 1, "--lr", 3e-3)
+# A mean of few vectors is learned sooner, and with 3e-3 never more than formality.
+METADATA_ONLY = ("--source-context", 0, "--current-vector", "no")
 SYSTEMS = {
     "MTCue": ("mtcue_transformer", "minilm", 600, PREVIOUS),
     "MTCue, discrete": ("mtcue_transformer", "discrete", 600, PREVIOUS),

@@ -5,14 +5,15 @@ import json
 import pytest
 
 from tests.integration.commands import USER_DIR, run
-from tests.learning.systems import SYSTEMS
+from tests.learning.systems import ARCHITECTURES, SYSTEMS
 
 TRAINING = (
     *("--criterion", "label_smoothed_cross_entropy", "--label-smoothing", 0.1, "--share-all-embeddings"),
-    *("--dropout", 0, "--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--lr", 3e-3),
+    *("--dropout", 0, "--optimizer", "adam", "--adam-betas", "(0.9, 0.98)", "--lr", 1e-3),
     *("--lr-scheduler", "inverse_sqrt", "--warmup-updates", 200, "--max-tokens", 2500, "--cpu"),
     *("--num-workers", 0, "--no-epoch-checkpoints", "--disable-validation", "--log-format", "simple"),
 )
+SELECTIONS = ("document", "random", "empty", "absent", "swapped")
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +36,18 @@ def corpus(tmp_path_factory):
         *("--out", folder / "data"),
     )
     return folder
+
+
+def bleu(folder, corpus, selection):
+    """BLEU of the test text, translated greedily with this kind of context."""
+    text, output = corpus / "text/test", folder / f"{selection}.fr"
+    documents = ("--docids", f"{text}.docids")
+    run(
+        *("ctxmt", "translate", folder / "checkpoint_last.pt", f"{text}.en", *documents, "--output", output),
+        *("--beam", 1, "--cpu", "--context-selection", selection),
+    )
+    run("ctxmt", "score", output, f"{text}.fr", *documents, "--json", folder / "score.json")
+    return json.loads((folder / "score.json").read_text())["scores"][0]["score"]
 
 
 @pytest.mark.timeout(3000)
@@ -71,6 +84,11 @@ def test_it_learns(name, corpus, tmp_path, record_property):
         for key, (accuracy, _) in cells.items()
     )
     record_property("accuracies", f"{name}: {text}")
+    if name in ARCHITECTURES:
+        scores = {selection: bleu(tmp_path, corpus, selection) for selection in SELECTIONS}
+        text = "  ".join(f"{selection} {score:.1f}" for selection, score in scores.items())
+        record_property("bleu", f"{system.arch}: {text}")
+        assert scores["document"] == max(scores.values())
     for key, (accuracy, ties) in cells.items():
         assert ties == 0
         if key in system.answers:
