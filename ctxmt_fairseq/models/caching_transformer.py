@@ -88,8 +88,7 @@ class CachingEncoder(ContextEncoder):
         context = ContextStates(states.flatten(1, 2), padding.flatten(1, 2))
         if self.current_in_context:
             context = self._with_current(context, *current)
-        if self.sentence_cache is not None:
-            context = context.compact()  # decoding reads it again for every token
+        context = context.compact()
         return append_context(encoder_out, context) if self.append else {**encoder_out, **context.entries()}
 
     def _encode(

@@ -25,7 +25,10 @@ class ContextStates(NamedTuple):
         return ~self.padding.all(dim=1)
 
     def compact(self) -> "ContextStates":
-        """The same without the pads between sentences: K as the longest row needs it."""
+        """The same without the pads between sentences: K as the longest row needs it.
+
+        Every layer of a decoder projects these states, and every step of a search attends to them.
+        """
         rows, old, dim = self.states.shape
         width = max(1, int((~self.padding).sum(dim=1).max()))
         if width == old:

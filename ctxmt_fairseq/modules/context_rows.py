@@ -37,14 +37,14 @@ def context_rows(tokens: Tensor, index: Optional[Tensor], pad: int, eos: int) ->
 
 
 def place(states: Tensor, padding: Tensor, index: Tensor) -> ContextStates:
-    """States (R, L, D) of sentences, with padding (R, L), as the context of B rows: K = C * L states each.
+    """States (R, L, D) of sentences, with padding (R, L), as the context of B rows.
 
     Args:
         index: (B, C) sentence, or -1 for none.
     """
     chosen = index.clamp(min=0)
     missing = padding[chosen] | index.lt(0).unsqueeze(-1)
-    return ContextStates(states[chosen].flatten(1, 2), missing.flatten(1, 2))
+    return ContextStates(states[chosen].flatten(1, 2), missing.flatten(1, 2)).compact()
 
 
 def append_context(encoder_out: Dict[str, List[Tensor]], context: ContextStates) -> Dict[str, List[Tensor]]:

@@ -57,7 +57,7 @@ SYSTEMS = {
     },
     "context_gru": System(
         "context_gru",
-        _options("--source-context 1 --target-context-on-source 1"),
+        _options("--source-context 1 --target-context-on-source 1 --lr 3e-3"),
         SOURCE + TARGET,
         task="document_window",
     ),

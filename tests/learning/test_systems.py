@@ -56,7 +56,7 @@ def test_it_learns(name, corpus, tmp_path, record_property):
     system = SYSTEMS[name]
     run(
         *("fairseq-train", corpus / "data", "--user-dir", USER_DIR, "--task", system.task),
-        *("--arch", f"{system.arch}_tiny", *system.options, *TRAINING, "--max-update", system.updates),
+        *("--arch", f"{system.arch}_tiny", *TRAINING, *system.options, "--max-update", system.updates),
         *("--save-dir", tmp_path),
     )
     index = json.loads((corpus / "text/contrastive/sets.json").read_text(encoding="utf-8"))
