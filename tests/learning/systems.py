@@ -16,7 +16,7 @@ class System(NamedTuple):
     options: Tuple[str, ...]
     answers: Tuple[Tuple[str, object], ...]
     task: str = "multi_source"
-    updates: int = 1000
+    updates: int = 1200
 
 
 def _options(text: str) -> Tuple[str, ...]:
@@ -32,12 +32,16 @@ SYSTEMS = {
     "dual parallel": System(_DUAL, _options(_BOTH + "--context-fusion parallel"), SOURCE + TARGET),
     "dual hierarchical": System(_DUAL, _options(_BOTH + "--context-fusion hierarchical"), SOURCE + TARGET),
     "dual shared + token, concat": System(
-        _DUAL, _options(_BOTH + "--context-encoder shared-token --context-fusion concat"), SOURCE + TARGET
+        _DUAL,
+        _options(_BOTH + "--context-encoder shared-token --context-fusion concat"),
+        SOURCE + TARGET,
+        updates=2400,
     ),
     "dual joined": System(
         _DUAL,
         _options("--source-context 2 --target-context 1 --context-layout joined"),
         SOURCE + FURTHER + TARGET,
+        updates=2000,
     ),
     "context encoder": System(_CONTEXT, _options(_BOTH), SOURCE + TARGET),
     "context encoder, zhang": System(
