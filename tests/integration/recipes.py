@@ -74,3 +74,8 @@ def refused(stubs):
         return line
 
     return refuse
+
+
+def chosen(options, expected):
+    """The expected options' values."""
+    return {name: options.get(f"--{name}") for name in expected}

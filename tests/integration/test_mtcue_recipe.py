@@ -1,0 +1,125 @@
+"""MTCue's rows, few-shot settings and context stores: the commands that they stand for."""
+
+import shlex
+
+import pytest
+
+from tests.integration.recipes import FOCUSED, MTCUE, bash, chosen
+
+MTCUE_BASE = "mtcue_transformer_base"
+WIDER = {  # table 3 of MTCue
+    "encoder-layers": "10",
+    "encoder-ffn-embed-dim": "4096",
+    "decoder-ffn-embed-dim": "2048",
+}
+
+
+@pytest.mark.parametrize(
+    "row, arch, expected",
+    [
+        ("BASE", "transformer", {"task": "document_window", "encoder-layers": None}),
+        ("BASE-PM", "transformer", {"task": "document_window", **WIDER}),
+        ("TAGGING", "tagging_transformer_base", {"source-context": None, "current-vector": "no", **WIDER}),
+        ("NOVOTNEY-CUE", "cue_transformer_base", {"source-context": "5"}),
+        ("MTCUE", MTCUE_BASE, {"source-context": "5", "metadata-fields": None, "context-store": None}),
+        ("MTCUE+no-context-encoder", MTCUE_BASE, {"context-layers": "0", "source-context": "5"}),
+        ("MTCUE+no-positions", MTCUE_BASE, {"context-positions": "no"}),
+        ("MTCUE+no-minilm", MTCUE_BASE, {"context-store": "data/contexts-discrete"}),
+        ("MTCUE+no-metadata", MTCUE_BASE, {"metadata-fields": "none", "source-context": "5"}),
+        ("MTCUE+no-document", MTCUE_BASE, {"source-context": "0", "current-vector": "no"}),
+        ("MTCUE+random-context", MTCUE_BASE, {"context-selection": "random"}),
+        ("MTCUE+no-context", MTCUE_BASE, {"context-selection": "absent"}),
+        ("MTCUE+sequential", MTCUE_BASE, {"context-fusion": "serial"}),
+        ("MTCUE+flat+no-positions", MTCUE_BASE, {"context-fusion": "flat", "context-positions": "no"}),
+    ],
+)
+def test_rows_of_mtcue(planned, row, arch, expected):
+    options = planned(MTCUE / "train.sh", row, "data", "runs/x", "--gpus", 1)
+    assert chosen(options, {"task": None, **expected}) == {"task": "metadata_context", **expected}
+    assert options["--arch"] == arch
+    published = {  # section 3.4; appendix B: fairseq's IWSLT'14 recipe
+        "lr": "3e-4",
+        "max-tokens": "25000",
+        "update-freq": "8",
+        "patience": "5",
+        "adam-betas": "(0.9, 0.98)",
+        "adam-eps": "1e-8",
+        "lr-scheduler": "inverse_sqrt",
+        "warmup-updates": "4000",
+        "dropout": "0.3",
+        "weight-decay": "0.0001",
+        "label-smoothing": "0.1",
+        "clip-norm": None,
+        "max-update": "0",
+        "share-all-embeddings": True,
+    }
+    assert chosen(options, published) == published
+    start = {"BASE": None, "BASE-PM": None, "TAGGING": "BASE-PM"}.get(row, "BASE")
+    assert options.get("--sentence-checkpoint") == (start and f"runs/{start}/checkpoints/checkpoint_best.pt")
+    assert ("--context-dropout" in options) == (start is not None)
+
+
+def test_options_of_mtcue(planned):
+    train = (MTCUE / "train.sh", "MTCUE", "data", "runs/x", "--gpus", 1)
+    given = planned(*train, "--start-from", "a run", "--store", "a store", "--context-dropout", 0.1)
+    assert given["--sentence-checkpoint"] == "a run/checkpoints/checkpoint_best.pt"
+    assert (given["--context-store"], given["--context-dropout"]) == ("a store", "0.1")
+    assert "--sentence-checkpoint" not in planned(*train, "--start-from", "none")
+    assert planned(*train, "--max-tokens", 5000)["--update-freq"] == "40"
+    small = planned(*train, "--profile", "small")
+    assert small["--arch"] == "mtcue_transformer_tiny" and "--encoder-layers" not in small
+
+
+@pytest.mark.parametrize("row", ["BASE-PM", "TAGGING"])
+def test_the_wider_encoder_is_wider_in_the_small_profile_too(planned, row):
+    small = planned(MTCUE / "train.sh", row, "data", "out", "--gpus", 0, "--profile", "small")
+    sizes = {"encoder-layers": "4", "encoder-ffn-embed-dim": "512", "decoder-ffn-embed-dim": "256"}
+    assert chosen(small, sizes) == sizes
+
+
+def test_few_shot_settings_of_mtcue(stubs, tmp_path):
+    script = (
+        MTCUE / "few_shot.sh",
+        "train",
+        "dev",
+        "set.jsonl",
+        "data",
+        "runs",
+        "few",
+        "--attributes",
+        "speaker",
+    )
+    done = bash(*script, "--counts", "0,5,all", "--seed", 3, path=stubs, cwd=tmp_path, DRY_RUN="1", GPUS="1")
+    assert done.returncode == 0, done.stderr
+    assert not any(tmp_path.iterdir())
+    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+    starts = {"MTCUE": "MTCUE", "TAGGING": "BASE-PM"}  # where K = 0 is evaluated
+    runs = [(system, count) for system in starts for count in ("5", "all")]
+    for (system, count), words in zip(runs, commands, strict=True):
+        words = {name: value for name, value in zip(words, words[1:], strict=False)}  # the last of each
+        assert words["--save-dir"] == f"few/{system}-{count}/checkpoints"
+        assert words["--context-store"] == f"few/contexts-{count}"
+        assert words["--sentence-checkpoint"] == f"runs/{starts[system]}/checkpoints/checkpoint_best.pt"
+        assert (words["--current-vector"], words["--seed"], words["--lr"]) == ("no", "3", "3e-4")
+        assert words.get("--farthest-context") == ("5" if system == "MTCUE" else None)
+        assert words.get("--source-context") == ("0" if system == "MTCUE" else None)
+
+
+def test_context_stores_of_mtcue(tmp_path):
+    (tmp_path / "ctxmt").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "ctxmt").chmod(0o755)
+    prepare = (MTCUE / "prepare.sh", "train", "valid", "data", "--fields", "genre,plot")
+
+    def stores(*options):
+        done = bash(*prepare, *options, path=tmp_path)
+        first, *embedded = (line.split() for line in done.stdout.splitlines())
+        assert first[0] == "preprocess"
+        for words in embedded:
+            assert words[:6] == ["embed", "data", "--train", "train", "--valid", "valid"]
+            assert words[words.index("--fields") + 1] == "genre,plot"
+        return {words[words.index("--encoder") + 1]: words[words.index("--out") + 1] for words in embedded}
+
+    assert stores() == {"minilm": "data/contexts", "discrete": "data/contexts-discrete"}
+    named = stores("--encoders", "hub/multilingual hub/distilbert")
+    assert named == {"hub/multilingual": "data/contexts", "hub/distilbert": "data/contexts-distilbert"}
+    assert "embed" not in bash(FOCUSED / "prepare.sh", *prepare[1:4], path=tmp_path).stdout
