@@ -30,7 +30,9 @@ SYSTEMS = {
     "gated, next": System("gated_context_transformer", _options("--source-context-after 1"), NEXT),
     "dual serial": System(_DUAL, _options(_BOTH), SOURCE + TARGET),
     "dual parallel": System(_DUAL, _options(_BOTH + "--context-fusion parallel"), SOURCE + TARGET),
-    "dual hierarchical": System(_DUAL, _options(_BOTH + "--context-fusion hierarchical"), SOURCE + TARGET),
+    "dual hierarchical": System(
+        _DUAL, _options(_BOTH + "--context-fusion hierarchical"), SOURCE + TARGET, updates=1800
+    ),
     "dual shared + token, concat": System(
         _DUAL,
         _options(_BOTH + "--context-encoder shared-token --context-fusion concat"),
