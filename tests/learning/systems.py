@@ -33,17 +33,16 @@ SYSTEMS = {
     "dual hierarchical": System(
         _DUAL, _options(_BOTH + "--context-fusion hierarchical"), SOURCE + TARGET, updates=1800
     ),
-    "dual shared + token, concat": System(
-        _DUAL,
-        _options(_BOTH + "--context-encoder shared-token --context-fusion concat"),
-        SOURCE + TARGET,
-        updates=2400,
+    "dual flat": System(_DUAL, _options(_BOTH + "--context-fusion flat"), SOURCE + TARGET, updates=1800),
+    "dual concat": System(_DUAL, _options(_BOTH + "--context-fusion concat"), SOURCE + TARGET, updates=1800),
+    "dual shared + token": System(
+        _DUAL, _options(_BOTH + "--context-encoder shared-token"), SOURCE + TARGET, updates=1800
     ),
     "dual joined": System(
         _DUAL,
         _options("--source-context 2 --target-context 1 --context-layout joined"),
         SOURCE + FURTHER + TARGET,
-        updates=2000,
+        updates=2800,
     ),
     "context encoder": System(_CONTEXT, _options(_BOTH), SOURCE + TARGET),
     "context encoder, zhang": System(
@@ -58,7 +57,9 @@ SYSTEMS = {
         _CACHING, _options(_BOTH + "--shortening sentence --context-gradient-encoder yes"), SOURCE + TARGET
     ),
     **{
-        f"shortening {kind}": System(_CACHING, _options(_BOTH + f"--shortening {kind}"), SOURCE + TARGET)
+        f"shortening {kind}": System(
+            _CACHING, _options(_BOTH + f"--shortening {kind}"), SOURCE + TARGET, updates=1800
+        )
         for kind in ("mean", "max", "linear", "group", "select")
     },
     "context_gru": System(
