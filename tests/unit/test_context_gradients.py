@@ -61,8 +61,11 @@ def reached(loss, parameters):
 @pytest.mark.parametrize("nearest", [-1, 0, 1, 2, 9])
 @pytest.mark.parametrize("into_encoder", ["yes", "no"])
 @pytest.mark.parametrize("shortening", ["mean", "select", "none"])
-def test_where_the_gradient_of_the_context_is_blocked(shortening, into_encoder, nearest, batch_runs):
+def test_where_the_gradient_of_the_context_is_blocked(
+    shortening, into_encoder, nearest, batch_runs, monkeypatch
+):
     """One context sentence's states at a time; the decoder and the current sentence's states play no part."""
+    monkeypatch.setattr(ContextStates, "compact", lambda context: context)  # as many states for each sentence
     model = caching(
         shortening, context_gradient_encoder=into_encoder, context_gradient_sentences=nearest,
         current_in_context="no",
