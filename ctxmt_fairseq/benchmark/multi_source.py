@@ -60,7 +60,7 @@ def _batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int, 
 
 
 def sentence_cache(
-    size: str, repeats: int, device: torch.device, documents: int = 16, sentences: int = 24
+    size: str, repeats: int, device: torch.device, documents: int = 16, sentences: int = 12
 ) -> List[Comparison]:
     """Time of translating documents with and without kept encoder states, greedily and with beam 4."""
     task = synthetic.make_multi_source_task(size)

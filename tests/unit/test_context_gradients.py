@@ -57,6 +57,15 @@ def reached(loss, parameters):
     return any(gradient is not None and bool(gradient.abs().sum() > 0) for gradient in gradients)
 
 
+def column_of_state(model, batch, monkeypatch):
+    """The context sentence of each state (B, K), -1 for pads: with pads left in, all have equally many."""
+    with monkeypatch.context() as patch:
+        patch.setattr(ContextStates, "compact", lambda context: context)
+        padding = encode(model, batch)["context_padding"][0].unflatten(1, (len(COLUMNS), -1))
+    rows = [(~row).nonzero()[:, 0] for row in padding]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
+
+
 @pytest.mark.parametrize("batch_runs", [0, 4], ids=["rows", "each sentence once"])
 @pytest.mark.parametrize("nearest", [-1, 0, 1, 2, 9])
 @pytest.mark.parametrize("into_encoder", ["yes", "no"])
@@ -65,18 +74,18 @@ def test_where_the_gradient_of_the_context_is_blocked(
     shortening, into_encoder, nearest, batch_runs, monkeypatch
 ):
     """One context sentence's states at a time; the decoder and the current sentence's states play no part."""
-    monkeypatch.setattr(ContextStates, "compact", lambda context: context)  # as many states for each sentence
     model = caching(
         shortening, context_gradient_encoder=into_encoder, context_gradient_sentences=nearest,
         current_in_context="no",
     )  # fmt: skip
-    out = encode(model, batch_of(model, batch_runs=batch_runs))
-    states = out["context_states"][0].unflatten(1, (len(COLUMNS), -1))
-    real = ~out["context_padding"][0].unflatten(1, (len(COLUMNS), -1)).unsqueeze(-1)
-    weights = torch.randn(states.shape, generator=torch.Generator().manual_seed(3)) * real
+    batch = batch_of(model, batch_runs=batch_runs)
+    columns = column_of_state(model, batch, monkeypatch)
+    out = encode(model, batch)
+    states = out["context_states"][0]
+    weights = torch.randn(states.shape, generator=torch.Generator().manual_seed(3))
     encoder, shortener, table = parts(model)
     for column, (distance, _) in enumerate(COLUMNS):
-        loss = (states * weights)[:, column].sum()
+        loss = (states * weights)[columns == column].sum()
         open_ = nearest < 0 or distance <= nearest
         assert not shortener or reached(loss, shortener) == open_, column
         assert reached(loss, encoder) == (open_ and into_encoder == "yes"), column
