@@ -7,6 +7,8 @@ import torch
 from fairseq.modules import MultiheadAttention
 from torch import Tensor, nn
 
+from ctxmt_fairseq.modules.pads import real_first
+
 
 class ContextStates(NamedTuple):
     """What the context encoder made of a batch's context.
@@ -29,14 +31,10 @@ class ContextStates(NamedTuple):
 
         Every layer of a decoder projects these states, and every step of a search attends to them.
         """
-        rows, old, dim = self.states.shape
         width = max(1, int((~self.padding).sum(dim=1).max()))
-        if width == old:
+        if width == self.padding.size(1):
             return self
-        places = self.padding.long().argsort(dim=1, stable=True)[:, :width]
-        flat = places + old * torch.arange(rows, device=places.device)[:, None]
-        states = self.states.flatten(0, 1).index_select(0, flat.flatten()).view(rows, width, dim)
-        return ContextStates(states, self.padding.gather(1, places))
+        return ContextStates(*real_first(self.states, self.padding, width))
 
     def entries(self) -> Dict[str, List[Tensor]]:
         """As entries of ``encoder_out``."""

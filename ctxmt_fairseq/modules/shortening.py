@@ -13,16 +13,11 @@ from fairseq.modules import FairseqDropout, LayerNorm, MultiheadAttention
 from torch import Tensor, nn
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.modules.pads import real_first
 
 KINDS = ("none", "sentence", "mean", "max", "linear", "group", "select")
 ACTIVATIONS = {"sparsemax": sparsemax, "softmax": torch.softmax}
 CATEGORISER_UNITS = 512  # appendix A
-
-
-def real_first(states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
-    """Each row's real tokens in their order, then its pads: states (R, L, D) and padding (R, L)."""
-    order = padding.argsort(dim=1, stable=True)
-    return states.take_along_dim(order.unsqueeze(-1), 1), padding.gather(1, order)
 
 
 def zero_pads(states: Tensor, padding: Tensor) -> Tensor:

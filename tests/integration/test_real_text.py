@@ -59,15 +59,8 @@ def test_from_training_to_evaluation(arch, subtitles, tmp_path):
     for updates in (10, 20):
         log = run(
             *("fairseq-train", data, "--user-dir", USER_DIR, *options(arch, subtitles), *TRAINING),
-            *(
-                "--max-tokens",
-                1000,
-                "--max-update",
-                updates,
-                "--save-dir",
-                tmp_path,
-                "--no-epoch-checkpoints",
-            ),
+            *("--max-tokens", 1000, "--max-update", updates, "--save-dir", tmp_path),
+            "--no-epoch-checkpoints",
         )
         assert list(losses(log.stdout)) == list(range(updates - 9, updates + 1))
     model = tmp_path / "checkpoint_last.pt"
