@@ -37,6 +37,12 @@ SYSTEMS = {
     "dual shared + token": System(
         _DUAL, _options(_BOTH + "--context-encoder shared-token"), SOURCE + TARGET, updates=1800
     ),
+    "dual shared + token, concat": System(
+        _DUAL,
+        _options(_BOTH + "--context-encoder shared-token --context-fusion concat"),
+        SOURCE + TARGET,
+        updates=4000,
+    ),
     "dual joined": System(
         _DUAL,
         _options("--source-context 2 --target-context 1 --context-layout joined"),
