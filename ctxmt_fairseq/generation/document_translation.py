@@ -64,6 +64,8 @@ class DocumentTranslator:
         self.caching = [model.encoder for model in loaded.models if hasattr(model.encoder, "sentence_cache")]
         if self.forced and loaded.task.keep_sentence == "first":
             raise BadInput("--keep-sentence first: expected --decoding window, which decodes that sentence")
+        for model in loaded.models:  # fairseq's layers make attention weights in evaluation unless told so
+            model.make_generation_fast_(need_attn=False)
         dictionary = loaded.task.target_dictionary
         models: Any = loaded.models
         if self.forced:

@@ -50,6 +50,7 @@ class ContextTask(TranslationTask):
         super().__init__(cfg, src_dict, tgt_dict)
         self.saved_options: Dict[str, Any] = {}
         self.context_inputs: List[str] = []  # names that the model wants in net_input
+        self._has_model = False
         self.window_count = WindowCount()
         self.document = InteractiveDocument(self)
         self._check()
@@ -218,9 +219,13 @@ class ContextTask(TranslationTask):
     @exit_on_bad_input
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
-        for name in getattr(model, "context_inputs", ()):
-            if name not in self.context_inputs:
-                self.context_inputs.append(name)
+        wanted = list(getattr(model, "context_inputs", ()))
+        if self._has_model and wanted != self.context_inputs:
+            # fairseq gives all models of an ensemble the same inputs
+            names = " and ".join(", ".join(names) or "none" for names in (self.context_inputs, wanted))
+            raise BadInput(f"expected models with the same context inputs, found {names}")
+        self._has_model = True
+        self.context_inputs[:] = wanted  # the datasets hold this list
         if getattr(cfg, "sentence_checkpoint", None) and not from_checkpoint:
             load_sentence_model(model, cfg.sentence_checkpoint)
         return model

@@ -1,5 +1,7 @@
 """Where the options of a task come from: the command line, the checkpoint, the defaults."""
 
+from argparse import Namespace
+
 import pytest
 from fairseq.data import Dictionary
 
@@ -93,6 +95,22 @@ def test_checkpoints_that_agree_make_an_ensemble():
     for _ in range(2):
         ensemble.load_state_dict(task(source_context=2).state_dict())
     assert ensemble.context_options() == ContextOptions(2)
+
+
+def test_models_with_other_inputs_make_no_ensemble(capsys):
+    ensemble = task()
+    plain = Namespace(arch="transformer_tiny")
+    segments = Namespace(arch="concat_transformer_tiny", segment_positions="learned", segment_types="context")
+    for _ in range(2):
+        ensemble.build_model(segments)
+    assert ensemble.context_inputs == ["current_segment", "target_context_sizes"]
+    error = (
+        "expected models with the same context inputs, found current_segment, target_context_sizes and none"
+    )
+    assert error in stops(capsys, ensemble.build_model, plain)
+    other = task()
+    other.build_model(plain)
+    assert "found none and current_segment" in stops(capsys, other.build_model, segments)
 
 
 @pytest.mark.parametrize(
