@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Linter, type checker and tests.   Usage: bash scripts/test.sh [--learning] [PYTEST ARGUMENTS]
-#   --learning   also the slow tier: models that learn the demo corpus
+#   --learning   also the slow tier: models that learn the demo corpus; of paths given, all tests
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/environment.sh
@@ -8,7 +8,8 @@ source scripts/environment.sh
 tiers=()
 if [[ "${1:-}" == --learning ]]; then
     shift
-    tiers=(-m "slow or not slow" tests/unit tests/integration tests/learning)
+    tiers=(-m "slow or not slow")
+    [[ " $*" == *" tests"* ]] || tiers+=(tests/unit tests/integration tests/learning)
 fi
 
 ruff check .

@@ -23,7 +23,8 @@ def _options(text: str) -> Tuple[str, ...]:
     return tuple(text.split())
 
 
-_BOTH = "--source-context 1 --target-context-on-source 1 --batch-runs 8 "
+_NO_RUNS = "--source-context 1 --target-context-on-source 1 "
+_BOTH = _NO_RUNS + "--batch-runs 8 "
 _DUAL, _CACHING, _CONTEXT = "dual_encoder_transformer", "caching_transformer", "context_encoder_transformer"
 SYSTEMS = {
     "gated": System("gated_context_transformer", _options(_BOTH), SOURCE + TARGET),
@@ -39,7 +40,7 @@ SYSTEMS = {
     ),
     "dual shared + token, concat": System(
         _DUAL,
-        _options(_BOTH + "--context-encoder shared-token --context-fusion concat"),
+        _options(_NO_RUNS + "--context-encoder shared-token --context-fusion concat"),
         SOURCE + TARGET,
         updates=4000,
     ),
