@@ -9,8 +9,10 @@ from fairseq.data import Dictionary
 from fairseq.models import ARCH_CONFIG_REGISTRY
 
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.vocabulary import MULTIPLE
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.running_document import Sentences
 from ctxmt_fairseq.models.sizes import SIZES
@@ -31,10 +33,12 @@ def word(number: int) -> str:
 
 
 def _dictionary(size: str) -> Dictionary:
-    """A joint vocabulary of the size that goes with the model's."""
+    """A joint vocabulary of the size that goes with the model's, filled up as by ``ctxmt preprocess``."""
     dictionary = Dictionary()
     for number in range(WORDS[size]):
         dictionary.add_symbol(word(number))
+    add_symbols(dictionary)
+    dictionary.pad_to_multiple_(MULTIPLE)
     return dictionary
 
 
