@@ -1,7 +1,7 @@
 """What encoding each sentence once saves, in training and in translation, with three context sentences."""
 
 from argparse import Namespace
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -17,37 +17,51 @@ from ctxmt_fairseq.generation.loading import LoadedModels
 
 RUN = 16  # consecutive sentences in a batch
 BATCHES = 4
+Batch = Dict[str, Any]
+Batches = Callable[[Sequence[np.ndarray]], List[Batch]]
+Step = Callable[[Batch], None]
 GRADIENT = {"no": "gradient of the context blocked", "yes": "gradient everywhere"}
 
 
 def batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int) -> List[Comparison]:
-    """Time of a training step of ``caching_transformer`` (all tokens), on the same sentences both ways."""
-    return [_batch_runs(size, repeats, device, max_tokens, gradient) for gradient in GRADIENT]
+    """Time of training ``caching_transformer`` (all tokens): a step on the same sentences both ways, and a
+    sentence in the batches that either way has."""
+    same = [_same_sentences(size, repeats, device, max_tokens, gradient) for gradient in GRADIENT]
+    return [*same, _own_batches(size, repeats, device, max_tokens)]
 
 
-def _batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int, gradient: str) -> Comparison:
+def _training(size: str, device: torch.device, documents: int, gradient: str) -> Tuple[Any, Batches, Step]:
+    """A dataset of long documents, its batches of given examples, and a training step on one."""
     task = synthetic.make_multi_source_task(size, batch_runs=RUN)
     options = dict(shortening="none", context_gradient_encoder=gradient, dropout=0.1)
     model = synthetic.make_multi_source_model(task, size, "caching_transformer", **options).to(device).train()
-    dataset = synthetic.dataset(task, documents=max(1, max_tokens // 500), document_length=100)
-    groups = dataset.batch_by_size(np.arange(len(dataset)), max_tokens=max_tokens * (1 + synthetic.CONTEXT))
-    groups = groups[len(groups) // 4 :: max(1, len(groups) // (2 * BATCHES))][:BATCHES]  # of middling length
-
-    def batches(distinct: bool) -> List[Dict[str, Any]]:
-        dataset.distinct = distinct
-        made = [dataset.collater([dataset[index] for index in group]) for group in groups]
-        return utils.move_to_cuda(made) if device.type == "cuda" else made
-
-    anew, once = batches(False), batches(True)
+    dataset = synthetic.dataset(task, documents=max(1, documents), document_length=100)
     criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
 
-    def step(batch: Dict[str, Any]) -> None:
+    def batches(groups: Sequence[np.ndarray]) -> List[Batch]:
+        made = [dataset.collater([dataset[index] for index in group]) for group in groups]
+        return utils.move_to_cuda(made) if device.type == "cuda" else made
+
+    def step(batch: Batch) -> None:
         loss, sample_size, _ = criterion(model, batch)
         (loss / sample_size).backward()
         optimizer.step()
         optimizer.zero_grad()
 
+    return dataset, batches, step
+
+
+def _same_sentences(
+    size: str, repeats: int, device: torch.device, max_tokens: int, gradient: str
+) -> Comparison:
+    dataset, batches, step = _training(size, device, max_tokens // 500, gradient)
+    groups = dataset.batch_by_size(np.arange(len(dataset)), max_tokens=max_tokens * (1 + synthetic.CONTEXT))
+    groups = groups[len(groups) // 4 :: max(1, len(groups) // (2 * BATCHES))][:BATCHES]  # of middling length
+    dataset.distinct = False
+    anew = batches(groups)
+    dataset.distinct = True
+    once = batches(groups)
     values = alternate(
         lambda number: seconds(lambda: step(anew[number % len(groups)]), device),
         lambda number: seconds(lambda: step(once[number % len(groups)]), device),
@@ -57,6 +71,23 @@ def _batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int, 
     return Comparison(
         f"train {size}, {GRADIENT[gradient]}", ("every context anew", "each sentence once"), "s", values, goal
     )
+
+
+def _own_batches(size: str, repeats: int, device: torch.device, max_tokens: int) -> Comparison:
+    """Batches from all of the epoch, short sentences to long, with the same limit of tokens."""
+    dataset, batches, step = _training(size, device, max_tokens // 100, gradient="yes")
+
+    def a_sentence(runs: int) -> Callable[[int], float]:
+        dataset.batch_runs, dataset.distinct = runs, runs > 0
+        groups = dataset.batch_by_size(dataset.ordered_indices(), max_tokens=max_tokens)
+        groups = [groups[(2 * number + 1) * len(groups) // (2 * BATCHES)] for number in range(BATCHES)]
+        made, sentences = batches(groups), sum(map(len, groups))
+        return lambda _: seconds(lambda: [step(batch) for batch in made], device) / sentences
+
+    values = alternate(a_sentence(0), a_sentence(RUN), repeats)
+    ways = ("batches by length", f"--batch-runs {RUN}")
+    goal = "at least 1.8" if size == "iwslt" else ""
+    return Comparison(f"train {size}, {GRADIENT['yes']}, a sentence", ways, "s", values, goal)
 
 
 def sentence_cache(

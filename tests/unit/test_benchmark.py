@@ -230,8 +230,10 @@ def test_bad_options_stop_with_one_line(wrong, capsys):
 
 
 def test_training_with_and_without_runs_is_compared():
-    for comparison in multi_source.batch_runs("tiny", 1, CPU, max_tokens=200):
+    *same, own = multi_source.batch_runs("tiny", 1, CPU, max_tokens=200)
+    for comparison in same:
         assert_finite(comparison, multi_source.BATCHES)
+    assert_finite(own, 1)
 
 
 def test_translation_with_and_without_kept_states_is_compared():
