@@ -117,8 +117,9 @@ class MultiSourceDataset(ContextDataset):
             ``context_tokens`` (B, C, L), right-padded, a row of pads where there is no sentence;
             ``context_distances`` and ``context_roles`` (B, C). With ``distinct``, ``context_tokens`` is (U,
             L), the distinct context sentences; ``context_index`` (B, C) says which stands where, -1 for none;
-            ``context_current`` (U,) which row of the batch has the sentence as its current one, or -1;
-            ``context_keys`` (U,) and ``context_current_keys`` (B,) name the sentences.
+            and where the encoder's input is the current sentence as it stands in the corpus,
+            ``context_current`` (U,) says which row of the batch has the sentence as its current one, or -1,
+            and ``context_keys`` (U,) and ``context_current_keys`` (B,) name the sentences.
         """
         rows = [sample["context_rows"] for sample in samples]
         batch = {
@@ -158,12 +159,13 @@ class MultiSourceDataset(ContextDataset):
                     places[key] = len(texts)
                     texts.append(text)
                 index[number, column] = places[key]
+        batch = {"context_tokens": self._pad(texts or [self.empty]), "context_index": index}
         # A sentence with masked words, or one that has changed places, is not what the context holds.
-        same = not self.coword_dropout and self.builder.options.context_selection != "swapped"
-        current = {(sample["id"], False): number for number, sample in enumerate(samples)} if same else {}
+        if self.coword_dropout or self.builder.options.context_selection == "swapped":
+            return batch
+        current = {(sample["id"], False): number for number, sample in enumerate(samples)}
         return {
-            "context_tokens": self._pad(texts or [self.empty]),
-            "context_index": index,
+            **batch,
             "context_current": torch.tensor([current.get(key, -1) for key in places] or [-1]),
             "context_keys": torch.tensor([2 * line + target for line, target in places] or [2 * EMPTY]),
             "context_current_keys": torch.tensor([2 * sample["id"] for sample in samples]),

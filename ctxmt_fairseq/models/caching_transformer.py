@@ -167,7 +167,11 @@ class CachingTransformer(MultiSourceModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        add_fusion_args(parser)
+        add_fusion_args(
+            parser,
+            "serial; sentence: parallel",
+            "none; sentence: branch, where the context has its attention",
+        )
         parser.add_argument(
             "--shortening",
             choices=KINDS,
@@ -224,10 +228,11 @@ def caching_defaults(args: Any) -> None:
         "context_gradient_encoder": "yes" if kind in SIZES else "no",
         "context_gradient_sentences": GRADIENT_SENTENCES.get(kind, -1),
         "context_fusion": "parallel" if sentence else "serial",
-        "context_gate": "branch" if sentence else "none",
     }
     for name, value in defaults.items():
         setattr(args, name, getattr(args, name, value))
+    gated = sentence and args.context_fusion in LAYER_FUSIONS
+    args.context_gate = getattr(args, "context_gate", "branch" if gated else "none")
 
 
 # The paper's vocabularies have 20,000 symbols each.

@@ -151,8 +151,8 @@ class MultiSourceModel(SeparateContextModel):
     context_format = ContextFormat()
 
 
-def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial") -> None:
-    """The options of ``ContextDecoder``."""
+def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", gate: str = "none") -> None:
+    """The options of ``ContextDecoder``, and what their help says of the defaults."""
     parser.add_argument(
         "--context-fusion",
         choices=FUSIONS,
@@ -162,7 +162,7 @@ def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial") ->
     parser.add_argument(
         "--context-gate",
         choices=("none", "branch"),
-        help="a gate on the context attention's output, one number per token (default: none)",
+        help=f"a gate on the context attention's output, one number per token (default: {gate})",
     )
 
 

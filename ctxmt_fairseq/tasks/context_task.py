@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from fairseq import metrics
@@ -28,6 +28,7 @@ from ctxmt_fairseq.generation.window_generator import (
 )
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks import context_options
+from ctxmt_fairseq.tasks.model_inputs import check_alike, check_provided
 
 logger = logging.getLogger(__name__)
 
@@ -40,9 +41,11 @@ class ContextTask(TranslationTask):
 
     Attributes:
         defaults: the options that travel with the checkpoint.
+        provides: what a batch can hold for models beside fairseq's inputs.
     """
 
     defaults: Dict[str, Any] = context_options.DEFAULTS
+    provides: Tuple[str, ...] = ()
 
     def __init__(self, cfg, src_dict, tgt_dict):
         for dictionary in (src_dict, tgt_dict):
@@ -220,10 +223,9 @@ class ContextTask(TranslationTask):
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
         wanted = list(getattr(model, "context_inputs", ()))
-        if self._has_model and wanted != self.context_inputs:
-            # fairseq gives all models of an ensemble the same inputs
-            names = " and ".join(", ".join(names) or "none" for names in (self.context_inputs, wanted))
-            raise BadInput(f"expected models with the same context inputs, found {names}")
+        check_provided(wanted, self.provides, cfg)
+        if self._has_model:
+            check_alike(self.context_inputs, wanted)
         self._has_model = True
         self.context_inputs[:] = wanted  # the datasets hold this list
         if getattr(cfg, "sentence_checkpoint", None) and not from_checkpoint:

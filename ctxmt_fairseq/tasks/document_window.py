@@ -23,6 +23,8 @@ class DocumentWindowTask(ContextTask):
     Works with ``concat_transformer`` and with fairseq's own ``transformer``.
     """
 
+    provides = ("current_segment", "target_context_sizes")
+
     def exchange_context(self, sample, order):
         """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         return exchange_windows(sample, order, *window_formats(self.cfg, self.src_dict, self.tgt_dict))

@@ -64,6 +64,7 @@ class MetadataContextTask(ContextTask):
     """
 
     defaults = {**context_options.DEFAULTS, **context_options.METADATA_DEFAULTS}
+    provides = ("context_vectors", "context_distances", "context_tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):
         self.known: Dict[str, Any] = {}  # of the training's store: encoder, dimension, tags

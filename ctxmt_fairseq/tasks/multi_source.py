@@ -11,6 +11,7 @@ from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
 from ctxmt_fairseq.tasks.context_options import ContextConfig
 from ctxmt_fairseq.tasks.context_task import ContextTask
+from ctxmt_fairseq.tasks.model_inputs import architecture
 
 
 @dataclass
@@ -34,6 +35,16 @@ class MultiSourceTask(ContextTask):
     ``--target-context-on-source`` gives rows of target text.
     """
 
+    provides = (
+        "context_tokens",
+        "context_distances",
+        "context_roles",
+        "context_index",
+        "context_current",
+        "context_keys",
+        "context_current_keys",
+    )
+
     def __init__(self, cfg, src_dict, tgt_dict):
         self.context_format: Optional[ContextFormat] = None  # as the first model wants it
         self._format = ContextFormat()  # shared with the datasets, which may be made before the model
@@ -44,6 +55,13 @@ class MultiSourceTask(ContextTask):
     @exit_on_bad_input
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
+        options = self.context_options()
+        beside = options.source_context, options.source_context_after, options.target_context_on_source
+        if any(beside) and not self.context_inputs:
+            raise BadInput(
+                f"--arch {architecture(cfg)} reads no context in --task multi_source; expected "
+                "--task document_window, or a multi-source architecture"
+            )
         wanted = getattr(model, "context_format", ContextFormat())
         if self.context_format not in (None, wanted):
             raise BadInput(

@@ -131,3 +131,16 @@ def test_what_does_not_fit_is_refused(data, tmp_path):
     assert "--batch-runs" in refused(*common, *dual, *options)
     gate = ("--context-gate", "branch", "--context-fusion", "concat", "--max-tokens", 500)
     assert "--context-fusion" in refused(*common, *dual, *gate)
+    other_task = ("--task", "document_window", "--arch", "gated_context_transformer", "--max-tokens", 500)
+    assert "gated_context_transformer: expected --task multi_source" in refused(*common, *other_task)
+    no_reader = (
+        "--task",
+        "multi_source",
+        "--arch",
+        "transformer",
+        "--source-context",
+        1,
+        "--max-tokens",
+        500,
+    )
+    assert "--arch transformer reads no context in --task multi_source" in refused(*common, *no_reader)

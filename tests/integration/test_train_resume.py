@@ -14,16 +14,20 @@ from tests.integration.commands import ENVIRONMENT, TINY, TRAINING, USER_DIR, co
 UPDATES = 45  # about nine in an epoch
 
 
+WINDOWS, ROWS = ("--task", "document_window"), ("--task", "multi_source", "--target-context-on-source", 1)
 MODELS = {
-    "windows": (
-        "--task",
-        "document_window",
-        "--arch",
-        "concat_transformer",
-        "--segment-positions",
-        "learned",
+    "windows": (*WINDOWS, "--arch", "concat_transformer", "--segment-positions", "learned", *TINY),
+    "gru": (*WINDOWS, "--arch", "context_gru_tiny", "--share-all-embeddings"),
+    "vectors": (
+        *("--task", "metadata_context", "--arch", "mtcue_transformer", "--context-dropout", 0.3, *TINY),
     ),
-    "vectors": ("--task", "metadata_context", "--arch", "mtcue_transformer", "--context-dropout", 0.3),
+    "gated": (*ROWS, "--arch", "gated_context_transformer", *TINY),
+    "dual": (*ROWS, "--arch", "dual_encoder_transformer", "--context-fusion", "hierarchical", *TINY),
+    "context encoder": (*ROWS, "--arch", "context_encoder_transformer", *TINY),
+    "caching, in runs": (
+        *(*ROWS, "--arch", "caching_transformer", "--shortening", "group", "--batch-runs", 4, *TINY),
+    ),
+    "margin": (*ROWS, "--arch", "caching_transformer", *TINY, "--criterion", "context_margin"),
 }
 
 
@@ -31,7 +35,7 @@ def training(corpus, folder, kind, workers):
     data, contexts = corpus
     store = ("--context-store", contexts) if kind == "vectors" else ()
     return (
-        *("fairseq-train", data, "--user-dir", USER_DIR, *MODELS[kind], *store, *TINY, *TRAINING),
+        *("fairseq-train", data, "--user-dir", USER_DIR, *TRAINING, *MODELS[kind], *store),
         *("--source-context", 2, "--target-context", 1, "--num-workers", workers),
         *("--sample-context-size", "--coword-dropout", 0.3, "--dropout", 0.1),
         *("--train-subset", "valid", "--disable-validation", "--max-tokens", 300, "--max-update", UPDATES),
@@ -68,7 +72,17 @@ def killed(arguments, update):
 
 @pytest.mark.parametrize(
     ("kind", "workers", "truncated"),
-    [("windows", 0, False), ("windows", 2, True), ("vectors", 2, False)],
+    [
+        ("windows", 0, False),
+        ("windows", 2, True),
+        ("gru", 0, False),
+        ("vectors", 2, False),
+        ("gated", 0, False),
+        ("dual", 0, False),
+        ("context encoder", 0, False),
+        ("caching, in runs", 2, False),
+        ("margin", 0, False),
+    ],
 )
 def test_resumed_run_equals_uninterrupted_run(
     uninterrupted, data, contexts, tmp_path, kind, workers, truncated

@@ -105,3 +105,10 @@ def test_defaults_of_sequence_shortening(kind, size, encoder, sentences, current
         args.current_in_context, args.context_fusion, args.context_gate, args.shortening_activation,
     )  # fmt: skip
     assert found == (size, encoder, sentences, current, fusion, gate, "sparsemax")
+
+
+def test_the_gate_of_sentence_vectors_needs_an_attention_of_its_own():
+    for fusion, gate in (("serial", "branch"), ("concat", "none"), ("flat", "none")):
+        args = argparse.Namespace(shortening="sentence", context_fusion=fusion)
+        ARCH_CONFIG_REGISTRY["caching_transformer_tiny"](args)
+        assert args.context_gate == gate
