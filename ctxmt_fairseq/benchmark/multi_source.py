@@ -17,6 +17,7 @@ from ctxmt_fairseq.generation.loading import LoadedModels
 
 RUN = 16  # consecutive sentences in a batch
 BATCHES = 4
+GOAL = {"iwslt": "at least 1.8"}
 Batch = Dict[str, Any]
 Batches = Callable[[Sequence[np.ndarray]], List[Batch]]
 Step = Callable[[Batch], None]
@@ -26,8 +27,11 @@ GRADIENT = {"no": "gradient of the context blocked", "yes": "gradient everywhere
 def batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int) -> List[Comparison]:
     """Time of training ``caching_transformer`` (all tokens): a step on the same sentences both ways, and a
     sentence in the batches that either way has."""
-    same = [_same_sentences(size, repeats, device, max_tokens, gradient) for gradient in GRADIENT]
-    return [*same, _own_batches(size, repeats, device, max_tokens)]
+    return [
+        measure(size, repeats, device, max_tokens, gradient)
+        for gradient in GRADIENT
+        for measure in (_same_sentences, _own_batches)
+    ]
 
 
 def _training(size: str, device: torch.device, documents: int, gradient: str) -> Tuple[Any, Batches, Step]:
@@ -67,15 +71,13 @@ def _same_sentences(
         lambda number: seconds(lambda: step(once[number % len(groups)]), device),
         repeats * len(groups),
     )
-    goal = "at least 1.8" if size == "iwslt" and gradient == "yes" else ""
-    return Comparison(
-        f"train {size}, {GRADIENT[gradient]}", ("every context anew", "each sentence once"), "s", values, goal
-    )
+    ways = ("every context anew", "each sentence once")
+    return Comparison(f"train {size}, {GRADIENT[gradient]}", ways, "s", values, GOAL.get(size, ""))
 
 
-def _own_batches(size: str, repeats: int, device: torch.device, max_tokens: int) -> Comparison:
+def _own_batches(size: str, repeats: int, device: torch.device, max_tokens: int, gradient: str) -> Comparison:
     """Batches from all of the epoch, short sentences to long, with the same limit of tokens."""
-    dataset, batches, step = _training(size, device, max_tokens // 100, gradient="yes")
+    dataset, batches, step = _training(size, device, max_tokens // 100, gradient)
 
     def a_sentence(runs: int) -> Callable[[int], float]:
         dataset.batch_runs, dataset.distinct = runs, runs > 0
@@ -86,8 +88,8 @@ def _own_batches(size: str, repeats: int, device: torch.device, max_tokens: int)
 
     values = alternate(a_sentence(0), a_sentence(RUN), repeats)
     ways = ("batches by length", f"--batch-runs {RUN}")
-    goal = "at least 1.8" if size == "iwslt" else ""
-    return Comparison(f"train {size}, {GRADIENT['yes']}, a sentence", ways, "s", values, goal)
+    name = f"train {size}, {GRADIENT[gradient]}, a sentence"
+    return Comparison(name, ways, "s", values, GOAL.get(size, ""))
 
 
 def sentence_cache(

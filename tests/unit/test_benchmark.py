@@ -230,10 +230,9 @@ def test_bad_options_stop_with_one_line(wrong, capsys):
 
 
 def test_training_with_and_without_runs_is_compared():
-    *same, own = multi_source.batch_runs("tiny", 1, CPU, max_tokens=200)
-    for comparison in same:
-        assert_finite(comparison, multi_source.BATCHES)
-    assert_finite(own, 1)
+    comparisons = multi_source.batch_runs("tiny", 1, CPU, max_tokens=200)
+    for comparison, pairs in zip(comparisons, (multi_source.BATCHES, 1) * 2, strict=True):
+        assert_finite(comparison, pairs)
 
 
 def test_translation_with_and_without_kept_states_is_compared():
