@@ -1,6 +1,8 @@
 """The console script ``ctxmt``: finds the subcommand and ends cleanly on bad input."""
 
 import argparse
+import os
+import sys
 from typing import List, Optional
 
 from ctxmt_fairseq.cli.commands import add_commands
@@ -30,7 +32,13 @@ def parser() -> argparse.ArgumentParser:
 
 @exit_on_bad_input
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run one subcommand; returns the exit code (2 for bad input)."""
+    """Run one subcommand; returns the exit code (2 for bad input, 1 where nobody reads the output on)."""
     quiet_libraries()
     args = parser().parse_args(argv)
-    return args.run(args) or 0
+    try:
+        code = args.run(args) or 0
+        sys.stdout.flush()
+    except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
