@@ -98,6 +98,9 @@ def run(args) -> None:
         raise BadInput("--context, --contexts: expected a model of the task metadata_context")
     search = argparse.Namespace(**{name: getattr(args, name) for name in SEARCH})
     translator = DocumentTranslator(loaded, search, args.decoding, args.documents_at_once)
+    selection = loaded.task.context_options().context_selection
+    if selection == "reference" and args.target_context_from in (None, "-"):
+        raise BadInput("--context-selection reference: expected --target-context-from REFERENCES")
     if args.target_context_from and not translator.dependent:
         raise BadInput("--target-context-from: expected a model with target context, and --decoding prefix")
     if args.target_context_from == "-" and (args.output or args.scores):

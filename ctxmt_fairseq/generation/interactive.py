@@ -8,6 +8,7 @@ from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import Hypothesis
 from ctxmt_fairseq.generation.running_document import RunningDocuments
 
@@ -43,6 +44,10 @@ class InteractiveDocument:
         if len(source) == 1:
             self.sources, self.targets = [], []
             return [[]]
+        if self.task.context_options().context_selection == "reference":
+            raise BadInput(
+                "--context-selection reference: expected references, which a dialogue does not have"
+            )
         self.sources.append(source)
         line = len(self.sources) - 1
         nothing = torch.empty(0, dtype=torch.long)

@@ -50,8 +50,7 @@ class RunningDocuments:
         contexts: what the models read of the sentences beside their tokens (``LoadedModels.contexts_of``).
 
     Raises:
-        BadInput: a source sentence is longer than the models' positions, or the references are to be context
-            and are not given.
+        BadInput: a source sentence is longer than the models' positions.
     """
 
     def __init__(
@@ -73,10 +72,6 @@ class RunningDocuments:
         if self.sources and len(self.sources[longest]) > limits[0]:
             size = len(self.sources[longest])
             raise BadInput(f"sentence {longest + 1}: expected at most {limits[0]} tokens, found {size}")
-        if task.context_options().context_selection == "reference" and not self.targets.sizes.all():
-            raise BadInput(
-                "--context-selection reference: expected ctxmt translate --target-context-from REFERENCES"
-            )
         self.end = torch.tensor([task.target_dictionary.eos()])
         self.dataset = task.build_dataset(
             "input",

@@ -11,6 +11,7 @@ import pytest
 from tests.integration.commands import ENVIRONMENT, USER_DIR, command, printed, read, refused, run
 
 SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
+REFERENCE = ("--context-selection", "reference")
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +142,10 @@ def test_ensembles(translation, s2to2, source_only, text, last):
         ({"text": b"\xff\n\n"}, "in:1: expected UTF-8"),
         ({"model": b"no checkpoint"}, "model.pt: expected a checkpoint"),
         ({"options": ("--beam", 0)}, "--beam 0: expected"),
+        (
+            {"options": ("--source-context", 1, *REFERENCE)},
+            "--context-selection reference: expected --target-c",
+        ),
         ({"context": "only one\n"}, "context: expected 2 lines"),
         ({"options": ("--target-context-from", "context", "--decoding", "window")}, "--target-context-from"),
     ],

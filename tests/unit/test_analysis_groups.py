@@ -35,13 +35,18 @@ def test_the_map_is_equation_3(kind, activation):
 
 
 def test_models_without_groups_and_long_sentences_are_refused():
-    for arch, options, found in (
-        ("caching_transformer", {"shortening": "mean"}, "caching_transformer with --shortening mean"),
-        ("transformer", {}, "transformer$"),
-        ("gated_context_transformer", {}, "gated_context_transformer$"),
+    for arch, context, options, found in (
+        (
+            "caching_transformer",
+            CONTEXT,
+            {"shortening": "mean"},
+            "caching_transformer with --shortening mean",
+        ),
+        ("transformer", {}, {}, "transformer$"),
+        ("gated_context_transformer", CONTEXT, {}, "gated_context_transformer$"),
     ):
         with pytest.raises(BadInput, match=f"with --shortening group or select, found {found}"):
-            token_groups(loaded_model(arch, CONTEXT, **options), SENTENCE)
+            token_groups(loaded_model(arch, context, **options), SENTENCE)
     with pytest.raises(BadInput, match="at most 60 tokens, found 61"):
         token_groups(loaded_model("caching_transformer", CONTEXT, shortening="group"), "▁It " * POSITIONS)
 

@@ -9,7 +9,6 @@ import torch
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.windows import SELECTIONS
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.models.caching_transformer import CachingEncoder
@@ -80,13 +79,6 @@ def test_each_sentence_of_a_document_is_encoded_once(target_rows, monkeypatch):
     nothing = 1  # stands in for the context of a batch that has none
     assert rows[True] == sum(DOCUMENTS) + target_rows * (followed + nothing)
     assert rows[False] > 1.5 * rows[True]
-
-
-def test_the_reference_as_context_must_be_given():
-    made = translator(True, source_context=1, context_selection="reference")
-    with pytest.raises(BadInput, match="--context-selection reference: expected .* --target-context-from"):
-        made.running(list(SOURCES), Documents.from_lengths(DOCUMENTS))
-    assert len(translate(made, TARGETS)) == len(SOURCES)
 
 
 def test_the_states_used_longest_ago_are_dropped_but_never_those_of_the_batch():
