@@ -11,6 +11,17 @@ from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots
 from ctxmt_fairseq.modules.context_embeddings import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET
 
+# What ``MultiSourceDataset.context_batch`` may return.
+CONTEXT_ENTRIES = (
+    "context_tokens",
+    "context_distances",
+    "context_roles",
+    "context_index",
+    "context_current",
+    "context_keys",
+    "context_current_keys",
+)
+
 
 @dataclass
 class ContextFormat:

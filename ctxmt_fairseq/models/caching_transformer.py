@@ -9,6 +9,7 @@ from fairseq.data import Dictionary
 from fairseq.models import register_model
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates
@@ -154,15 +155,7 @@ class CachingTransformer(MultiSourceModel):
     """Sequence shortening for context-aware translation, section 4.3; the paper's defaults for each
     shortening."""
 
-    context_inputs = (
-        "context_tokens",
-        "context_distances",
-        "context_roles",
-        "context_index",
-        "context_current",
-        "context_keys",
-        "context_current_keys",
-    )
+    context_inputs = CONTEXT_ENTRIES
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from typing import Optional
 from fairseq.tasks import register_task
 
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
-from ctxmt_fairseq.data.multi_source_dataset import ContextFormat, MultiSourceDataset
+from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES, ContextFormat, MultiSourceDataset
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
 from ctxmt_fairseq.tasks.context_options import ContextConfig
@@ -35,15 +35,7 @@ class MultiSourceTask(ContextTask):
     ``--target-context-on-source`` gives rows of target text.
     """
 
-    provides = (
-        "context_tokens",
-        "context_distances",
-        "context_roles",
-        "context_index",
-        "context_current",
-        "context_keys",
-        "context_current_keys",
-    )
+    provides = CONTEXT_ENTRIES
 
     def __init__(self, cfg, src_dict, tgt_dict):
         self.context_format: Optional[ContextFormat] = None  # as the first model wants it
