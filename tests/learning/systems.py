@@ -60,7 +60,7 @@ SYSTEMS = {
         SOURCE + FURTHER + TARGET,
     ),
     "caching sentence": System(
-        _CACHING, _options(_BOTH + "--shortening sentence --context-gradient-encoder yes"), SOURCE + TARGET
+        _CACHING, _options(_NO_RUNS + "--shortening sentence"), SOURCE + TARGET, updates=3600
     ),
     **{
         f"shortening {kind}": System(
