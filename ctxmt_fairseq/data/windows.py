@@ -49,8 +49,6 @@ class ContextOptions:
             raise BadInput(
                 f"--context-selection {self.context_selection}: expected one of {', '.join(SELECTIONS)}"
             )
-        if self.context_selection == "reference" and not self.source_context:
-            raise BadInput("--context-selection reference: expected --source-context 1 or more to replace")
 
     @property
     def reach(self) -> int:
@@ -107,7 +105,8 @@ class WindowBuilder:
         seed: of the random choices (sampled sizes, random context).
 
     Raises:
-        BadInput: random context asked for, but there is only one document to draw from.
+        BadInput: random context asked for, but there is only one document to draw from; the reference asked
+            for, but no source context whose place it could take.
     """
 
     def __init__(self, documents: Documents, options: ContextOptions, seed: int = 1):
@@ -116,6 +115,9 @@ class WindowBuilder:
         self.seed = seed
         if options.context_selection == "random" and options.reach and len(documents) < 2:
             raise BadInput("--context-selection random: expected at least two documents to draw from")
+        # Not when the options are made: the checkpoint, which may have the source context, is read later.
+        if options.context_selection == "reference" and not options.source_context:
+            raise BadInput("--context-selection reference: expected --source-context 1 or more to replace")
 
     @property
     def depends_on_epoch(self) -> bool:

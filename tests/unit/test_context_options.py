@@ -53,6 +53,12 @@ def test_the_command_line_overrides_the_checkpoint_even_with_zero():
     assert evaluated.context_options() == ContextOptions(0, 0, 2)
 
 
+def test_another_selection_applies_to_the_context_of_the_checkpoint():
+    evaluated = task(context_selection="reference")  # which needs a source context, as the checkpoint has one
+    evaluated.load_state_dict(task(source_context=3).state_dict())
+    assert evaluated.context_options() == ContextOptions(3, context_selection="reference")
+
+
 def test_sizes_are_sampled_in_training_only():
     made = task(source_context=2, sample_context_size=True)
     assert made.context_options(training=True).sample_context_size

@@ -219,7 +219,6 @@ def test_reach_is_the_largest_distance_asked_for():
         ({"source_context": -1}, "--source-context -1"),
         ({"target_context_on_source": 101}, "--target-context-on-source 101"),
         ({"context_selection": "nearest"}, "--context-selection nearest"),
-        ({"context_selection": "reference"}, "--context-selection reference"),
     ],
 )
 def test_options_out_of_range_are_named(values, named):
@@ -232,3 +231,9 @@ def test_random_context_needs_another_document():
     with pytest.raises(BadInput, match="at least two documents"):
         WindowBuilder(Documents.from_lengths([9]), ContextOptions(1, context_selection="random"))
     WindowBuilder(Documents.from_lengths([9]), ContextOptions(context_selection="random"))
+
+
+def test_the_reference_needs_a_source_context_to_replace():
+    with pytest.raises(BadInput, match="^--context-selection reference: expected --source-context"):
+        WindowBuilder(Documents.from_lengths([9]), ContextOptions(0, 1, 1, 1, "reference"))
+    WindowBuilder(Documents.from_lengths([9]), ContextOptions(1, context_selection="reference"))
