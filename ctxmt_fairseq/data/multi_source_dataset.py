@@ -79,13 +79,12 @@ class MultiSourceDataset(ContextDataset):
         self._check_sizes(indices, max_tokens)
         indices = np.sort(indices)
         lines = self.lines[indices].astype(np.int64)
-        offset = 0
-        if self.training:
-            rng = np.random.default_rng((randomness.ORDER, self.seed, self.epoch))
-            offset = int(rng.integers(self.batch_runs))
+        rng = np.random.default_rng((randomness.ORDER, self.seed, self.epoch)) if self.training else None
+        offset = int(rng.integers(self.batch_runs)) if rng else 0
         runs = ordering.runs(lines, self.builder.documents.bounds(lines)[0], self.batch_runs, offset)
         tokens = self.num_tokens_vec(indices)
-        return [indices[batch] for batch in ordering.batches_of_runs(runs, tokens, max_tokens, max_sentences)]
+        batches = ordering.batches_of_runs(runs, tokens, max_tokens, max_sentences, rng)
+        return [indices[batch] for batch in batches]
 
     # ---- examples --------------------------------------------------------------------------------------
 

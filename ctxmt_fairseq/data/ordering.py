@@ -46,16 +46,25 @@ def runs(lines: np.ndarray, documents: np.ndarray, length: int, offset: int = 0)
 
 
 def batches_of_runs(
-    parts: List[np.ndarray], tokens: np.ndarray, max_tokens: Optional[int], max_sentences: Optional[int]
+    parts: List[np.ndarray],
+    tokens: np.ndarray,
+    max_tokens: Optional[int],
+    max_sentences: Optional[int],
+    rng: Optional[np.random.Generator] = None,
 ) -> List[np.ndarray]:
     """Runs of similar size together, each whole where the limits allow it.
+
+    Without ``rng``, runs of equal size stand as given: the neighbours of one document in one batch.
 
     Args:
         parts: runs, as places.
         tokens: (n,) size of the example at each place.
         max_tokens: limit for the longest example times the number of examples; None or 0 for none.
         max_sentences: limit for the number of examples; None or 0 for none.
+        rng: draws the order of runs of equal size.
     """
+    if rng is not None:
+        parts = [parts[number] for number in rng.permutation(len(parts))]
     batches: List[np.ndarray] = []
     batch: List[int] = []
     longest = 0
