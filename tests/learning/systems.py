@@ -23,8 +23,7 @@ def _options(text: str) -> Tuple[str, ...]:
     return tuple(text.split())
 
 
-_NO_RUNS = "--source-context 1 --target-context-on-source 1 "
-_BOTH = _NO_RUNS + "--batch-runs 8 "
+_BOTH = "--source-context 1 --target-context-on-source 1 --batch-runs 8 "
 _DUAL, _CACHING, _CONTEXT = "dual_encoder_transformer", "caching_transformer", "context_encoder_transformer"
 SYSTEMS = {
     "gated": System("gated_context_transformer", _options(_BOTH), SOURCE + TARGET),
@@ -40,7 +39,7 @@ SYSTEMS = {
     ),
     "dual shared + token, concat": System(
         _DUAL,
-        _options(_NO_RUNS + "--context-encoder shared-token --context-fusion concat"),
+        _options(_BOTH + "--context-encoder shared-token --context-fusion concat"),
         SOURCE + TARGET,
         updates=4000,
     ),
@@ -60,7 +59,7 @@ SYSTEMS = {
         SOURCE + FURTHER + TARGET,
     ),
     "caching sentence": System(
-        _CACHING, _options(_NO_RUNS + "--shortening sentence"), SOURCE + TARGET, updates=3600
+        _CACHING, _options(_BOTH + "--shortening sentence"), SOURCE + TARGET, updates=3000
     ),
     **{
         f"shortening {kind}": System(
