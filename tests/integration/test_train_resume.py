@@ -13,21 +13,18 @@ from tests.integration.commands import ENVIRONMENT, TINY, TRAINING, USER_DIR, co
 
 UPDATES = 45  # about nine in an epoch
 
-
-WINDOWS, ROWS = ("--task", "document_window"), ("--task", "multi_source", "--target-context-on-source", 1)
+WINDOWS, VECTORS = ("--task", "document_window"), ("--task", "metadata_context")
+ROWS = ("--task", "multi_source", "--target-context-on-source", 1)
+CACHING = (*ROWS, "--arch", "caching_transformer", *TINY)
 MODELS = {
     "windows": (*WINDOWS, "--arch", "concat_transformer", "--segment-positions", "learned", *TINY),
     "gru": (*WINDOWS, "--arch", "context_gru_tiny", "--share-all-embeddings"),
-    "vectors": (
-        *("--task", "metadata_context", "--arch", "mtcue_transformer", "--context-dropout", 0.3, *TINY),
-    ),
+    "vectors": (*VECTORS, "--arch", "mtcue_transformer", "--context-dropout", 0.3, *TINY),
     "gated": (*ROWS, "--arch", "gated_context_transformer", *TINY),
     "dual": (*ROWS, "--arch", "dual_encoder_transformer", "--context-fusion", "hierarchical", *TINY),
     "context encoder": (*ROWS, "--arch", "context_encoder_transformer", *TINY),
-    "caching, in runs": (
-        *(*ROWS, "--arch", "caching_transformer", "--shortening", "group", "--batch-runs", 4, *TINY),
-    ),
-    "margin": (*ROWS, "--arch", "caching_transformer", *TINY, "--criterion", "context_margin"),
+    "caching, in runs": (*CACHING, "--shortening", "group", "--batch-runs", 4),
+    "margin": (*CACHING, "--criterion", "context_margin"),
 }
 
 
