@@ -185,6 +185,21 @@ def test_runs_are_consecutive_and_differ_between_epochs():
     assert len({str(cut) for cut in cuts}) > 1
 
 
+def test_runs_of_equal_size_come_in_an_order_drawn_for_each_epoch():
+    def batches(epoch, training):
+        data = dataset(
+            lengths=(4,) * 20, longest=0, batch_runs=1, training=training, context_selection="absent"
+        )
+        data.set_epoch(epoch)
+        found = data.batch_by_size(data.ordered_indices(), max_tokens=10**6, max_sentences=4)
+        return [batch.tolist() for batch in found]
+
+    in_order = np.arange(80).reshape(20, 4).tolist()
+    assert batches(1, training=False) == batches(2, training=False) == in_order
+    assert batches(1, training=True) == batches(1, training=True) != batches(2, training=True)
+    assert batches(1, training=True) != in_order
+
+
 def test_a_limit_holds_for_each_sentence_not_for_their_sum():
     data = dataset(longest=9)
     kept, left_out = data.filter_indices_by_size(np.arange(len(data)), (10, 1000))
