@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data import ordering, randomness
+from ctxmt_fairseq.data import ordering
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots
 from ctxmt_fairseq.modules.context_embeddings import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET
@@ -79,7 +79,7 @@ class MultiSourceDataset(ContextDataset):
         self._check_sizes(indices, max_tokens)
         indices = np.sort(indices)
         lines = self.lines[indices].astype(np.int64)
-        rng = np.random.default_rng((randomness.ORDER, self.seed, self.epoch)) if self.training else None
+        rng = self.order_generator()
         offset = int(rng.integers(self.batch_runs)) if rng else 0
         runs = ordering.runs(lines, self.builder.documents.bounds(lines)[0], self.batch_runs, offset)
         tokens = self.num_tokens_vec(indices)

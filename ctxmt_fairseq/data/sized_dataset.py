@@ -131,8 +131,11 @@ class SizedDataset(FairseqDataset):
     def ordered_indices(self) -> np.ndarray:
         """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch)."""
         # By sizes without limits: fairseq tells the limits later, and the order must not depend on when.
-        rng = np.random.default_rng((randomness.ORDER, self.seed, self.epoch)) if self.training else None
-        return ordering.by_size(self.whole_sizes.source, self.whole_sizes.target, rng)
+        return ordering.by_size(self.whole_sizes.source, self.whole_sizes.target, self.order_generator())
+
+    def order_generator(self) -> Optional[np.random.Generator]:
+        """For the order of an epoch's examples in training; None in evaluation, which keeps the corpus'."""
+        return np.random.default_rng((randomness.ORDER, self.seed, self.epoch)) if self.training else None
 
     def filter_indices_by_size(self, indices: np.ndarray, max_sizes: Any):
         """Shorten windows that the model cannot hold, and leave out what cannot be shortened.

@@ -54,7 +54,7 @@ def test_the_command_line_overrides_the_checkpoint_even_with_zero():
 
 
 def test_another_selection_applies_to_the_context_of_the_checkpoint():
-    evaluated = task(context_selection="reference")  # which needs a source context, as the checkpoint has one
+    evaluated = task(context_selection="reference")  # takes the place of the checkpoint's source context
     evaluated.load_state_dict(task(source_context=3).state_dict())
     assert evaluated.context_options() == ContextOptions(3, context_selection="reference")
 
