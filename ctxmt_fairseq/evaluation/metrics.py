@@ -100,6 +100,32 @@ def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:
     return [" ".join(filter(None, (next(rest) for _ in range(length)))) for length in lengths]
 
 
+def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
+    """sacrebleu's BLEU.
+
+    Args:
+        tokenize: the tokeniser, sacrebleu's default if not given.
+
+    Raises:
+        BadInput: a tokeniser that sacrebleu does not know or cannot load.
+    """
+    from sacrebleu.metrics import BLEU
+
+    if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
+        raise BadInput(f"expected a tokenizer from {', '.join(BLEU.TOKENIZERS)}, found {tokenize!r}")
+    try:
+        return BLEU(lowercase=lowercase, tokenize=tokenize)
+    except (ImportError, RuntimeError) as error:  # MeCab and the like are optional extras of sacrebleu
+        raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
+
+
+def chrf(beta: int, lowercase: bool = False) -> Any:
+    """sacrebleu's chrF, in which recall counts ``beta`` times as much as precision."""
+    from sacrebleu.metrics import CHRF
+
+    return CHRF(beta=beta, lowercase=lowercase)
+
+
 def score_translation(
     translation: Translation,
     tokenize: Optional[str] = None,
@@ -120,15 +146,6 @@ def score_translation(
     Raises:
         BadInput: a tokeniser that sacrebleu does not know or cannot load.
     """
-    from sacrebleu.metrics import BLEU, CHRF
-
-    def bleu() -> BLEU:
-        if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
-            raise BadInput(f"expected a tokenizer from {', '.join(BLEU.TOKENIZERS)}, found {tokenize!r}")
-        try:
-            return BLEU(lowercase=lowercase, tokenize=tokenize)
-        except (ImportError, RuntimeError) as error:  # MeCab and the like are optional extras of sacrebleu
-            raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
 
     def compute(metric, level: str, texts: Sequence[List[str]]) -> MetricScore:
         result = metric.corpus_score(texts[0], texts[1:], n_bootstrap=max(1, bootstrap))
@@ -144,11 +161,13 @@ def score_translation(
         )
 
     texts = [translation.hypotheses, *translation.references]
-    scores = [compute(bleu(), "sentence", texts)]
-    scores += (compute(CHRF(beta=beta, lowercase=lowercase), "sentence", texts) for beta in CHRF_BETAS)
+    scores = [compute(bleu(tokenize, lowercase), "sentence", texts)]
+    scores += (compute(chrf(beta, lowercase), "sentence", texts) for beta in CHRF_BETAS)
     if translation.document_lengths is not None:
         lengths = translation.document_lengths
-        scores.append(compute(bleu(), "document", [join_documents(text, lengths) for text in texts]))
+        scores.append(
+            compute(bleu(tokenize, lowercase), "document", [join_documents(text, lengths) for text in texts])
+        )
     return scores
 
 

@@ -1,0 +1,24 @@
+"""Does a difference between systems mean anything? Paired significance tests, the first system against each
+later one; p-values are corrected after Holm for the number of systems compared.
+
+* stands for p < .05 and ** for p < .01, both after the correction.
+
+Example: ctxmt compare contrast baseline.examples.jsonl context.examples.jsonl
+"""
+
+from ctxmt_fairseq.cli.commands import add_commands
+
+COMPARISONS = {
+    "contrast": "accuracies on a contrastive set: McNemar's test",
+    "translations": "BLEU and chrF: paired bootstrap and approximate randomization",
+}
+
+
+def add_arguments(parser) -> None:
+    add_commands(parser, "comparison", "ctxmt_fairseq.cli.compare_", COMPARISONS)
+
+
+def add_common_options(parser) -> None:
+    """Those of every comparison."""
+    parser.add_argument("--all-pairs", action="store_true", help="all systems with each other")
+    parser.add_argument("--json", metavar="FILE", help="write the comparisons there too")

@@ -1,0 +1,65 @@
+"""Compare translations of one text: paired bootstrap (interval of the difference, share of samples that the
+later system wins, p) and approximate randomization (p, which the correction and the stars are of).
+
+With --docids whole documents are resampled, for the sentences of a document are not independent; --unit
+sentence resamples sentences as most papers do, and both can be given. Scores are sacrebleu's corpus scores in
+either case.
+
+Example: ctxmt compare translations test.fr baseline.hyp context.hyp --docids test.docids --json compared.json
+"""
+
+import json
+
+
+def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.compare import add_common_options
+
+    parser.add_argument("reference", metavar="REF", help="one sentence per line")
+    parser.add_argument(
+        "systems", metavar="HYP", nargs="+", help="two or more translations, line by line as REF"
+    )
+    parser.add_argument("--docids", metavar="FILE", help="document ids, one per line")
+    parser.add_argument("--current", metavar="FILE", help="0 or 1 per line: lines marked 0 are left out")
+    parser.add_argument("--metric", nargs="+", metavar="NAME", default=["bleu", "chrf2"],
+                        help="bleu, chrf1, chrf2, chrf3 (default: bleu chrf2)")  # fmt: skip
+    parser.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
+    parser.add_argument("--lowercase", action="store_true", help="ignore case")
+    parser.add_argument("--unit", nargs="+", metavar="NAME",
+                        help="resampled: document, sentence (default: document with --docids)")  # fmt: skip
+    parser.add_argument("--samples", type=int, default=10_000, metavar="N", help="(default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="(default: %(default)s)")
+    add_common_options(parser)
+
+
+def run(args) -> None:
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.evaluation.metrics import read_translation
+    from ctxmt_fairseq.evaluation.output import write_whole
+    from ctxmt_fairseq.evaluation.significance import translations as compared
+    from ctxmt_fairseq.evaluation.significance.measures import measure
+
+    if args.samples < 100:
+        raise BadInput(f"--samples {args.samples}: expected 100 or more")
+    if args.seed < 0:
+        raise BadInput(f"--seed {args.seed}: expected 0 or more")
+    units = args.unit or ["document" if args.docids else "sentence"]
+    measures = [measure(name, args.tokenize, args.lowercase) for name in dict.fromkeys(args.metric)]
+    texts = [read_translation(path, [args.reference], args.docids, args.current) for path in args.systems]
+    comparisons = compared.compare_translations(
+        args.systems, texts, measures, list(dict.fromkeys(units)), args.samples, args.seed, args.all_pairs
+    )
+    print(compared.comparison_table(comparisons))
+    ratios = {name: compared.length_ratio(text) for name, text in zip(args.systems, texts, strict=True)}
+    print("\nlength ratio: " + ", ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items()))
+    print(f"{args.samples} samples, seed {args.seed}")
+    for each in measures:
+        print(f"{each.name}: {each.signature}")
+    if args.json:
+        records = {
+            "comparisons": [comparison.as_dict() for comparison in comparisons],
+            "length_ratio": ratios,
+            "samples": args.samples,
+            "seed": args.seed,
+            "signatures": {each.name: each.signature for each in measures},
+        }
+        write_whole(args.json, json.dumps(records, indent=2) + "\n")

@@ -1,0 +1,1 @@
+"""Whether a difference between systems means anything: paired tests on what they translated or chose."""

@@ -1,0 +1,193 @@
+"""Compares systems on a contrastive set, from the examples that ``ctxmt contrast --examples`` wrote."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_report import distance_name, distance_order
+from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.evaluation.significance.correction import stars
+from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
+from ctxmt_fairseq.evaluation.significance.systems import holm_within, system_pairs
+
+Key = Tuple[str, str]  # set and id
+
+
+class Outcome(NamedTuple):
+    """What a system did with an example: its phenomenon, its distance (None: unknown), and whether the
+    right candidate was chosen (a tie is wrong)."""
+
+    phenomenon: str
+    distance: Optional[int]
+    correct: bool
+
+    @property
+    def groups(self) -> List[str]:
+        """The groups that it counts in; ``disc`` has the examples that need context."""
+        needs_context = self.distance not in (None, 0)
+        return ["all", self.phenomenon, f"distance {distance_name(self.distance)}"] + ["disc"] * needs_context
+
+
+@dataclass(frozen=True)
+class ContrastComparison:
+    """McNemar's test of two systems on one group of examples.
+
+    Attributes:
+        a, b: the systems.
+        only_a, only_b: examples that only this system has right.
+        test: ``exact`` or ``chi-squared``.
+        p_holm: corrected over the systems compared in this group.
+    """
+
+    a: str
+    b: str
+    group: str
+    examples: int
+    correct_a: int
+    correct_b: int
+    only_a: int
+    only_b: int
+    test: str
+    p: float
+    p_holm: float
+
+    def as_dict(self) -> Dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "stars": stars(self.p_holm)}
+
+
+def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
+    """The examples of a file that ``ctxmt contrast --examples`` wrote.
+
+    Raises:
+        BadInput: a line that is no such example, an example that stands there twice, or none at all.
+    """
+    outcomes: Dict[Key, Outcome] = {}
+    for number, line in enumerate(iterate_lines(path), 1):
+        try:
+            record = json.loads(line)
+            key = (record["set"], record["id"])
+            chosen, correct, distance = record["chosen"], record["correct"], record["distance"]
+            outcome = Outcome(record["phenomenon"], distance, chosen == correct)
+            right = (
+                all(isinstance(text, str) for text in (*key, outcome.phenomenon))
+                and isinstance(correct, int)
+                and isinstance(chosen, (int, type(None)))
+                and isinstance(distance, (int, type(None)))
+            )
+        except (ValueError, TypeError, KeyError, RecursionError):
+            right = False
+        if not right:
+            raise BadInput("expected an example as ctxmt contrast --examples writes it", path, number)
+        if key in outcomes:
+            raise BadInput(f"the example {key[1]} of {key[0]} stands there twice", path, number)
+        outcomes[key] = outcome
+    if not outcomes:
+        raise BadInput("expected examples of ctxmt contrast --examples, found an empty file", path)
+    return outcomes
+
+
+def compare_contrast(paths: Sequence[str], all_pairs: bool = False) -> List[ContrastComparison]:
+    """McNemar's test in every group: all, each phenomenon, each distance, and those that need context.
+
+    Raises:
+        BadInput: fewer than two files, or files that do not have the same examples.
+    """
+    pairs = system_pairs(len(paths), all_pairs)
+    systems = [read_outcomes(path) for path in paths]
+    for path, system in zip(paths[1:], systems[1:], strict=True):
+        _check_alike(paths[0], systems[0], path, system)
+    groups: Dict[str, List[Key]] = {}
+    for key, outcome in systems[0].items():
+        for group in outcome.groups:
+            groups.setdefault(group, []).append(key)
+    found = [
+        _compare(group, groups[group], (paths[a], systems[a]), (paths[b], systems[b]))
+        for group in sorted(groups, key=_group_order)
+        for a, b in pairs
+    ]
+    corrected = holm_within(found, lambda row: row["group"], lambda row: row["p"])
+    return [ContrastComparison(**row, p_holm=p) for row, p in zip(found, corrected, strict=True)]
+
+
+def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes: Dict[Key, Outcome]) -> None:
+    for some, others in ((first, outcomes), (outcomes, first)):
+        for (name, example), outcome in some.items():
+            other = others.get((name, example))
+            if other is None:
+                raise BadInput(
+                    f"expected the examples of {first_path}, but {example} of {name} is not in both", path
+                )
+            if other[:2] != outcome[:2]:
+                raise BadInput(
+                    f"{example} of {name} has another phenomenon or distance than in {first_path}", path
+                )
+
+
+def _compare(
+    group: str, keys: Sequence[Key], a: Tuple[str, Dict[Key, Outcome]], b: Tuple[str, Dict[Key, Outcome]]
+) -> Dict[str, Any]:
+    right = [(a[1][key].correct, b[1][key].correct) for key in keys]
+    only_a, only_b = right.count((True, False)), right.count((False, True))
+    both = right.count((True, True))
+    test, p = mcnemar(only_a, only_b)
+    return {
+        "a": a[0],
+        "b": b[0],
+        "group": group,
+        "examples": len(keys),
+        "correct_a": both + only_a,
+        "correct_b": both + only_b,
+        "only_a": only_a,
+        "only_b": only_b,
+        "test": test,
+        "p": p,
+    }
+
+
+def _group_order(group: str) -> Tuple[int, int, str]:
+    """All, phenomena, distances in their order, Disc. as in the accuracy table."""
+    if group.startswith("distance "):
+        return 2, distance_order(group.removeprefix("distance ")), ""
+    return {"all": 0, "disc": 3}.get(group, 1), 0, group
+
+
+def comparison_table(comparisons: Sequence[ContrastComparison]) -> str:
+    """An aligned table, a row per comparison; accuracies in percent."""
+    head = [
+        "group",
+        "systems",
+        "examples",
+        "a %",
+        "b %",
+        "b - a",
+        "only a",
+        "only b",
+        "test",
+        "p",
+        "Holm",
+        "",
+    ]
+    rows = [head]
+    for comparison in comparisons:
+        accuracies = [
+            100 * correct / comparison.examples for correct in (comparison.correct_a, comparison.correct_b)
+        ]
+        rows.append(
+            [
+                comparison.group,
+                f"{comparison.b} - {comparison.a}",
+                str(comparison.examples),
+                *(f"{accuracy:.2f}" for accuracy in accuracies),
+                f"{accuracies[1] - accuracies[0]:+.2f}",
+                str(comparison.only_a),
+                str(comparison.only_b),
+                comparison.test,
+                f"{comparison.p:.4f}",
+                f"{comparison.p_holm:.4f}",
+                stars(comparison.p_holm),
+            ]
+        )
+    return aligned_table(rows)

@@ -1,0 +1,132 @@
+"""Paired bootstrap and approximate randomization over sufficient statistics.
+
+A corpus score such as BLEU is a function of sums over sampling units (sentences or documents). What is
+resampled are the units' statistics, never their text, as matrix products over many samples at once.
+"""
+
+from typing import Callable, Iterator, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+_CHUNK = 4_000_000  # drawn numbers at a time: some 32 MB
+_ROUNDING = 1e-9  # two ways of adding the same numbers differ by less
+
+Scorer = Callable[[np.ndarray], np.ndarray]
+
+
+class PairedTest(NamedTuple):
+    """Two systems on the same units; differences are the second system's score minus the first's.
+
+    Attributes:
+        score_a, score_b, difference: on all units.
+        low, high: 2.5 and 97.5 percentiles of the difference over the bootstrap samples.
+        wins: share of the bootstrap samples in which the second system scores higher.
+        bootstrap_p: two-sided; share of the samples whose difference lies as far from their mean as the
+            observed one lies from 0.
+        randomization_p: two-sided, of approximate randomization.
+    """
+
+    score_a: float
+    score_b: float
+    difference: float
+    low: float
+    high: float
+    wins: float
+    bootstrap_p: float
+    randomization_p: float
+
+
+def bootstrap_scores(statistics: Sequence[np.ndarray], scorer: Scorer, samples: int, seed: int) -> np.ndarray:
+    """Scores of S systems on the same bootstrap samples (Koehn 2004): (S, R).
+
+    Args:
+        statistics: per system (N, K), a row per unit.
+        scorer: sums (R, K) to scores (R,).
+        samples: R; each draws N units with replacement, the same for all systems.
+    """
+    units = len(statistics[0])
+    generator = np.random.default_rng(seed)
+    scores = []
+    for rows in _chunks(samples, units):
+        drawn = generator.integers(0, units, size=(rows, units))
+        drawn += np.arange(rows)[:, None] * units
+        times = np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
+        scores.append([scorer(times @ system) for system in statistics])
+    return np.concatenate(scores, axis=1)
+
+
+def randomization_p(
+    pairs: Sequence[Tuple[np.ndarray, np.ndarray]], scorer: Scorer, samples: int, seed: int
+) -> np.ndarray:
+    """Approximate randomization (Riezler and Maxwell 2005) of P pairs of systems: their p-values (P,).
+
+    Each of R shuffles swaps the two systems' statistics of every unit with probability 1/2;
+    p = (count(\\|D*\\| >= \\|D\\|) + 1) / (R + 1), where D is the difference of the two scores.
+
+    Args:
+        pairs: statistics (N, K) of the first and the second system.
+        scorer: as in ``bootstrap_scores``.
+        samples: R; the units swapped are the same for all pairs.
+    """
+    units = len(pairs[0][0])
+    generator = np.random.default_rng(seed)
+    observed = [abs(_difference(first.sum(0), second.sum(0), scorer)) for first, second in pairs]
+    count = np.zeros(len(pairs))
+    for rows in _chunks(samples, units):
+        swapped = generator.integers(2, size=(rows, units), dtype=bool).astype(np.float64)
+        for place, (first, second) in enumerate(pairs):
+            change = swapped @ (second - first)
+            shuffled = _difference(first.sum(0) + change, second.sum(0) - change, scorer)
+            count[place] += (np.abs(shuffled) >= observed[place] - _ROUNDING).sum()
+    return (count + 1) / (samples + 1)
+
+
+def _difference(first: np.ndarray, second: np.ndarray, scorer: Scorer) -> np.ndarray:
+    return scorer(np.atleast_2d(second)) - scorer(np.atleast_2d(first))
+
+
+def _chunks(samples: int, units: int) -> Iterator[int]:
+    """Samples per chunk; multiples of 32, in which NumPy draws random bits, so that the size of a chunk
+    changes nothing."""
+    most = max(32, _CHUNK // max(1, units) // 32 * 32)
+    for start in range(0, samples, most):
+        yield min(most, samples - start)
+
+
+def paired_tests(
+    statistics: Sequence[np.ndarray],
+    pairs: Sequence[Tuple[int, int]],
+    scorer: Scorer,
+    samples: int,
+    seed: int,
+) -> Sequence[PairedTest]:
+    """Both tests for pairs of systems.
+
+    Args:
+        statistics: per system (N, K), a row per unit.
+        pairs: places of the first and the second system in ``statistics``.
+        scorer: sums (R, K) to scores (R,).
+        samples: of either test.
+    """
+    scores = [float(scorer(system.sum(0, keepdims=True))[0]) for system in statistics]
+    resampled = bootstrap_scores(statistics, scorer, samples, seed)
+    randomized = randomization_p([(statistics[a], statistics[b]) for a, b in pairs], scorer, samples, seed)
+    results = []
+    for (a, b), p in zip(pairs, randomized, strict=True):
+        differences = resampled[b] - resampled[a]
+        difference = scores[b] - scores[a]
+        low, high = (float(np.percentile(differences, share)) for share in (2.5, 97.5))
+        far = np.abs(differences - differences.mean()) >= abs(difference) - _ROUNDING
+        results.append(
+            PairedTest(
+                scores[a],
+                scores[b],
+                difference,
+                low,
+                high,
+                float((differences > 0).mean()),
+                float((far.sum() + 1) / (samples + 1)),
+                float(p),
+            )
+        )
+    return results
