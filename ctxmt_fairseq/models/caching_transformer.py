@@ -162,7 +162,7 @@ class CachingTransformer(MultiSourceModel):
         super().add_args(parser)
         add_fusion_args(
             parser,
-            "serial; sentence: parallel",
+            "serial; sentence: separate",
             "none; sentence: branch, where the context has its attention",
         )
         parser.add_argument(
@@ -211,7 +211,7 @@ class CachingTransformer(MultiSourceModel):
 
 
 def caching_defaults(args: Any) -> None:
-    """Section 5.2; sentence vectors want the parallel decoder with a gate."""
+    """Section 5.2; sentence vectors want parallel branches with a gate on the context's."""
     kind = args.shortening = getattr(args, "shortening", "none")
     sentence = kind == "sentence"
     defaults = {
@@ -220,7 +220,7 @@ def caching_defaults(args: Any) -> None:
         "current_in_context": "no" if kind == "none" else "yes",
         "context_gradient_encoder": "yes" if kind in SIZES else "no",
         "context_gradient_sentences": GRADIENT_SENTENCES.get(kind, -1),
-        "context_fusion": "parallel" if sentence else "serial",
+        "context_fusion": "separate" if sentence else "serial",
     }
     for name, value in defaults.items():
         setattr(args, name, getattr(args, name, value))

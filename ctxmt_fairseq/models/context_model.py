@@ -156,13 +156,14 @@ def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", ga
     parser.add_argument(
         "--context-fusion",
         choices=FUSIONS,
-        help="how the decoder attends to source and context: one after the other, the sum, a second "
-        f"attention over the two, or one attention over all states (flat, alias concat) (default: {default})",
+        help="how the decoder attends to source and context: one after the other, the sum, two branches with "
+        "a layer norm each, a second attention over the two, or one attention over all states (flat, alias "
+        f"concat) (default: {default})",
     )
     parser.add_argument(
         "--context-gate",
         choices=("none", "branch"),
-        help=f"a gate on the context attention's output, one number per token (default: {gate})",
+        help=f"a gate on what comes from the context, one number per token (default: {gate})",
     )
 
 

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from ctxmt_fairseq.modules.context_attention import ContextAttention, ContextReader, only
 from ctxmt_fairseq.modules.gates import BranchGate, ResidualGate, SumGate
 
-FUSIONS = ("serial", "parallel", "hierarchical", "flat", "concat")
-LAYER_FUSIONS = FUSIONS[:3]  # the others join the states before the decoder, whose layers stay fairseq's
+FUSIONS = ("serial", "parallel", "separate", "hierarchical", "flat", "concat")
+LAYER_FUSIONS = FUSIONS[:4]  # the others join the states before the decoder, whose layers stay fairseq's
 GATES = ("none", "branch", "thesis", "zhang")
 Combine = Callable[[Tensor, Tensor], Tensor]
 
@@ -52,12 +52,15 @@ class _ContextLayer(ContextReader):
         x = (combine or self.residual_connection)(x, residual)
         return x if self.normalize_before else norm(x)
 
+    def gated(self: Any, branch: Tensor) -> Tensor:
+        """The context branch (T, B, D) through its gate; zeros in rows that have no context."""
+        if self.gate == "branch":
+            branch = self.context_gate(branch)
+        return only(self.context.present, branch)
+
     def attend_context(self: Any, x: Tensor, incremental_state: Any = None) -> Tensor:
         """The context branch (T, B, D)."""
-        attended = self.context_attn(x, self.context, incremental_state)
-        if self.gate == "branch":
-            attended = only(self.context.present, self.context_gate(attended))
-        return attended
+        return self.gated(self.context_attn(x, self.context, incremental_state))
 
     def context_sublayer(self: Any, x: Tensor, incremental_state: Any = None) -> Tensor:
         """Context attention as a sub-layer of its own; rows without context pass it by."""
@@ -146,10 +149,14 @@ class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
 
     Args:
         fusion: Libovicky et al. 2018: "serial" (two sub-layers), "parallel" (the sum of both in one
-            sub-layer) or "hierarchical" (a second attention over the two results).
-        gate: "branch" on the context attention's output (sequence shortening, equation 5); with serial fusion
-            also "thesis" on the residual of the sub-layer after context attention, or "zhang" on its own; or
-            "none".
+            sub-layer) or "hierarchical" (a second attention over the two results); or "separate" (sequence
+            shortening, section 5.2): two branches from the self-attention's output a, each with residual
+            connection and layer norm of its own, out = LN(a + SourceAttn(a)) + g LN(a + ContextAttn(a)) with
+            the gate g; rows without context have the first summand alone. With ``normalize_before``, of which
+            the paper says nothing, a counts once: out = a + SourceAttn(LN(a)) + g ContextAttn(LN(a)).
+        gate: "branch" on what comes from the context (sequence shortening, equation 5): the attention's
+            output, with separate fusion the branch; with serial fusion also "thesis" on the residual of the
+            sub-layer after context attention, or "zhang" on its own; or "none".
         context_first: serial fusion only: context attention before source attention (the thesis' code).
     """
 
@@ -158,7 +165,7 @@ class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
         heads, dropout = cfg.decoder.attention_heads, cfg.attention_dropout
         self.add_context_attention(self.embed_dim, heads, dropout, gate)
         self.fusion, self.context_first = fusion, context_first
-        if fusion == "serial":
+        if fusion in ("serial", "separate"):
             self.context_attn_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
         elif fusion == "hierarchical":
             self.context_fusion_attn = MultiheadAttention(
@@ -215,13 +222,28 @@ class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
         if serial and self.context_first:
             x = self.context_sublayer(x, incremental_state)
         after_context = self.combine_next if self.context_first else None
-        attend = attend_both if has_context and not serial else attend_source
+        separate = has_context and self.fusion == "separate"
+        branch = self.separate_branch(x, incremental_state) if separate else None
+        attend = attend_both if has_context and not (serial or separate) else attend_source
         x = self.sublayer(x, self.encoder_attn_layer_norm, attend, after_context)
+        if branch is not None:
+            x = x + branch
         if serial and not self.context_first:
             x = self.context_sublayer(x, incremental_state)
         after_context = None if self.context_first else self.combine_next
         x = self.sublayer(x, self.final_layer_norm, self.feed_forward, after_context)
         return x, source_weights, None
+
+    def separate_branch(self, x: Tensor, incremental_state: Any = None) -> Tensor:
+        """What separate fusion adds (T, B, D) from the self-attention's output; zeros without context."""
+        alone = (lambda attended, _: attended) if self.normalize_before else None  # x is in the sum already
+        branch = self.sublayer(
+            x,
+            self.context_attn_layer_norm,
+            lambda y: self.context_attn(y, self.context, incremental_state),
+            alone,
+        )
+        return self.gated(branch)
 
     def fuse(self, query: Tensor, source: Tensor, context: Tensor) -> Tensor:
         """Parallel or hierarchical combination of the two attentions; all (T, B, D)."""

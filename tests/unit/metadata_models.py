@@ -22,6 +22,7 @@ CASES = {
     "mtcue": (MTCUE, {}),
     "mtcue pre-norm": (MTCUE, PRE_NORM),
     "mtcue serial": (MTCUE, {"context_fusion": "serial"}),
+    "mtcue separate": (MTCUE, {"context_fusion": "separate", "context_gate": "branch"}),
     "mtcue hierarchical": (MTCUE, {"context_fusion": "hierarchical"}),
     "mtcue flat": (MTCUE, {"context_fusion": "flat"}),
     "mtcue gate": (MTCUE, {"context_gate": "branch"}),

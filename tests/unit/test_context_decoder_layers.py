@@ -23,7 +23,7 @@ from tests.unit.layer_batches import (
     stock_layer,
 )
 from tests.unit.multi_source_models import dataset, make
-from tests.unit.numpy_layers import array, attend, feed_forward, linear, sigmoid, sublayer
+from tests.unit.numpy_layers import array, attend, feed_forward, layer_norm, linear, sigmoid, sublayer
 
 SERIAL = [
     (order, gate)
@@ -113,11 +113,34 @@ def test_parallel_and_hierarchical_decoder_layer(fusion, gate, pre_norm):
         same(found, sublayer(x, layer.final_layer_norm, lambda y: feed_forward(layer, y), pre_norm))
 
 
+@both_norms
+@pytest.mark.parametrize("gate", ["none", "branch"])
+def test_separate_decoder_layer(gate, pre_norm):
+    """Sequence shortening, 4.3 and 5.2: two branches, each with its residual connection and layer norm; the
+    gate, one number for each token, is on the context's. Before the attentions the layer norms leave a in the
+    sum once."""
+    layer = decoder_layer("separate", gate, "", pre_norm)
+    assert gate == "none" or layer.context_gate.projection.weight.shape == (1, 128)
+    for row, found, a, source, context in rows_to_decode(layer, pre_norm):
+        x = sublayer(
+            a, layer.encoder_attn_layer_norm, lambda y, s=source: attend(layer.encoder_attn, y, s), pre_norm
+        )
+        if row != 1:
+            normed = layer_norm(layer.context_attn_layer_norm, a) if pre_norm else a
+            c = attend(layer.context_attn.attention, normed, context)
+            if not pre_norm:
+                c = layer_norm(layer.context_attn_layer_norm, a + c)
+            if gate == "branch":
+                c = sigmoid(linear(layer.context_gate.projection, c)) * c
+            x = x + c
+        same(found, sublayer(x, layer.final_layer_norm, lambda y: feed_forward(layer, y), pre_norm))
+
+
 @pytest.mark.parametrize(
     "fusion,gate,pre_norm",
     # After a post-norm layer's context attention a layer norm remains, whatever the gate says.
-    [("parallel", "branch", False), ("parallel", "branch", True), ("serial", "branch", True),
-     ("serial", "zhang", True)],
+    [("parallel", "branch", False), ("parallel", "branch", True), ("separate", "branch", False),
+     ("separate", "branch", True), ("serial", "branch", True), ("serial", "zhang", True)],
 )  # fmt: skip
 def test_a_decoder_layer_gated_to_the_source_is_the_stock_layer(fusion, gate, pre_norm):
     more = {"context_fusion": fusion, "context_gate": gate, **options(pre_norm)}

@@ -35,8 +35,7 @@ TABLE_5 = {
     "sentence-level": (64.42, ("transformer", TIED), 0, 0),
     "multi-encoder": (83.33, MULTI, 6 * LAYER, 0),
     "none": (71.25, None, CONTEXT + ROWS * D, 1024 - ROWS),
-    # Two parallel attentions share one layer norm here; in the paper's count the second has its own.
-    "sentence": (71.26, None, 6 * (ATTENTION + GATE) + ROWS * D, 1024 - ROWS + 6 * NORM // D),
+    "sentence": (71.26, None, CONTEXT + 6 * GATE + ROWS * D, 1024 - ROWS),
     "mean": (72.83, None, CONTEXT + (ROWS + 512) * D + BACK, 1024 - ROWS + 512),
     "max": (72.83, None, CONTEXT + (ROWS + 512) * D + BACK, 1024 - ROWS + 512),
     "linear": (73.35, None, CONTEXT + (ROWS + 512) * D + BACK + 2 * D * D + D, 1024 - ROWS + 512),
@@ -81,7 +80,13 @@ def test_context_encoder_transformer(depth, gate):
 
 @pytest.mark.parametrize(
     "fusion,new",
-    [("serial", CONTEXT), ("parallel", 6 * ATTENTION), ("hierarchical", 12 * ATTENTION), ("flat", 0)],
+    [
+        ("serial", CONTEXT),
+        ("separate", CONTEXT),
+        ("parallel", 6 * ATTENTION),
+        ("hierarchical", 12 * ATTENTION),
+        ("flat", 0),
+    ],
 )
 @pytest.mark.parametrize("encoder,layers", [("separate", 6), ("shared", 0), ("shared-token", 0)])
 def test_dual_encoder_transformer(fusion, new, encoder, layers):

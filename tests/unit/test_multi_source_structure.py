@@ -88,7 +88,7 @@ def test_orders_of_the_decoders_attentions():
     "kind,size,encoder,sentences,current,fusion,gate",
     [
         ("none", 2, "no", -1, "no", "serial", "none"),
-        ("sentence", 2, "no", -1, "yes", "parallel", "branch"),
+        ("sentence", 2, "no", -1, "yes", "separate", "branch"),
         ("mean", 2, "no", -1, "yes", "serial", "none"),
         ("max", 2, "no", -1, "yes", "serial", "none"),
         ("linear", 2, "no", -1, "yes", "serial", "none"),
@@ -108,7 +108,21 @@ def test_defaults_of_sequence_shortening(kind, size, encoder, sentences, current
 
 
 def test_the_gate_of_sentence_vectors_needs_an_attention_of_its_own():
-    for fusion, gate in (("serial", "branch"), ("concat", "none"), ("flat", "none")):
+    for fusion, gate in (("serial", "branch"), ("parallel", "branch"), ("concat", "none"), ("flat", "none")):
         args = argparse.Namespace(shortening="sentence", context_fusion=fusion)
         ARCH_CONFIG_REGISTRY["caching_transformer_tiny"](args)
         assert args.context_gate == gate
+
+
+def test_models_of_sentence_vectors_from_before_separate_branches():
+    """Their checkpoints name the former default: one layer norm for the sum of two attentions."""
+    before = make(
+        "caching_transformer", shortening="sentence", context_fusion="parallel", context_gate="branch"
+    )
+    now = make("caching_transformer", shortening="sentence")
+    assert before.decoder.layers[0].fusion == "parallel" and now.decoder.layers[0].fusion == "separate"
+    norms = {
+        f"decoder.layers.{n}.context_attn_layer_norm.{kind}" for n in (0, 1) for kind in ("weight", "bias")
+    }
+    assert set(now.state_dict()) - set(before.state_dict()) == norms
+    assert set(before.state_dict()) < set(now.state_dict())
