@@ -6,7 +6,13 @@ from collections import Counter
 import pytest
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, Convention, read_contrastive_set
+from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, contrastive_report
+from ctxmt_fairseq.evaluation.contrastive_sets import (
+    Candidate,
+    Convention,
+    read_contrastive_set,
+    read_contrastive_sets,
+)
 
 
 def write(path, *lines):
@@ -141,7 +147,7 @@ def test_bawden_anaphora(tmp_path):
     assert [example.phenomenon for example in result.examples] == ["anaphora f.sg", "anaphora m.sg"]
     assert [example.meta["quality"] for example in result.examples] == ["correct", "semi-correct"]
     assert first.source_before == second.source_before == ("I lost the key.",)
-    assert first.distance == second.distance == 1
+    assert first.distance == second.distance == 1  # where the twins' target contexts differ
 
 
 def test_bawden_lexical_choice_keeps_each_candidates_own_context(tmp_path):
@@ -151,6 +157,70 @@ def test_bawden_lexical_choice_keeps_each_candidates_own_context(tmp_path):
         Candidate(("La banque.",), "Au guichet !"),
     )
     assert (example.id, example.phenomenon, example.source) == ("3.1", "disambig", "To the bank!")
+
+
+def twins(*contexts):
+    """Examples of one current sentence after these contexts, source and target alike; the first is right with
+    a bank, the others with a shore."""
+    words = ("Au guichet !", "Au bord !")
+    return {
+        "type": "disambig",
+        "examples": [
+            {
+                "src": [*context, "To the bank!"],
+                "trg": {"correct": [*context, words[at > 0]], "incorrect": [*context, words[at == 0]]},
+            }
+            for at, context in enumerate(contexts)
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    "contexts, expected",
+    [
+        ((["River", "Then"], ["Money", "Then"]), [2, 2]),
+        ((["Then", "River"], ["Then", "Money"]), [1, 1]),
+        ((["River", "Then"], ["Money", "Now"]), [None, None]),  # either of the two
+        (
+            (["River", "Then"], ["Money", "Then"], ["Money", "Now"]),
+            [2, 2, None],
+        ),  # 2 in every twin of the first
+        ((["Then"], ["Then"]), [None, None]),  # nothing decides
+        ((["River"],), [None]),  # no twin
+        ((["River"], ["Then", "Money"]), [None, None]),  # not side by side
+    ],
+)
+def test_bawden_distance_is_where_twins_differ(tmp_path, contexts, expected):
+    result = read_contrastive_set(write_json(tmp_path / "set.json", {"1": twins(*contexts)}))
+    assert [example.distance for example in result.examples] == expected
+
+
+def test_bawden_twins_have_the_same_current_sentence(tmp_path):
+    block = twins(["River"], ["Money"])
+    block["examples"][1]["src"][-1] = "To the other bank!"
+    result = read_contrastive_set(write_json(tmp_path / "set.json", {"1": block}))
+    assert [example.distance for example in result.examples] == [None, None]
+
+
+def test_bawden_distances_are_told_apart_in_the_report(tmp_path):
+    """Right at distance 1 and by chance at distance 2: one line would hide both behind 75 %."""
+    blocks = {
+        "1": twins(["Then", "River"], ["Then", "Money"]),
+        "2": twins(["River", "Then"], ["Money", "Then"]),
+    }
+    result = read_contrastive_set(write_json(tmp_path / "set.json", blocks))
+    better = [CandidateScore(-1.0, 1, -1.0, 1), CandidateScore(-2.0, 1, -2.0, 1)]
+    report = contrastive_report(result, [better, better, better, better[::-1]])
+    accuracies = {name: tally["accuracy"] for name, tally in report.as_dict()["distances"].items()}
+    assert accuracies == {"1": 100, "2": 50} and report.as_dict()["accuracy"] == 75
+
+
+def test_bawden_candidates_must_differ_in_the_current_sentence(tmp_path):
+    blocks = anaphora()
+    for sentences in (blocks["7"]["src"], *(blocks["7"]["trg"][0][key] for key in ("correct", "incorrect"))):
+        sentences.append("Oh !")
+    path = write_json(tmp_path / "set.json", blocks)
+    assert f"{path}: block '7', target 1: expected candidates that differ in the last sentence" in error(path)
 
 
 def test_bawden_repeated_block_is_warned_about(tmp_path, caplog):
@@ -226,6 +296,29 @@ def test_voita_folder_takes_one_file_per_phenomenon(tmp_path):
     assert (result.name, counts) == ("sets", {"deixis": 2, "ellipsis_infl": 3, "lex_cohesion": 4})
     (tmp_path / "empty").mkdir()
     assert "expected files named deixis" in error(tmp_path / "empty")
+
+
+def test_voita_files_named_one_by_one_are_one_set(tmp_path):
+    names = ("ellipsis_vp", "deixis_test", "lex_cohesion_test", "ellipsis_infl")
+    paths = [write_json(tmp_path / f"{name}.json", [voita_record()] * n) for n, name in enumerate(names, 1)]
+    other = write_json(tmp_path / "lexical.json", lexical())
+    first, second = read_contrastive_sets([other, *paths])
+    assert (first.name, second.name) == ("lexical", "+".join(names))
+    assert {example.id for example in second.examples} == {
+        example.id for example in read_contrastive_set(tmp_path).examples
+    }
+    right, wrong = CandidateScore(-1.0, 1, -1.0, 1), CandidateScore(-2.0, 1, -2.0, 1)
+    scores = [
+        [wrong, right] if example.phenomenon == "deixis" else [right, wrong] for example in second.examples
+    ]
+    numbers = contrastive_report(second, scores).as_dict()
+    assert (numbers["disc"], numbers["disc_avg"]) == (20, 25)  # deixis: 2 of 10 examples, 1 of 4 phenomena
+
+
+@pytest.mark.parametrize("names", [("deixis_dev", "deixis_test"), ("deixis_test", "ellipsis")])
+def test_voita_files_that_are_no_parts_of_one_suite_stay_apart(tmp_path, names):
+    paths = [write_json(tmp_path / f"{name}.json", [voita_record()]) for name in names]
+    assert [one.name for one in read_contrastive_sets(paths)] == list(names)
 
 
 @pytest.mark.parametrize(

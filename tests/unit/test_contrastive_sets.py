@@ -1,6 +1,7 @@
 """Our own contrastive sets, how a format is found, round trips, and the counts of the public files."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -70,6 +71,20 @@ def test_jsonl(tmp_path):
     )
     assert example.candidates[1] == Candidate(("Regarde.",), "Il est arrivé.")
     assert (example.distance, example.meta) == (None, {"speaker": "female", "context": "source-next"})
+
+
+@pytest.mark.parametrize("where", ["README.md", "ctxmt_fairseq/cli/contrast.py"])
+def test_the_documented_example_is_readable(tmp_path, where):
+    """In both places it is broken into lines to be read; as one line it is a set."""
+    text = (Path(__file__).parents[2] / where).read_text(encoding="utf-8")
+    record = " ".join(re.search(r'\{"id": .*?"correct": 0\}', text, re.DOTALL).group().split())
+    (example,) = read_contrastive_set(write(tmp_path / "own.jsonl", record)).examples
+    assert (example.source, example.source_after, example.distance) == (
+        "It arrived.",
+        ("The letter did.",),
+        -1,
+    )
+    assert example.candidates[example.correct].current == "Elle est arrivée."
 
 
 @pytest.mark.parametrize(

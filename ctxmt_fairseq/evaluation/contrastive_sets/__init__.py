@@ -1,7 +1,7 @@
 """Contrastive sets: one reader per public format, one form for all of them."""
 
 from pathlib import Path
-from typing import Callable, Dict, Optional
+from typing import Callable, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.errors import BadInput
@@ -17,7 +17,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.json_files import load_json
 from ctxmt_fairseq.evaluation.contrastive_sets.opensubs import read_opensubs
-from ctxmt_fairseq.evaluation.contrastive_sets.voita import read_voita
+from ctxmt_fairseq.evaluation.contrastive_sets.voita import join_phenomena, read_voita
 
 __all__ = [
     "CONVENTIONS",
@@ -27,6 +27,7 @@ __all__ = [
     "ContrastiveSet",
     "Convention",
     "read_contrastive_set",
+    "read_contrastive_sets",
 ]
 
 FORMATS: Dict[str, Callable[..., ContrastiveSet]] = {
@@ -63,6 +64,18 @@ def read_contrastive_set(
     if documents is not None:
         raise BadInput(f"a documents folder goes with the format contrapro, found {format}", path)
     return FORMATS[format](path)
+
+
+def read_contrastive_sets(
+    paths: Sequence[PathLike], format: Optional[str] = None, documents: Optional[PathLike] = None
+) -> List[ContrastiveSet]:
+    """Read several; the phenomena of Voita et al. (2019) that are named file by file are one set, like a
+    folder of them.
+
+    Raises:
+        BadInput: see ``read_contrastive_set``.
+    """
+    return join_phenomena([read_contrastive_set(path, format, documents) for path in paths])
 
 
 def _detect(path: Path) -> str:

@@ -1,7 +1,8 @@
 """The discourse test sets of Bawden et al. (2018) and their Czech extension: JSON blocks."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Iterator, Tuple
+from typing import Any, Iterator, List, Optional, Set, Tuple
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -22,21 +23,62 @@ def read_bawden(path: Path) -> ContrastiveSet:
       translation against an ``incorrect`` one, with the pronoun's gender and number as ``type``;
     - lexical choice: ``examples``, each with its own source and a ``correct`` and ``incorrect`` target.
 
-    Each variant or example is one contrastive example. The phenomenon is ``anaphora m.sg`` and the like,
-    or the block's type (``disambig``, ``repet``). What decides the choice always stands in the
-    previous sentence (Bawden et al., section 3), so the distance is 1.
+    Each variant or example is one contrastive example, its last sentence the current one. The phenomenon is
+    ``anaphora m.sg`` and the like, or the block's type (``disambig``, ``repet``). The files give no distance:
+    it is that of the sentence in which an example differs from its twins, and unknown where that cannot be
+    told (see ``deciding_distance``).
 
     Scoring: sum over the current sentence. The suite's ``evaluate.py`` compares raw model scores of the
     current sentence's candidates.
 
     Raises:
-        BadInput: invalid JSON, or a block that lacks what its kind needs.
+        BadInput: invalid JSON, a block that lacks what its kind needs, or candidates that do not differ in
+            the current sentence.
     """
     blocks = load_json(path)
     if not isinstance(blocks, dict) or not blocks:
         raise BadInput("expected an object of numbered blocks", path)
-    examples = tuple(example for name in blocks for example in _block(path, name, blocks[name]))
-    return ContrastiveSet(path.stem, "bawden", examples, Convention("sum", "current"))
+    examples: List[ContrastiveExample] = []
+    for name in blocks:
+        block = list(_block(path, name, blocks[name]))
+        examples += (replace(example, distance=deciding_distance(example, block)) for example in block)
+    return ContrastiveSet(path.stem, "bawden", tuple(examples), Convention("sum", "current"))
+
+
+def deciding_distance(example: ContrastiveExample, block: List[ContrastiveExample]) -> Optional[int]:
+    """How many sentences back stands what decides an example; None where its block does not tell.
+
+    An example's twins have the same current sentence and another right translation of it. What decides stands
+    where the context differs from a twin's, on the source or the target side; with several twins, where it
+    differs from every one. If that is one sentence, it is the one.
+    """
+    twins = [other for other in block if _twins(example, other)]
+    differing = [_differences(example, twin) for twin in twins]
+    decisive = set.intersection(*differing) if differing else set()
+    return decisive.pop() if len(decisive) == 1 else None
+
+
+def _twins(one: ContrastiveExample, other: ContrastiveExample) -> bool:
+    """Whether only the context can tell which translation is right where."""
+    return (
+        one.source == other.source
+        and len(one.source_before) == len(other.source_before)
+        and one.candidates[one.correct].current != other.candidates[other.correct].current
+    )
+
+
+def _differences(one: ContrastiveExample, other: ContrastiveExample) -> Set[int]:
+    """Distances of the context sentences that are not the same."""
+    sides = (
+        (one.source_before, other.source_before),
+        (one.candidates[one.correct].before, other.candidates[other.correct].before),
+    )
+    return {
+        len(mine) - at
+        for mine, yours in sides
+        for at, (a, b) in enumerate(zip(mine, yours, strict=True))
+        if a != b
+    }
 
 
 def _block(path: Path, name: str, block: Any) -> Iterator[ContrastiveExample]:
@@ -62,6 +104,11 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
         if len(text) != len(source):
             raise place.error(f"expected {len(source)} sentences at {key!r}, as in 'src', found {len(text)}")
         candidates += (Candidate(tuple(text[:-1]), text[-1]),)
+    if candidates[0].current == candidates[1].current:
+        raise place.error(
+            "expected candidates that differ in the last sentence, which is the current one and is scored; "
+            f"found {text[-1]!r} in both"
+        )
     return make_example(
         place,
         id=id,
@@ -70,6 +117,6 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
         candidates=candidates,
         correct=0,
         phenomenon=phenomenon,
-        distance=1,
+        distance=None,
         meta={"quality": quality},
     )

@@ -1,7 +1,7 @@
 """The English-Russian consistency sets of Voita et al. (2019): JSON lists of joined sentences."""
 
 from pathlib import Path
-from typing import Any, List
+from typing import Any, List, Sequence
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -23,7 +23,7 @@ def read_voita(path: Path) -> ContrastiveSet:
 
     ``src`` and each of ``dst`` hold sentences joined by ``_eos``, the last one current. The phenomenon
     comes from the file's name. In a folder, ``NAME_test.json`` goes before ``NAME_dev.json``; all four
-    phenomena together give the Disc. of focused concatenation's table 1.
+    phenomena together give the Disc. of focused concatenation's table 1 (files: see ``join_phenomena``).
 
     Scoring: sum over the current sentence. The suite's scoring notebooks take the summed loss of the last
     sentence; as an example's candidates share their context, the window's sum ranks them alike.
@@ -40,6 +40,25 @@ def read_voita(path: Path) -> ContrastiveSet:
         phenomenon = next((name for name in PHENOMENA if file.stem.startswith(name)), file.stem)
         examples += (_example(file, phenomenon, number, record) for number, record in enumerate(records, 1))
     return ContrastiveSet(path.stem, "voita", tuple(examples), Convention("sum", "current"))
+
+
+def join_phenomena(sets: Sequence[ContrastiveSet]) -> List[ContrastiveSet]:
+    """The same sets, but files of different ``PHENOMENA`` become one, as those of a folder are.
+
+    The one stands where the first of them stood; its name is theirs, joined by "+". Two files of one
+    phenomenon (its dev and its test set) are no parts of one suite: then all stay as they are.
+    """
+    parts = [one for one in sets if one.format == "voita" and _phenomena(one) <= set(PHENOMENA)]
+    found = [name for part in parts for name in _phenomena(part)]
+    if len(parts) < 2 or len(found) > len(set(found)):
+        return list(sets)
+    examples = tuple(example for part in parts for example in part.examples)
+    whole = ContrastiveSet("+".join(part.name for part in parts), "voita", examples, parts[0].convention)
+    return [whole if one is parts[0] else one for one in sets if one not in parts[1:]]
+
+
+def _phenomena(contrastive_set: ContrastiveSet) -> set:
+    return {example.phenomenon for example in contrastive_set.examples}
 
 
 def _files(folder: Path) -> List[Path]:
