@@ -2,6 +2,10 @@
 
 import logging
 
+from ctxmt_fairseq import edge
+
+edge.hook_commands()  # first: what follows takes seconds, in which a command may be interrupted
+
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
 
 from ctxmt_fairseq import fairseq_fixes  # noqa: E402

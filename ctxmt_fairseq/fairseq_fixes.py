@@ -21,15 +21,12 @@ import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data.iterators import BackgroundConsumer
 
-from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+from ctxmt_fairseq.edge import fairseq_command
+from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 
-_EVALUATION_COMMANDS = [
-    form.format(command)
-    for form in ("fairseq-{}", "fairseq_cli/{}.py")
-    for command in ("generate", "interactive", "validate")
-]
+_EVALUATION_COMMANDS = ("generate", "interactive", "validate")
 
 
 def allow_checkpoint_globals() -> None:
@@ -110,7 +107,6 @@ def peek(path: Path) -> Any:
         raise BadInput(f"expected a checkpoint: {str(error).splitlines()[0]}", path) from None
 
 
-@exit_on_bad_input
 def task_from_checkpoint(argv: List[str]) -> None:
     """Add the checkpoint's ``--task`` to a generation or validation command that names none.
 
@@ -125,8 +121,7 @@ def task_from_checkpoint(argv: List[str]) -> None:
     parser.add_argument("--path")
     parser.add_argument("--task")
     known, _ = parser.parse_known_args(argv[1:])
-    program = Path(argv[0])
-    if not known.path or not {program.stem, "/".join(program.parts[-2:])} & set(_EVALUATION_COMMANDS):
+    if not known.path or fairseq_command(argv[0]) not in _EVALUATION_COMMANDS:
         return
     saved = peek(Path(known.path.split(os.pathsep)[0]))
     task = _saved_task(saved)

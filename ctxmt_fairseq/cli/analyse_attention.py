@@ -11,6 +11,7 @@ Example: ctxmt analyse attention checkpoint_best.pt --document talk.en --line 12
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import positive_int
     from ctxmt_fairseq.cli.sentence_options import add_sentence_options
 
     parser.add_argument(
@@ -19,7 +20,7 @@ def add_arguments(parser) -> None:
         help="whose attention (default: the encoder's, if it attends to context)",
     )
     parser.add_argument(
-        "--layer", type=int, metavar="N", help="from 1 (default: the last that attends to context)"
+        "--layer", type=positive_int, metavar="N", help="from 1 (default: the last that attends to context)"
     )
     parser.add_argument(
         "--target",

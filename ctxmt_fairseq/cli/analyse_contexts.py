@@ -16,6 +16,7 @@ Example: ctxmt analyse contexts mtcue.pt --texts contexts.tsv --output contexts.
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
+    from ctxmt_fairseq.cli.option_types import seed
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     texts = parser.add_argument_group("contexts")
@@ -29,7 +30,7 @@ def add_arguments(parser) -> None:
         action="store_true",
         help="the model takes the texts for the previous sentence, not for metadata",
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the maps (default: 1)")
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="of the maps (default: 1)")
     parser.add_argument(
         "--output",
         metavar="FILE.png",
@@ -52,8 +53,6 @@ def run(args) -> None:
 
     if args.texts is not None and args.split is not None or not (args.texts or args.split or args.scores):
         raise BadInput("expected --texts, --split or --scores, and not the first two together")
-    if not 0 <= args.seed < 2**32:
-        raise BadInput(f"--seed {args.seed}: expected a number from 0 to {2**32 - 1}")
     check_output(args.output)
     check_umap()
     scores = read_formality_scores(args.scores) if args.scores else {}

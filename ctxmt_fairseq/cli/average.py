@@ -9,8 +9,10 @@ from pathlib import Path
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import positive_int
+
     parser.add_argument("save_dir", metavar="SAVE_DIR", type=Path, help="fairseq-train's --save-dir")
-    parser.add_argument("--count", type=int, default=5, metavar="N", help="how many (default 5)")
+    parser.add_argument("--count", type=positive_int, default=5, metavar="N", help="how many (default 5)")
     parser.add_argument(
         "--around", choices=["best", "last"], default="best", help="nearest to which one (default best)"
     )

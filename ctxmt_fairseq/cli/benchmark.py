@@ -24,6 +24,8 @@ MEASUREMENTS = ("train", "decode", "contrast", "index", "runs", "cache", "memory
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import positive_int
+
     parser.add_argument(
         "measurements",
         metavar="MEASUREMENT",
@@ -33,14 +35,14 @@ def add_arguments(parser) -> None:
     parser.add_argument("--size", choices=("tiny", "iwslt", "base"), default="tiny", help="default: tiny")
     parser.add_argument(
         "--repeats",
-        type=int,
+        type=positive_int,
         default=5,
         metavar="N",
         help="pairs of runs; at most 3 where every run is a process (default: %(default)s)",
     )
     parser.add_argument(
         "--sentences",
-        type=int,
+        type=positive_int,
         default=42_000_000,
         metavar="N",
         help="size of the corpus to index (default: %(default)s)",
@@ -59,9 +61,6 @@ def run(args) -> None:
     for name in args.measurements:
         if name not in MEASUREMENTS:
             raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
-    for option in ("repeats", "sentences"):
-        if getattr(args, option) < 1:
-            raise BadInput(f"--{option} {getattr(args, option)}: expected 1 or more")
     names = args.measurements or MEASUREMENTS
     comparisons = measure(names, args.size, args.repeats, args.sentences, args.cpu)
     print(machine(args.cpu) + "\n")

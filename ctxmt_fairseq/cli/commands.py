@@ -1,8 +1,23 @@
-"""Subcommands from a table."""
+"""The parsers of command lines, and subcommands from a table."""
 
 import argparse
 import importlib
-from typing import Dict
+from typing import Any, Dict, NoReturn
+
+from ctxmt_fairseq.errors import BadInput
+
+
+class CommandParser(argparse.ArgumentParser):
+    """argparse's, but an option is written in full, and a wrong command line is bad input as any other.
+
+    Abbreviations would mean something else as soon as another option begins alike.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, allow_abbrev=False, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(f"{message} (see {self.prog} --help)")
 
 
 def add_commands(parser: argparse.ArgumentParser, dest: str, prefix: str, commands: Dict[str, str]) -> None:

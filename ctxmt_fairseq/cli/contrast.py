@@ -29,6 +29,7 @@ from typing import List
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
+    from ctxmt_fairseq.cli.option_types import positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
     parser.add_argument("sets", metavar="SET", nargs="+", help="files or folders, see above")
@@ -36,7 +37,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--documents", metavar="DIR", help="ContraPro's context documents")
     parser.add_argument("--reduction", choices=("sum", "mean"), help="(default: the suite's own)")
     parser.add_argument("--span", choices=("current", "window"), help="(default: the suite's own)")
-    parser.add_argument("--max-tokens", type=int, default=4000, metavar="N", help="tokens per batch")
+    parser.add_argument("--max-tokens", type=positive_int, default=4000, metavar="N", help="tokens per batch")
     parser.add_argument(
         "--json",
         metavar="FILE",

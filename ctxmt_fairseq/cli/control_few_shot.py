@@ -21,6 +21,8 @@ from typing import List, Optional
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import name, seed
+
     parser.add_argument("prefix", metavar="PREFIX", help="of PREFIX.meta.jsonl and the text beside it")
     parser.add_argument("--attributes", metavar="NAMES", required=True, help="fields, joined by commas")
     parser.add_argument(
@@ -29,8 +31,8 @@ def add_arguments(parser) -> None:
         required=True,
         help="examples per combination, joined by commas: 0,1,5,30,all",
     )
-    parser.add_argument("--out", metavar="DIR", required=True, help="a new or empty folder")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the draw (default: 1)")
+    parser.add_argument("--out", type=name, metavar="DIR", required=True, help="a new or empty folder")
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="of the draw (default: 1)")
     parser.add_argument("--sentences", metavar="FILE", help="JSON: attribute -> value -> sentence")
 
 

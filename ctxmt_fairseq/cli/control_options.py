@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterable
 def add_evaluation_options(parser: Any) -> None:
     """The options of the search, of the result's files, and of the model."""
     from ctxmt_fairseq.cli.model_options import add_model_options
+    from ctxmt_fairseq.cli.option_types import beam, number, positive_int
 
     parser.add_argument(
         "--unspaced", action="store_true", help="a language without spaces: phrases are found anywhere"
@@ -24,9 +25,11 @@ def add_evaluation_options(parser: Any) -> None:
         "--setting", metavar="FILE", help="the setting.json of the training, which ctxmt control plot needs"
     )
     search = parser.add_argument_group("search")
-    search.add_argument("--beam", type=int, default=5)
-    search.add_argument("--lenpen", type=float, default=1.0, help="length penalty")
-    search.add_argument("--batch-size", type=int, default=32, metavar="N", help="sentences side by side")
+    search.add_argument("--beam", type=beam, default=5)
+    search.add_argument("--lenpen", type=number(-100, 100), default=1.0, help="length penalty")
+    search.add_argument(
+        "--batch-size", type=positive_int, default=32, metavar="N", help="sentences side by side"
+    )
     add_model_options(parser)
 
 
@@ -45,8 +48,7 @@ def read_setting(args: Any) -> Any:
     Raises:
         BadInput: not the file of a few-shot setting.
     """
-    from ctxmt_fairseq.evaluation.contrastive_sets.examples import Place
-    from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, load_json
+    from ctxmt_fairseq.data.json_files import Place, get, load_json
 
     if args.setting is None:
         return None
@@ -63,13 +65,9 @@ def load_translate(args: Any) -> Any:
     """
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.data.documents import Documents
-    from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.generation.document_translation import DocumentTranslator
     from ctxmt_fairseq.generation.translate_texts import translate_texts
 
-    for name in ("beam", "batch_size"):
-        if getattr(args, name) < 1:
-            raise BadInput(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
     loaded = load_from_options(args)
     search = argparse.Namespace(beam=args.beam, lenpen=args.lenpen)
     translator = DocumentTranslator(loaded, search, width=args.batch_size)

@@ -9,8 +9,10 @@ Example: ctxmt control plot mtcue-*.json tagging-*.json --out few-shot.png
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import name
+
     parser.add_argument("results", metavar="RESULT", nargs="+", help="JSON files")
-    parser.add_argument("--out", metavar="FILE.png", required=True, help="the picture")
+    parser.add_argument("--out", type=name, metavar="FILE.png", required=True, help="the picture")
 
 
 def run(args) -> None:

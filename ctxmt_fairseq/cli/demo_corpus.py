@@ -11,24 +11,33 @@ from pathlib import Path
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import positive_int, seed
+
     parser.add_argument("directory", metavar="DIR", type=Path, help="a new or empty folder")
-    parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=1, help="default: %(default)s")
     parser.add_argument(
-        "--documents", type=int, default=8000, metavar="N", help="training documents (default: %(default)s)"
+        "--documents",
+        type=positive_int,
+        default=8000,
+        metavar="N",
+        help="training documents (default: %(default)s)",
     )
     parser.add_argument(
         "--evaluation-documents",
-        type=int,
+        type=positive_int,
         default=200,
         metavar="N",
         help="documents in valid, and in test (default: %(default)s)",
     )
     parser.add_argument(
-        "--document-length", type=int, metavar="N", help="sentences of every document (default: 4 to 8)"
+        "--document-length",
+        type=positive_int,
+        metavar="N",
+        help="sentences of every document (default: 4 to 8)",
     )
     parser.add_argument(
         "--examples",
-        type=int,
+        type=positive_int,
         default=300,
         metavar="N",
         help="examples per contrastive set, an even number (default: %(default)s)",

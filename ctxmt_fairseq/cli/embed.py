@@ -22,9 +22,11 @@ from ctxmt_fairseq.data.text_encoders import BATCH, DEFAULT_ENCODER
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import name, non_negative_int, positive_int
+
     parser.add_argument("data", metavar="DATA", help="a data folder of ctxmt preprocess")
     add_split_options(parser)
-    parser.add_argument("--out", metavar="DIR", help="the store's folder (default: DATA/contexts)")
+    parser.add_argument("--out", type=name, metavar="DIR", help="the store's folder (default: DATA/contexts)")
     parser.add_argument(
         "--encoder",
         default=DEFAULT_ENCODER,
@@ -45,7 +47,7 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument(
         "--batch-size",
-        type=int,
+        type=positive_int,
         default=BATCH,
         metavar="N",
         help="texts encoded together (default: %(default)s)",
@@ -53,7 +55,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
     parser.add_argument(
         "--dry-run",
-        type=int,
+        type=non_negative_int,
         nargs="?",
         const=3,
         metavar="N",
@@ -67,13 +69,8 @@ def run(args) -> None:
 
     from ctxmt_fairseq.corpora.embed import Request, embed
     from ctxmt_fairseq.corpora.embed_preview import preview, preview_text
-    from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.output import write_whole
 
-    if args.batch_size < 1:
-        raise BadInput(f"--batch-size {args.batch_size}: expected 1 or more")
-    if args.dry_run is not None and args.dry_run < 0:
-        raise BadInput(f"--dry-run {args.dry_run}: expected 0 or more")
     fields = {None: None, "all": None, "none": []}.get(args.fields, (args.fields or "").split(","))
     request = Request(args.data, splits_of(args), fields, not args.no_sentences, args.blank_lines)
     out = args.out or str(Path(args.data) / "contexts")

@@ -1,13 +1,13 @@
 """The console script ``ctxmt``: finds the subcommand and ends cleanly on bad input."""
 
-import argparse
 import os
 import sys
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.commands import CommandParser, add_commands
 from ctxmt_fairseq.cli.quiet import quiet_libraries
-from ctxmt_fairseq.errors import exit_on_bad_input
+from ctxmt_fairseq.edge import BAD_INPUT, exit_code
+from ctxmt_fairseq.errors import BadInput
 
 COMMANDS = {
     "demo-corpus": "write a small English-French corpus whose phenomena need context",
@@ -25,21 +25,41 @@ COMMANDS = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
+def parser() -> CommandParser:
+    top = CommandParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
     add_commands(top, "command", "ctxmt_fairseq.cli.", COMMANDS)
     return top
 
 
-@exit_on_bad_input
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run one subcommand; returns the exit code (2 for bad input, 1 where nobody reads the output on)."""
+    """Run one subcommand; returns the exit code (1 where nobody reads the output on, 130 for Ctrl-C).
+
+    Raises:
+        SystemExit: with code 2, for bad input.
+    """
     quiet_libraries()
-    args = parser().parse_args(argv)
     try:
+        args = parser().parse_args(_checked(sys.argv[1:] if argv is None else argv))
         code = args.run(args) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except (Exception, KeyboardInterrupt) as error:
+        stopped = exit_code(error)
+        if stopped is None:
+            raise
+        if stopped == BAD_INPUT:
+            raise SystemExit(stopped) from None
+        return stopped
     return code
+
+
+def _checked(argv: List[str]) -> List[str]:
+    """Raises BadInput: an argument that could not be written to a file again."""
+    for argument in argv:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise BadInput(f"expected arguments in UTF-8, found {argument!r}") from None
+    return argv

@@ -5,14 +5,24 @@ from typing import Any
 
 def add_model_options(parser: Any) -> None:
     """``--data``, ``--cpu`` and the context options that override the checkpoint's."""
+    from ctxmt_fairseq.cli.option_types import names, non_negative_int
+
     group = parser.add_argument_group("model")
-    group.add_argument("--data", metavar="DIR", help="data folder (default: the one of the training)")
-    group.add_argument("--cpu", action="store_true", help="do not use a GPU")
-    group.add_argument("--source-context", type=int, metavar="N", help="previous source sentences")
-    group.add_argument("--source-context-after", type=int, metavar="N", help="following source sentences")
-    group.add_argument("--target-context", type=int, metavar="N", help="previous target sentences")
     group.add_argument(
-        "--target-context-on-source", type=int, metavar="N", help="the same, on the source side"
+        "--data", type=names, metavar="DIR", help="data folder (default: the one of the training)"
+    )
+    group.add_argument("--cpu", action="store_true", help="do not use a GPU")
+    group.add_argument(
+        "--source-context", type=non_negative_int, metavar="N", help="previous source sentences"
+    )
+    group.add_argument(
+        "--source-context-after", type=non_negative_int, metavar="N", help="following source sentences"
+    )
+    group.add_argument(
+        "--target-context", type=non_negative_int, metavar="N", help="previous target sentences"
+    )
+    group.add_argument(
+        "--target-context-on-source", type=non_negative_int, metavar="N", help="the same, on the source side"
     )
     group.add_argument("--context-selection", metavar="NAME", help="document, random, empty, absent, ...")
     group.add_argument("--metadata-fields", metavar="NAMES", help="all, none, or names joined by commas")

@@ -12,10 +12,12 @@ from ctxmt_fairseq.cli.split_options import add_split_options, splits_of
 
 
 def add_arguments(parser) -> None:
-    parser.add_argument("--source-lang", required=True, metavar="SRC")
-    parser.add_argument("--target-lang", required=True, metavar="TGT")
+    from ctxmt_fairseq.cli.option_types import language, name, positive_int, share, workers
+
+    parser.add_argument("--source-lang", required=True, type=language, metavar="SRC")
+    parser.add_argument("--target-lang", required=True, type=language, metavar="TGT")
     add_split_options(parser)
-    parser.add_argument("--out", required=True, metavar="DATA", help="the data folder to make")
+    parser.add_argument("--out", required=True, type=name, metavar="DATA", help="the data folder to make")
     parser.add_argument(
         "--overwrite", action="store_true", help="replace DATA if it is a data folder, with all that is in it"
     )
@@ -24,7 +26,7 @@ def add_arguments(parser) -> None:
         action="store_true",
         help="a blank line on both sides ends a document; there are no ids",
     )
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes and threads")
+    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes and threads")
 
     group = parser.add_argument_group("vocabulary, by default learned from the training text")
     sides = group.add_mutually_exclusive_group()
@@ -40,14 +42,14 @@ def add_arguments(parser) -> None:
     )
     group.add_argument(
         "--vocab-size",
-        type=int,
+        type=positive_int,
         metavar="N",
         help="pieces of each subword model (default 8000); with --no-subwords the words kept (default all)",
     )
     group.add_argument("--spm-type", choices=["unigram", "bpe"], default="unigram", help="default unigram")
     group.add_argument(
         "--character-coverage",
-        type=float,
+        type=share,
         default=1.0,
         metavar="P",
         help="share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",

@@ -9,6 +9,8 @@ import json
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.option_types import non_negative_int
+
     parser.add_argument("hypothesis", metavar="HYP", help="the translation, one sentence per line")
     parser.add_argument("references", metavar="REF", nargs="+", help="references, line by line as HYP")
     parser.add_argument("--docids", metavar="FILE", help="document ids, one per line: adds BLEU by documents")
@@ -18,7 +20,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--bootstrap",
         metavar="N",
-        type=int,
+        type=non_negative_int,
         default=0,
         help="95 %% intervals from N samples; the seed, 12345 or SACREBLEU_SEED, is in the signature",
     )
@@ -30,7 +32,7 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation import metrics
     from ctxmt_fairseq.evaluation.output import write_whole
 
-    if args.bootstrap < 0 or args.bootstrap == 1:
+    if args.bootstrap == 1:
         raise BadInput(f"expected at least 2 samples for --bootstrap, or 0 for none, found {args.bootstrap}")
     translation = metrics.read_translation(args.hypothesis, args.references, args.docids, args.current)
     scores = metrics.score_translation(translation, args.tokenize, args.lowercase, args.bootstrap)

@@ -10,6 +10,7 @@ def add_sentence_options(parser: Any, context: bool) -> None:
         context: whether the sentence's context matters.
     """
     from ctxmt_fairseq.cli.model_options import add_model_options
+    from ctxmt_fairseq.cli.option_types import positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     text = parser.add_argument_group("text: --sentence or --document")
@@ -28,7 +29,9 @@ def add_sentence_options(parser: Any, context: bool) -> None:
             help="what else is known (models of the task metadata_context); repeated for more",
         )
     text.add_argument("--document", metavar="FILE", help="source text, blank lines between documents")
-    text.add_argument("--line", type=int, metavar="N", help="of FILE, from 1 (default: its last sentence)")
+    text.add_argument(
+        "--line", type=positive_int, metavar="N", help="of FILE, from 1 (default: its last sentence)"
+    )
     parser.add_argument(
         "--output",
         metavar="FILE.png",

@@ -16,13 +16,16 @@ import argparse
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
+    from ctxmt_fairseq.cli.option_types import beam, name, non_negative_int, number, positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
     parser.add_argument("input", metavar="INPUT", help="source text")
     parser.add_argument("--docids", metavar="FILE", help="one document id per line of INPUT")
     parser.add_argument("--current", metavar="FILE", help="0 (context only, not translated) or 1 per line")
     parser.add_argument("--json-lines", action="store_true", help="INPUT holds JSON lines")
-    parser.add_argument("--output", metavar="FILE", help="(default: stdout); an interrupted run is resumed")
+    parser.add_argument(
+        "--output", type=name, metavar="FILE", help="(default: stdout); an interrupted run is resumed"
+    )
     parser.add_argument("--decoding", choices=("prefix", "window"), default="prefix",
                         help="force the target context, or decode the whole target window")  # fmt: skip
     parser.add_argument("--target-context-from", metavar="FILE",
@@ -34,17 +37,17 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--keep-sentence", choices=("current", "first"), help="sentence of the decoded window"
     )
-    parser.add_argument("--documents-at-once", type=int, default=16, metavar="N", help="batch size")
+    parser.add_argument("--documents-at-once", type=positive_int, default=16, metavar="N", help="batch size")
     search = parser.add_argument_group("search")
-    search.add_argument("--beam", type=int, default=5)
-    search.add_argument("--lenpen", type=float, default=1.0, help="length penalty")
+    search.add_argument("--beam", type=beam, default=5)
+    search.add_argument("--lenpen", type=number(-100, 100), default=1.0, help="length penalty")
     search.add_argument(
-        "--max-len-a", type=float, default=0, help="at most a x + b tokens for x in the source"
+        "--max-len-a", type=number(0, 1000), default=0, help="at most a x + b tokens for x in the source"
     )
-    search.add_argument("--max-len-b", type=int, default=200)
-    search.add_argument("--min-len", type=int, default=1)
-    search.add_argument("--unkpen", type=float, default=0)
-    search.add_argument("--no-repeat-ngram-size", type=int, default=0)
+    search.add_argument("--max-len-b", type=non_negative_int, default=200)
+    search.add_argument("--min-len", type=non_negative_int, default=1)
+    search.add_argument("--unkpen", type=number(-1e6, 1e6), default=0)
+    search.add_argument("--no-repeat-ngram-size", type=non_negative_int, default=0)
     search.add_argument("--scores", action="store_true", help="print each sentence's score before a tab")
     add_model_options(parser)
 
@@ -88,9 +91,6 @@ def run(args) -> None:
     from ctxmt_fairseq.generation.document_translation import DocumentTranslator
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
 
-    for name in ("beam", "documents_at_once"):
-        if getattr(args, name) < 1:
-            raise BadInput(f"--{name.replace('_', '-')} {getattr(args, name)}: expected 1 or more")
     documents = read_input(args)
     metadata = read_metadata(args, documents)
     loaded = load_from_options(args)

@@ -6,6 +6,8 @@ maximal run of equal ids (design: "Text data").
 
 import itertools
 import logging
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Iterator, List, Optional, Sequence, Tuple, Union
@@ -17,23 +19,56 @@ from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
+LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata, and safe to hold
 
 
 def iterate_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a UTF-8 text file without their newline; only ``\\n`` ends a line.
+    """The lines of a UTF-8 text file without their newline; only ``\n`` ends a line.
 
     Raises:
-        BadInput: no such file, invalid UTF-8, or a NUL byte.
+        BadInput: no such file, no regular file, invalid UTF-8, a NUL byte, or a line of more than
+            ``LONGEST_LINE`` bytes.
     """
-    with _open(path) as stream:
-        for number, raw in enumerate(stream, 1):
+    with open_file(path) as stream:
+        for number, raw in enumerate(_raw_lines(stream, path), 1):
             yield _decode(raw, path, number)
 
 
-def _open(path: PathLike) -> BinaryIO:
-    if not Path(path).is_file():
-        raise BadInput("no such file", path)
-    return open(path, "rb")
+def open_file(path: PathLike) -> BinaryIO:
+    """A regular file, for reading.
+
+    Raises:
+        BadInput: there is none, or it may not be read.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # said before a pipe without a writer is waited for
+            raise BadInput("expected a file, found a folder, a pipe or a device", path)
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise BadInput("no such file", path) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise BadInput(f"cannot be read: {getattr(error, 'strerror', error)}", path) from None
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        BadInput: see ``open_file``.
+    """
+    with open_file(path) as stream:
+        return stream.read()
+
+
+def _raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
+    """The lines with their newlines."""
+    for number in itertools.count(1):
+        raw = stream.readline(LONGEST_LINE + 1)
+        if len(raw) > LONGEST_LINE:
+            raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
+        if not raw:
+            return
+        yield raw
 
 
 def _decode(raw: bytes, path: PathLike, number: int) -> str:
@@ -113,8 +148,8 @@ class Documents:
         seen = set()
         returning: Optional[Tuple[str, int]] = None
         count, previous, previous_raw = 0, None, None
-        with _open(path) as stream:
-            for count, raw in enumerate(stream, 1):
+        with open_file(path) as stream:
+            for count, raw in enumerate(_raw_lines(stream, path), 1):
                 if raw == previous_raw:  # most lines: not worth decoding
                     continue
                 line, previous_raw = _decode(raw, path, count), raw

@@ -1,10 +1,10 @@
 """Metadata as files have it, and the text that is embedded for a value (MTCue, section 3.1 and table 2)."""
 
-import json
 import re
 from typing import Dict, Optional
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import parse_json
 from ctxmt_fairseq.errors import BadInput
 
 NON_VALUES = frozenset(
@@ -33,13 +33,9 @@ def parse_metadata(line: str, path: PathLike, number: int) -> Dict[str, str]:
         path, number: where the line stands, for the error.
 
     Raises:
-        BadInput: no JSON object of strings, or text with half a character.
+        BadInput: no JSON object of strings.
     """
-    try:
-        fields = json.loads(line)
-        json.dumps(fields, ensure_ascii=False).encode()
-    except ValueError:  # of which an encoding error is a kind
-        fields = None
+    fields = parse_json(line, path, number)
     if not isinstance(fields, dict) or not all(isinstance(value, str) for value in fields.values()):
         raise BadInput("expected a JSON object of strings", path, number)
     return fields

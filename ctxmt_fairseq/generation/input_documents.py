@@ -1,12 +1,12 @@
 """The text files that ``ctxmt translate`` reads, and the line of the output that each sentence belongs to."""
 
-import json
 from dataclasses import dataclass
 from typing import Dict, List, Optional
 
 import numpy as np
 
 from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_sentences
+from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.data.metadata_text import parse_metadata
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
@@ -85,18 +85,17 @@ def read_json_lines(path: PathLike) -> InputDocuments:
         BadInput: a line that is not such an object.
     """
     sentences, ids, flags = [], [], []
-    for number, line in enumerate(iterate_lines(path), 1):
-        try:
-            record = json.loads(line)
-            source, document, current = record["source"], record["document"], record.get("current", True)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise BadInput('expected {"source": ..., "document": ...}', path, number) from None
-        if not isinstance(source, str) or not str(document).strip() or not isinstance(current, bool):
-            raise BadInput("expected a text, a non-empty document id and true or false", path, number)
+    for place, record in json_lines(path):
+        source = get(place, record, "source", str)
+        if "document" not in record:
+            raise place.error('expected {"source": ..., "document": ...}')
+        document, current = record["document"], record.get("current", True)
+        if not isinstance(document, (str, int)) or not str(document).strip() or not isinstance(current, bool):
+            raise place.error("expected a text, a non-empty document id and true or false")
         if "\n" in source or "\0" in source:
-            raise BadInput("expected a single line of text in source", path, number)
+            raise place.error("expected a single line of text in source")
         if SEPARATOR in source.split():
-            raise BadInput(f"expected text, found the symbol {SEPARATOR}", path, number)
+            raise place.error(f"expected text, found the symbol {SEPARATOR}")
         sentences.append(source.strip())
         ids.append(str(document))
         flags.append(current)

@@ -17,7 +17,7 @@ from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
 from ctxmt_fairseq.data.windows import ContextOptions
-from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import WindowCount
 from ctxmt_fairseq.generation.input_documents import read_flags
 from ctxmt_fairseq.generation.interactive import InteractiveDocument, OneByOneDataset
@@ -58,11 +58,6 @@ class ContextTask(TranslationTask):
         self.document = InteractiveDocument(self)
         self._check()
 
-    @classmethod
-    @exit_on_bad_input
-    def setup_task(cls, cfg, **kwargs):
-        return super().setup_task(cfg, **kwargs)
-
     # ---- options ---------------------------------------------------------------------------------------
 
     def _check(self) -> None:
@@ -88,7 +83,6 @@ class ContextTask(TranslationTask):
         """Saved with every checkpoint: the context options."""
         return {"context": self.options}
 
-    @exit_on_bad_input
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
         """Take the options of a checkpoint that is being evaluated.
 
@@ -118,7 +112,6 @@ class ContextTask(TranslationTask):
 
     # ---- data ------------------------------------------------------------------------------------------
 
-    @exit_on_bad_input
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs) -> None:
         # fairseq's evaluation commands pass the checkpoint's task_cfg: then even "train" is evaluated.
         training = split == self.cfg.train_subset and "task_cfg" not in kwargs
@@ -199,10 +192,6 @@ class ContextTask(TranslationTask):
         """The same of new sentences of which only the tokens are known; here nothing."""
         return None
 
-    @exit_on_bad_input
-    def get_batch_iterator(self, dataset, *args, **kwargs):
-        return super().get_batch_iterator(dataset, *args, **kwargs)
-
     def filter_indices_by_size(self, indices, dataset, max_positions=None, ignore_invalid_inputs=False):
         kept, left_out = dataset.filter_indices_by_size(indices, max_positions)
         if left_out and not (ignore_invalid_inputs or dataset.training):
@@ -219,7 +208,6 @@ class ContextTask(TranslationTask):
 
     # ---- model and generation --------------------------------------------------------------------------
 
-    @exit_on_bad_input
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
         wanted = list(getattr(model, "context_inputs", ()))
@@ -243,7 +231,6 @@ class ContextTask(TranslationTask):
         if self.window_count.windows:
             logger.warning("%s", self.window_count)
 
-    @exit_on_bad_input
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """n-best current sentences; afterwards ``sample`` shows the current sentences only."""
         if "windows" not in sample:

@@ -20,7 +20,7 @@ from ctxmt_fairseq.data.metadata_text import is_prompt
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts, contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks import context_options
 from ctxmt_fairseq.tasks.context_options import ContextConfig
 from ctxmt_fairseq.tasks.context_task import ContextTask
@@ -97,7 +97,6 @@ class MetadataContextTask(ContextTask):
         """Saved with every checkpoint: the options, and what the training's store was."""
         return {**super().state_dict(), "store": self.known, "context_store": self._store_path}
 
-    @exit_on_bad_input
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
         super().load_state_dict(state_dict)
         saved = state_dict.get("store", {})

@@ -8,7 +8,7 @@ from fairseq.tasks import register_task
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES, ContextFormat, MultiSourceDataset
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput, exit_on_bad_input
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_options import ContextConfig
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.model_inputs import architecture
@@ -44,7 +44,6 @@ class MultiSourceTask(ContextTask):
         if cfg.batch_runs < 0:
             raise BadInput(f"--batch-runs {cfg.batch_runs}: expected a number of sentences, or 0")
 
-    @exit_on_bad_input
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
         options = self.context_options()

@@ -121,7 +121,7 @@ def test_metadata_of_a_split_with_scores(mtcue, tmp_path, capsys):
         (("--texts", "a", "--split", "valid"), "expected --texts, --split or --scores"),
         (("--texts", "nowhere"), "nowhere: no such file"),
         (("--scores", "nowhere"), "nowhere: no such file"),
-        (("--split", "valid", "--seed", "-1"), "--seed -1: expected a number from 0 to"),
+        (("--split", "valid", "--seed", "-1"), "argument --seed: expected a whole number from 0 to"),
         (("--split", "valid", "--output", "map.svg"), "map.svg: expected the name of a picture"),
         (("--split", "valid", "--output", "no/map.png"), "no: no such folder"),
         (("--split", "valid"), "no-model: "),

@@ -86,8 +86,8 @@ def test_another_encoder_is_one_line_and_changes_nothing(demo, tmp_path):
     "options, message",
     [
         (["--fields", "plot"], "--fields plot: expected fields of the metadata, found formality"),
-        (["--batch-size", "0"], "--batch-size 0: expected 1 or more"),
-        (["--dry-run", "-1"], "--dry-run -1: expected 0 or more"),
+        (["--batch-size", "0"], "argument --batch-size: expected a whole number of at least 1, found '0'"),
+        (["--dry-run", "-1"], "argument --dry-run: expected a whole number of at least 0, found '-1'"),
         (["--test", "nothing"], "nothing.docids: no such file"),
         (["--encoder", "."], "expected a sentence-transformers model (name or folder)"),
         (["--json", "no/such/folder", "--dry-run"], "no/such/folder: cannot be written"),

@@ -141,7 +141,7 @@ def test_ensembles(translation, s2to2, source_only, text, last):
         ({"text": b"one\ntwo <sep> three\n"}, "in:2: expected text, found the symbol <sep>"),
         ({"text": b"\xff\n\n"}, "in:1: expected UTF-8"),
         ({"model": b"no checkpoint"}, "model.pt: expected a checkpoint"),
-        ({"options": ("--beam", 0)}, "--beam 0: expected"),
+        ({"options": ("--beam", 0)}, "argument --beam: expected a whole number from 1 to 1000"),
         ({"options": REFERENCE}, "--context-selection reference: expected --target-c"),
         ({"context": "only one\n"}, "context: expected 2 lines"),
         ({"options": ("--target-context-from", "context", "--decoding", "window")}, "--target-context-from"),

@@ -74,21 +74,18 @@ def test_a_checkpoint_without_options_changes_nothing():
     assert made.context_options() == ContextOptions(target_context=1)
 
 
-def stops(capsys, function, *args):
-    """The one line on stderr with which a command ends."""
-    with pytest.raises(SystemExit) as ended:
+def stops(function, *args):
+    """What a function says of bad input."""
+    with pytest.raises(BadInput) as refused:
         function(*args)
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert error.startswith("ctxmt: error: ") and error.count("\n") == 1
-    return error
+    return str(refused.value)
 
 
-def test_checkpoints_that_disagree_need_a_decision(capsys):
+def test_checkpoints_that_disagree_need_a_decision():
     states = [task(source_context=size, target_context=1).state_dict() for size in (1, 3)]
     ensemble = task()
     ensemble.load_state_dict(states[0])
-    error = stops(capsys, ensemble.load_state_dict, states[1])
+    error = stops(ensemble.load_state_dict, states[1])
     assert "--source-context: expected one value, but the checkpoints have 1 and 3" in error
     decided = task(source_context=2)
     for state in states:
@@ -103,7 +100,7 @@ def test_checkpoints_that_agree_make_an_ensemble():
     assert ensemble.context_options() == ContextOptions(2)
 
 
-def test_models_with_other_inputs_make_no_ensemble(capsys):
+def test_models_with_other_inputs_make_no_ensemble():
     ensemble = task()
     plain = Namespace(arch="transformer_tiny")
     segments = Namespace(arch="concat_transformer_tiny", segment_positions="learned", segment_types="context")
@@ -113,10 +110,10 @@ def test_models_with_other_inputs_make_no_ensemble(capsys):
     error = (
         "expected models with the same context inputs, found current_segment, target_context_sizes and none"
     )
-    assert error in stops(capsys, ensemble.build_model, plain)
+    assert error in stops(ensemble.build_model, plain)
     other = task()
     other.build_model(plain)
-    assert "found none and current_segment" in stops(capsys, other.build_model, segments)
+    assert "found none and current_segment" in stops(other.build_model, segments)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +124,14 @@ def test_models_with_other_inputs_make_no_ensemble(capsys):
         ({"source_context": 1, "context_selection": "swapped"}, "--context-selection swapped"),
     ],
 )
-def test_target_text_on_the_source_side_needs_a_joined_dictionary(values, cause, capsys):
+def test_target_text_on_the_source_side_needs_a_joined_dictionary(values, cause):
     task(joined=True, **values)
     with pytest.raises(BadInput, match="expected a joined dictionary") as caught:
         task(joined=False, **values)
     assert str(caught.value).startswith(cause)
     # The same through a checkpoint.
     evaluated = task(joined=False)
-    assert cause in stops(capsys, evaluated.load_state_dict, task(joined=True, **values).state_dict())
+    assert cause in stops(evaluated.load_state_dict, task(joined=True, **values).state_dict())
 
 
 @pytest.mark.parametrize(
@@ -154,10 +151,10 @@ def test_values_out_of_range_are_named(values, message):
     assert str(caught.value).startswith(message)
 
 
-def test_a_command_ends_with_one_line_and_exit_code_2(tmp_path, capsys):
+def test_callers_of_the_task_see_bad_input(tmp_path):
     for language in ("en", "fr"):
         (tmp_path / f"dict.{language}.txt").write_text("a 1\n")
     cfg = DocumentWindowConfig(
         data=str(tmp_path), source_lang="en", target_lang="fr", seed=1, source_context=-1
     )
-    assert "--source-context -1" in stops(capsys, DocumentWindowTask.setup_task, cfg)
+    assert "--source-context -1" in stops(DocumentWindowTask.setup_task, cfg)

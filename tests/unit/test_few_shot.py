@@ -216,7 +216,7 @@ def test_bad_input_is_refused_and_leaves_nothing(tmp_path):
     own.unlink()
     for line in ('{"speaker": 1}', "[]", "", '{"speaker": "\\ud800"}'):
         path.write_text('{"speaker": "f"}\n' + line + "\n")
-        assert refusal(tmp_path, prefix) == f"{path}:2: expected a JSON object of strings"
+        assert refusal(tmp_path, prefix).startswith(f"{path}:2: expected ")
 
 
 def test_a_folder_that_is_not_empty_is_refused(tmp_path):

@@ -56,7 +56,7 @@ REFUSALS = {
         {"meta__jsonl": ['{"a": 1}'] + ["{}"] * 5},
         r"train\.meta\.jsonl:1: expected a JSON",
     ),
-    "metadata no JSON": ({"meta__jsonl": ["{}"] * 5 + ["{"]}, r"train\.meta\.jsonl:6: expected a JSON"),
+    "metadata no JSON": ({"meta__jsonl": ["{}"] * 5 + ["{"]}, r"train\.meta\.jsonl:6: expected JSON: "),
     "metadata too long": (
         {"meta__jsonl": ["{}"] * 7},
         r"train\.en:7: ends after 6 lines, but .*jsonl goes on",

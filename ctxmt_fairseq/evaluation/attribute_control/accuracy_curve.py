@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Dict, List, Sequence, Union
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.evaluation.attribute_control.outcomes import mean, percent
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import Place
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, load_json
 from ctxmt_fairseq.evaluation.output import aligned_table
 
 ALL = "all"

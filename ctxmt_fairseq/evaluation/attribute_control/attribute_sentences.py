@@ -3,9 +3,8 @@
 from typing import Dict, Mapping, Sequence, Tuple
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import Place
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, load_json
 
 JOIN = "+"
 Sentences = Mapping[Tuple[str, ...], Mapping[Tuple[str, ...], str]]  # attributes -> their values -> sentence

@@ -1,15 +1,13 @@
 """Sets that measure the control of attributes: JSON lines, a source sentence with its attributes on each."""
 
-import json
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import Place, get, json_lines
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import Place
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get
 
 KEYS = ("source", "attributes", "expected", "wrong", "context")
 
@@ -51,20 +49,13 @@ def read_attribute_set(path: PathLike) -> List[AttributeExample]:
     Raises:
         BadInput: with the line, for anything missing, unknown or of the wrong kind, and for an empty file.
     """
-    examples = [_example(Place(path, number), line) for number, line in enumerate(iterate_lines(path), 1)]
+    examples = [_example(place, record) for place, record in json_lines(path)]
     if not examples:
         raise BadInput("expected one JSON object per line, found an empty file", path)
     return examples
 
 
-def _example(place: Place, line: str) -> AttributeExample:
-    try:
-        record = json.loads(line)
-        json.dumps(record, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        raise place.error(f"expected a JSON object: {error.msg}") from None
-    except UnicodeEncodeError:
-        raise place.error("expected text, found half a character") from None
+def _example(place: Place, record: Any) -> AttributeExample:
     source = get(place, record, "source", str).strip()
     unknown = sorted(record.keys() - set(KEYS))
     if unknown:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Callable, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.bawden import read_bawden
 from ctxmt_fairseq.evaluation.contrastive_sets.contrapro import read_contrapro
@@ -15,7 +16,6 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveSet,
     Convention,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import load_json
 from ctxmt_fairseq.evaluation.contrastive_sets.opensubs import read_opensubs
 from ctxmt_fairseq.evaluation.contrastive_sets.voita import join_phenomena, read_voita
 

@@ -4,16 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Set, Tuple
 
+from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
     ContrastiveExample,
     ContrastiveSet,
     Convention,
-    Place,
     make_example,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, get_sentences, load_json
 
 
 def read_bawden(path: Path) -> ContrastiveSet:

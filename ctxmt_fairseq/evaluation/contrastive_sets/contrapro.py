@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, List, Optional
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.contrapro_context import Context, Segment, find_contexts
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -12,10 +13,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
     Convention,
-    Place,
     make_example,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, load_json
 
 logger = logging.getLogger(__name__)
 

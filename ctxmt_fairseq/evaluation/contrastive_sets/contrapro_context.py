@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.data.json_files import Place, get
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import Place, Sentences, drop_padding
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import Sentences, drop_padding
 
 LIMIT = 32  # sentences kept on either side: far more than any model here reads
 

@@ -1,20 +1,17 @@
 """Our own contrastive sets: JSON lines, one example per line."""
 
-import json
 from pathlib import Path
 from typing import Any
 
-from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.data.json_files import Place, get, get_sentences, json_lines, sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
     ContrastiveExample,
     ContrastiveSet,
     Convention,
-    Place,
     make_example,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, get_sentences, sentences
 
 CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
 
@@ -34,19 +31,13 @@ def read_jsonl(path: Path) -> ContrastiveSet:
     Raises:
         BadInput: with the line, for anything missing or of the wrong kind, and for an empty file.
     """
-    examples = tuple(
-        _example(Place(path, number), line) for number, line in enumerate(iterate_lines(path), 1)
-    )
+    examples = tuple(_example(place, record) for place, record in json_lines(path))
     if not examples:
         raise BadInput("expected one JSON object per line, found an empty file", path)
     return ContrastiveSet(path.stem, "jsonl", examples, Convention("sum", "current"))
 
 
-def _example(place: Place, line: str) -> ContrastiveExample:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise place.error(f"expected a JSON object: {error.msg}") from None
+def _example(place: Place, record: Any) -> ContrastiveExample:
     source = get_sentences(place, record, "source")
     current = get(place, record, "current", int)
     if not 0 <= current < len(source):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.data.json_files import Place
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
 
 Sentences = Tuple[str, ...]
 
@@ -81,19 +81,6 @@ class ContrastiveSet:
     format: str
     examples: Tuple[ContrastiveExample, ...]
     convention: Convention
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where in a file an example stands, to name it in an error."""
-
-    path: object
-    line: Optional[int] = None
-    part: str = ""
-
-    def error(self, message: str) -> BadInput:
-        """The ``BadInput`` to raise."""
-        return BadInput(f"{self.part}: {message}" if self.part else message, self.path, self.line)
 
 
 def make_example(

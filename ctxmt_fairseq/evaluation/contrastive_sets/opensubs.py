@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import List, Tuple
 
 from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.data.json_files import Place
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
     ContrastiveSet,
     Convention,
-    Place,
     Sentences,
     drop_padding,
     make_example,

@@ -3,16 +3,15 @@
 from pathlib import Path
 from typing import Any, List, Sequence
 
+from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
     ContrastiveExample,
     ContrastiveSet,
     Convention,
-    Place,
     make_example,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.json_files import get, get_sentences, load_json
 
 END = "_eos"
 PHENOMENA = ("deixis", "lex_cohesion", "ellipsis_infl", "ellipsis_vp")
