@@ -14,7 +14,7 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, allow_abbrev=False, **kwargs)
+        super().__init__(*args, **{**kwargs, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message} (see {self.prog} --help)")

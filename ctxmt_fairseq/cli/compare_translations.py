@@ -13,6 +13,7 @@ import json
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.compare import add_common_options
+    from ctxmt_fairseq.cli.option_types import seed, whole_number
 
     parser.add_argument("reference", metavar="REF", help="one sentence per line")
     parser.add_argument(
@@ -26,22 +27,19 @@ def add_arguments(parser) -> None:
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
     parser.add_argument("--unit", nargs="+", metavar="NAME",
                         help="resampled: document, sentence (default: document with --docids)")  # fmt: skip
-    parser.add_argument("--samples", type=int, default=10_000, metavar="N", help="(default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="(default: %(default)s)")
+    parser.add_argument(
+        "--samples", type=whole_number(100, 10**7), default=10_000, metavar="N", help="(default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="(default: %(default)s)")
     add_common_options(parser)
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.output import write_whole
     from ctxmt_fairseq.evaluation.significance import translations as compared
     from ctxmt_fairseq.evaluation.significance.measures import measure
 
-    if args.samples < 100:
-        raise BadInput(f"--samples {args.samples}: expected 100 or more")
-    if args.seed < 0:
-        raise BadInput(f"--seed {args.seed}: expected 0 or more")
     units = args.unit or ["document" if args.docids else "sentence"]
     measures = [measure(name, args.tokenize, args.lowercase) for name in dict.fromkeys(args.metric)]
     texts = [read_translation(path, [args.reference], args.docids, args.current) for path in args.systems]

@@ -136,6 +136,6 @@ def test_translations_refuses(files, tmp_path, capsys):
     assert "expected --docids" in refused(capsys, *pair, "--unit", "document")
     assert "--unit word: expected document or sentence" in refused(capsys, *pair, "--unit", "word")
     assert "--metric ter: expected one of bleu" in refused(capsys, *pair, "--metric", "ter")
-    assert "--samples 5" in refused(capsys, *pair, "--samples", 5)
+    assert "argument --samples: expected a whole number from 100" in refused(capsys, *pair, "--samples", 5)
     short = write(tmp_path / "short", BETTER[:3])
     assert "expected 3 lines" in refused(capsys, *pair[:3], short)

@@ -1,10 +1,10 @@
 """Compares systems on a contrastive set, from the examples that ``ctxmt contrast --examples`` wrote."""
 
-import json
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import distance_name, distance_order
 from ctxmt_fairseq.evaluation.output import aligned_table
@@ -65,24 +65,18 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
         BadInput: a line that is no such example, an example that stands there twice, or none at all.
     """
     outcomes: Dict[Key, Outcome] = {}
-    for number, line in enumerate(iterate_lines(path), 1):
-        try:
-            record = json.loads(line)
-            key = (record["set"], record["id"])
-            chosen, correct, distance = record["chosen"], record["correct"], record["distance"]
-            outcome = Outcome(record["phenomenon"], distance, chosen == correct)
-            right = (
-                all(isinstance(text, str) for text in (*key, outcome.phenomenon))
-                and isinstance(correct, int)
-                and isinstance(chosen, (int, type(None)))
-                and isinstance(distance, (int, type(None)))
-            )
-        except (ValueError, TypeError, KeyError, RecursionError):
-            right = False
-        if not right:
-            raise BadInput("expected an example as ctxmt contrast --examples writes it", path, number)
+    for place, record in json_lines(path):
+        chosen, distance = (
+            None
+            if isinstance(record, dict) and record.get(name, 0) is None
+            else get(place, record, name, int)
+            for name in ("chosen", "distance")
+        )
+        key = (get(place, record, "set", str), get(place, record, "id", str))
+        correct = chosen == get(place, record, "correct", int)
+        outcome = Outcome(get(place, record, "phenomenon", str), distance, correct)
         if key in outcomes:
-            raise BadInput(f"the example {key[1]} of {key[0]} stands there twice", path, number)
+            raise place.error(f"the example {key[1]} of {key[0]} stands there twice")
         outcomes[key] = outcome
     if not outcomes:
         raise BadInput("expected examples of ctxmt contrast --examples, found an empty file", path)
