@@ -125,8 +125,11 @@ def _check_depth(value: Any, left: int) -> None:
             _check_depth(inner, left - 1)
 
 
-def get(place: Place, record: Any, key: str, kind: type) -> Any:
+def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> Any:
     """``record[key]``, checked to be there and of the kind.
+
+    Args:
+        null: whether the value may be null (None), too.
 
     Raises:
         BadInput: at ``place``, naming the key and what was expected.
@@ -136,6 +139,8 @@ def get(place: Place, record: Any, key: str, kind: type) -> Any:
     if key not in record:
         raise place.error(f"expected the key {key!r}, found {', '.join(map(repr, record)) or 'none'}")
     value = record[key]
+    if null and value is None:
+        return None
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise place.error(f"expected {KINDS[kind]} at the key {key!r}, found {json.dumps(value)[:60]}")
     return value

@@ -55,7 +55,7 @@ def _example(place: Place, record: Any) -> ContrastiveExample:
         candidates=[_candidate(place, target, current) for target in get(place, record, "targets", list)],
         correct=get(place, record, "correct", int),
         phenomenon=get(place, record, "phenomenon", str),
-        distance=None if record.get("distance", 0) is None else get(place, record, "distance", int),
+        distance=get(place, record, "distance", int, null=True),
         meta={**metadata, "context": context},
         metadata=metadata,
     )

@@ -66,12 +66,7 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
     """
     outcomes: Dict[Key, Outcome] = {}
     for place, record in json_lines(path):
-        chosen, distance = (
-            None
-            if isinstance(record, dict) and record.get(name, 0) is None
-            else get(place, record, name, int)
-            for name in ("chosen", "distance")
-        )
+        chosen, distance = (get(place, record, name, int, null=True) for name in ("chosen", "distance"))
         key = (get(place, record, "set", str), get(place, record, "id", str))
         correct = chosen == get(place, record, "correct", int)
         outcome = Outcome(get(place, record, "phenomenon", str), distance, correct)
