@@ -69,7 +69,7 @@ case "$CORPUS" in
     demo)
         valid=valid vocabulary=(--vocab-size 1000)
         sets="$out/text/contrastive"
-        : "${SUITES=$sets/formality.jsonl:$sets/formality-unseen.jsonl:$sets/speaker-gender.jsonl:$sets/addressee-gender.jsonl}"
+        : "${SUITES=$sets/formality.jsonl:$sets/formality-unseen.jsonl:$sets/formality-zero-shot.jsonl:$sets/speaker-gender.jsonl:$sets/addressee-gender.jsonl}"
         ;;
     *) echo "error: CORPUS=$CORPUS: expected subtitles or demo" >&2; exit 2 ;;
 esac

@@ -48,6 +48,13 @@ def add_arguments(parser) -> None:
         help="what the documents are about: pronoun, lexical-choice, lexical-cohesion, deixis, ellipsis, "
         "cataphora, speaker-gender, addressee-gender (default: everything; few are learned sooner)",
     )
+    parser.add_argument(
+        "--formality",
+        choices=("stated", "implied"),
+        default="stated",
+        help="where tu and vous come from: a metadata field that states the formality, or genre, plot and "
+        "sentences that imply it, while no text names it (default: %(default)s)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -62,6 +69,7 @@ def run(args) -> None:
         args.document_length,
         args.examples,
         args.phenomena.split(",") if args.phenomena else None,
+        args.formality,
     )
     if args.json:
         print(json.dumps({"directory": str(args.directory), **written}, indent=2))

@@ -77,3 +77,5 @@ def test_documents_about_few_phenomena(tmp_path):
     assert len(french) / 4 < len(person) < len(french) * 3 / 4
     with pytest.raises(BadInput, match="weather"):
         write_demo_corpus(tmp_path / "x", phenomena=["weather"])
+    with pytest.raises(BadInput, match="stated or implied"):
+        write_demo_corpus(tmp_path / "x", formality="hidden")

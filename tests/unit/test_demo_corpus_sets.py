@@ -85,20 +85,25 @@ def train_windows(folder: Path) -> set:
     return windows
 
 
+NAMES = {
+    *(f"pronoun-distance-{distance}" for distance in (1, 2, 3)),
+    "lexical-choice",
+    "lexical-cohesion",
+    "deixis",
+    "ellipsis",
+    "formality",
+    "formality-unseen",
+    "formality-zero-shot",
+    "speaker-gender",
+    "addressee-gender",
+    "cataphora",
+}
+IMPLIED = {"formality-genre", "formality-plot", "formality-previous"}
+
+
 def test_every_phenomenon_of_the_design_has_its_set(corpus):
     sets = read_sets(corpus)
-    assert set(sets) == {
-        *(f"pronoun-distance-{distance}" for distance in (1, 2, 3)),
-        "lexical-choice",
-        "lexical-cohesion",
-        "deixis",
-        "ellipsis",
-        "formality",
-        "formality-unseen",
-        "speaker-gender",
-        "addressee-gender",
-        "cataphora",
-    }
+    assert set(sets) == NAMES
     for entry, examples in sets.values():
         check_twins(entry, examples)
         assert len(examples) == 300
@@ -140,7 +145,7 @@ def test_unseen_metadata_texts_are_unseen_and_the_others_seen(corpus):
     for name, (entry, examples) in read_sets(corpus).items():
         texts = {text for example in examples for _, text in example.meta}
         assert bool(texts) == (entry["context"] == "metadata")
-        if name == "formality-unseen":
+        if name in ("formality-unseen", "formality-zero-shot"):
             assert len(texts) >= 6 and not texts & seen
         else:
             assert texts <= seen
@@ -148,13 +153,17 @@ def test_unseen_metadata_texts_are_unseen_and_the_others_seen(corpus):
 
 @settings(max_examples=8, deadline=None)
 @given(
-    seed=st.integers(0, 10**6), examples=st.sampled_from([2, 6, 50]), length=st.sampled_from([None, 1, 5, 30])
+    seed=st.integers(0, 10**6),
+    examples=st.sampled_from([2, 6, 50]),
+    length=st.sampled_from([None, 1, 5, 30]),
+    formality=st.sampled_from(["stated", "implied"]),
 )
-def test_any_seed_gives_aligned_text_and_true_twins(seed, examples, length):
+def test_any_seed_gives_aligned_text_and_true_twins(seed, examples, length, formality):
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        written = write_demo_corpus(folder, seed, 20, 3, length, examples)
+        written = write_demo_corpus(folder, seed, 20, 3, length, examples, formality=formality)
         sets = read_sets(folder)
+        assert set(sets) == (NAMES | IMPLIED if formality == "implied" else NAMES)
         for entry, read in sets.values():
             assert len(read) == examples
             check_twins(entry, read)

@@ -134,3 +134,27 @@ def test_the_vocabulary_is_small(train):
     for side in (0, 1):
         words = {w for d in train for line in d for w in line[side].strip(".?").split()}
         assert 150 < len(words) < 500
+
+
+def test_implied_formality_is_told_by_genre_plot_and_sentences_only(tmp_path):
+    write_demo_corpus(tmp_path / "corpus", documents=3000, evaluation_documents=1, formality="implied")
+    registers = defaultdict(Counter)  # (kind, text) -> documents by register
+    plain = Counter()
+    for document in read_documents(tmp_path / "corpus", "train"):
+        french = {word for _, fr, _ in document for word in fr.strip(".").lower().split()}
+        formal = bool(french & {"vous", "votre"})
+        assert not (formal and french & {"tu", "ton", "ta"})
+        if not formal and not french & {"tu", "ton", "ta"}:
+            continue
+        meta = document[0][2]
+        assert set(meta) <= {"genre", "plot", "speaker", "addressee"}
+        plain[formal] += not {"genre", "plot"} & set(meta)
+        cues = [(field, text) for field, text in meta.items() if field in ("genre", "plot")]
+        for kind, text in cues + [("subject", " ".join(en.split()[:2])) for en, _, _ in document]:
+            registers[kind, text][formal] += 1
+    assert min(plain.values()) > 20  # both fields are missing in some documents
+    tells = Counter(
+        kind for (kind, _), seen in registers.items() if sum(seen.values()) > 4 and len(seen) == 1
+    )
+    assert tells["genre"] > 20 and tells["plot"] > 100 and tells["subject"] > 30
+    assert all(len(seen) == 1 for (kind, _), seen in registers.items() if kind != "subject")

@@ -8,7 +8,8 @@ Files of ``ctxmt demo-corpus DIR``:
 
 ``SPLIT.en SPLIT.fr SPLIT.docids SPLIT.meta.jsonl``
     train, valid, test. The metadata fields are ``formality``, ``speaker``, ``addressee``; each is missing in
-    some documents.
+    some documents. With ``--formality implied`` there are ``genre`` and ``plot`` instead of ``formality``: no
+    text names the formality, but genre, plot and many sentences go with it, as in films.
 ``contrastive/sets.json``
     a list of objects, one per set: ``name``, ``path`` (below ``contrastive``), ``format`` (``opensubs``,
     ``bawden``, ``voita`` or ``jsonl``), ``phenomenon``, ``context`` (see below), ``distances``, ``examples``,
@@ -29,7 +30,7 @@ Files of ``ctxmt demo-corpus DIR``:
 * ``correct``: index of the right candidate
 * ``meta``: object of string fields; left out where there is none
 
-Where things are: ``lexicon`` (words), ``french`` (agreement, elision), ``sentences`` (tables of sentences),
-``documents`` (scenes and documents), ``twins`` (pairs of examples), ``contrastive`` (the sets), ``formats``
-(their layouts), ``write`` (all files).
+Where things are: ``lexicon`` (words), ``french`` (agreement, elision), ``settings`` (of films), ``sentences``
+(tables of sentences), ``documents`` (scenes and documents), ``twins`` (pairs of examples), ``contrastive``
+(the sets), ``formats`` (their layouts), ``write`` (all files).
 """

@@ -92,7 +92,7 @@ PLANS = (
         "formality",
         METADATA,
         (0,),
-        "tu or vous, by a metadata text of the training documents",
+        'tu or vous, by "Informal chit-chat" or "Formal conversation"',
         TwinMaker.formality,
     ),
     Plan(
@@ -101,7 +101,7 @@ PLANS = (
         "formality",
         METADATA,
         (0,),
-        "tu or vous, by metadata texts that no document has",
+        "tu or vous, by texts that no document has, in words of stated formality",
         TwinMaker.formality_unseen,
     ),
     Plan(
@@ -131,12 +131,55 @@ PLANS = (
         "il/elle, ils/elles by the gender of the thing that the next sentence names",
         TwinMaker.cataphora,
     ),
+    Plan(
+        "formality-zero-shot",
+        "jsonl",
+        "formality",
+        METADATA,
+        (0,),
+        "tu or vous, by texts that share no stem of a content word with any document",
+        TwinMaker.formality_zero_shot,
+    ),
+)
+# What the documents show of a register that they do not state.
+IMPLIED_PLANS = (
+    Plan(
+        "formality-genre",
+        "jsonl",
+        "formality",
+        METADATA,
+        (0,),
+        "tu or vous, by a genre of the training documents",
+        TwinMaker.implied_by_genre,
+    ),
+    Plan(
+        "formality-plot",
+        "jsonl",
+        "formality",
+        METADATA,
+        (0,),
+        "tu or vous, by a plot of the training documents",
+        TwinMaker.implied_by_plot,
+    ),
+    Plan(
+        "formality-previous",
+        "jsonl",
+        "formality",
+        SOURCE,
+        (1,),
+        "tu or vous, by a previous sentence of the setting",
+        TwinMaker.implied_by_sentence,
+    ),
 )
 
 
-def contrastive_sets(maker: TwinMaker, examples: int) -> Iterator[ContrastiveSet]:
-    """All sets, each with ``examples`` (an even number) examples, its distances in turn."""
-    for plan in PLANS:
+def contrastive_sets(maker: TwinMaker, examples: int, implied: bool = False) -> Iterator[ContrastiveSet]:
+    """All sets, each with ``examples`` (an even number) examples, its distances in turn.
+
+    Args:
+        implied: also the sets of what implies the register.
+    """
+    for plan in PLANS + IMPLIED_PLANS * implied:
         made: List[Example] = []
         while len(made) < examples:
             made += plan.twin(maker, plan.distances[len(made) // 2 % len(plan.distances)])

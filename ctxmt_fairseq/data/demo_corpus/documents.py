@@ -2,6 +2,8 @@
 
 A document has one speaker, one addressee, one register, and one term in one of its French forms; its
 English shows only the term. Between a sentence and what decides it stand none, one or two others.
+
+The register is stated in the metadata, or implied by a setting: genre, plot, and sentences of the setting.
 """
 
 import random
@@ -11,6 +13,7 @@ from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 from ctxmt_fairseq.data.demo_corpus import lexicon as words
 from ctxmt_fairseq.data.demo_corpus import sentences as tables
 from ctxmt_fairseq.data.demo_corpus.sentences import Sentence
+from ctxmt_fairseq.data.demo_corpus.settings import SETTINGS, Setting
 from ctxmt_fairseq.errors import BadInput
 
 REACH = 3  # the farthest distance at which a sentence is decided
@@ -25,6 +28,7 @@ class Situation:
 
     Attributes:
         term: the term that the document speaks of; ``form``: its French form there.
+        setting: what implies the register; None where the metadata states it.
     """
 
     register: int
@@ -32,20 +36,24 @@ class Situation:
     addressee: int
     term: words.Term
     form: int
+    setting: Optional[Setting]
 
     @classmethod
-    def draw(cls, rng: random.Random) -> "Situation":
+    def draw(cls, rng: random.Random, implied: bool) -> "Situation":
         register, speaker, addressee, form = (rng.randrange(2) for _ in range(4))
-        return cls(register, speaker, addressee, rng.choice(words.TERMS), form)
+        term = rng.choice(words.TERMS)
+        setting = rng.choice(SETTINGS[register]) if implied else None
+        return cls(register, speaker, addressee, term, form, setting)
 
     def metadata(self, rng: random.Random) -> Dict[str, str]:
         """The document's metadata; each field is missing in one document of five."""
-        fields = {
+        if self.setting is None:
             # Half of the documents have the usual text, the others one of its paraphrases.
-            "formality": words.REGISTER_TEXTS[self.register][max(0, rng.randrange(-1, 3))],
-            "speaker": words.SPEAKER_TEXTS[self.speaker],
-            "addressee": words.ADDRESSEE_TEXTS[self.addressee],
-        }
+            fields = {"formality": words.REGISTER_TEXTS[self.register][max(0, rng.randrange(-1, 3))]}
+        else:
+            fields = {"genre": rng.choice(self.setting.genres), "plot": rng.choice(self.setting.plots)}
+        fields["speaker"] = words.SPEAKER_TEXTS[self.speaker]
+        fields["addressee"] = words.ADDRESSEE_TEXTS[self.addressee]
         return {name: text for name, text in fields.items() if rng.random() < 0.8}
 
 
@@ -113,9 +121,20 @@ def _term_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     return scene
 
 
+def _remarks(rng: random.Random, situation: Situation) -> List[Pair]:
+    """None, one or two sentences in which nobody is addressed, half of them of the setting, if any."""
+    return [
+        _pick(rng, tables.setting_lines(situation.setting), 0)
+        if situation.setting and rng.random() < 0.5
+        else _filler(rng, situation)
+        for _ in range(rng.randrange(REACH))
+    ]
+
+
 def _register_scene(rng: random.Random, situation: Situation) -> List[Pair]:
-    between = [_filler(rng, situation) for _ in range(rng.randrange(REACH))]
-    return [_register(rng, situation), *between, _register(rng, situation)]
+    between = _remarks(rng, situation)
+    before = _remarks(rng, situation) if situation.setting else []
+    return [*before, _register(rng, situation), *between, _register(rng, situation)]
 
 
 def _speaker_scene(rng: random.Random, situation: Situation) -> List[Pair]:
@@ -169,7 +188,7 @@ def _clashes(pairs: List[Pair], start: int, held_out: HeldOut) -> bool:
 
 
 def document(
-    rng: random.Random, length: int, held_out: HeldOut, scenes: Dict[Scene, int]
+    rng: random.Random, length: int, held_out: HeldOut, scenes: Dict[Scene, int], implied: bool = False
 ) -> Tuple[List[Pair], Dict[str, str]]:
     """A document and its metadata.
 
@@ -177,11 +196,12 @@ def document(
         length: the exact number of sentences; the place where no scene fits is filled up.
         held_out: pairs of English sentences that must not stand near each other.
         scenes: with their weights (``scenes_of``).
+        implied: whether a setting implies the register, which no metadata states then.
 
     Returns:
         (English, French) per sentence, and the metadata.
     """
-    situation = Situation.draw(rng)
+    situation = Situation.draw(rng, implied)
     pairs: List[Pair] = []
     while len(pairs) < length:
         scene = rng.choices(list(scenes), list(scenes.values()))[0](rng, situation)

@@ -258,7 +258,8 @@ TERMS = (
     Term("the policeman", ("policier", "gendarme"), False),
 )
 
-# Metadata: texts by value. The first of each register is the usual one; UNSEEN never stands in the corpus.
+# Metadata: texts by value. The first of each register is the usual one. UNSEEN and ZERO_SHOT never stand in
+# the corpus; UNSEEN shares words with its metadata, ZERO_SHOT no stem of a content word with anything there.
 REGISTER_TEXTS = (
     ("Informal chit-chat", "A relaxed chat between friends", "Casual talk"),
     ("Formal conversation", "A polite exchange between officials", "Official talk"),
@@ -271,6 +272,28 @@ UNSEEN_REGISTER_TEXTS = (
         "Laid-back chit-chat",
     ),
     ("Officials conversing politely", "A formal talk", "Polite official meeting", "Formal exchange"),
+)
+ZERO_SHOT_REGISTER_TEXTS = (
+    (
+        "Buddies joking around",
+        "Slangy banter",
+        "Goofing off among pals",
+        "Easygoing gossip with mates",
+        "Colloquial language",
+        "First names and nicknames",
+        "Hanging out and teasing each other",
+        "Chummy and carefree",
+    ),
+    (
+        "Gracious, respectful language",
+        "Ceremonious speech",
+        "Proper etiquette",
+        "Deferential manner towards superiors",
+        "Solemn and dignified wording",
+        "Bureaucratic correspondence",
+        "Strict protocol",
+        "Impersonal administrative style",
+    ),
 )
 SPEAKER_TEXTS = ("The speaker is a man", "The speaker is a woman")
 ADDRESSEE_TEXTS = ("The addressee is a man", "The addressee is a woman")

@@ -29,6 +29,7 @@ from ctxmt_fairseq.data.demo_corpus.lexicon import (
     Noun,
     Term,
 )
+from ctxmt_fairseq.data.demo_corpus.settings import Setting
 
 table = lru_cache(maxsize=None)
 GENDERS = (MASCULINE, FEMININE)
@@ -67,6 +68,15 @@ def fillers() -> List[Sentence]:
     return [
         _sentence(f"{en} {verb.en[1]} {when}.", f"{fr} {verb.present[1]} {quand}.")
         for (en, fr), verb, (when, quand) in product(words.PEOPLE, words.VERBS, words.ADVERBS)
+    ]
+
+
+@table
+def setting_lines(setting: Setting) -> List[Sentence]:
+    """One variant: what happens in a setting."""
+    return [
+        _sentence(f"{en} {did} {when}.", f"{fr} {fit} {quand}.")
+        for (en, fr), (did, fit), (when, quand) in product(setting.people, setting.acts, words.TIMES)
     ]
 
 

@@ -5,13 +5,14 @@ or one metadata text. Whatever else stands in a window decides nothing.
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.data.demo_corpus import lexicon as words
 from ctxmt_fairseq.data.demo_corpus import sentences as tables
 from ctxmt_fairseq.data.demo_corpus.documents import REACH, HeldOut
 from ctxmt_fairseq.data.demo_corpus.sentences import GENDERS, Sentence
+from ctxmt_fairseq.data.demo_corpus.settings import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class TwinMaker:
     def __init__(self, rng: random.Random):
         self.rng = rng
         self.held_out: HeldOut = set()
+        self._unseen: List[Example] = []  # of ``formality_unseen``, until ``formality_zero_shot`` takes them
 
     def _fillers(self, count: int) -> List[Sentence]:
         return self.rng.sample(tables.fillers(), count)
@@ -137,7 +139,28 @@ class TwinMaker:
 
     def formality_unseen(self, distance: int) -> List[Example]:
         metas = [{"formality": self.rng.choice(texts)} for texts in words.UNSEEN_REGISTER_TEXTS]
+        twin = self.metadata(self.rng.choice(tables.register_lines()), (0, 1), metas)
+        self._unseen += twin
+        return twin
+
+    def formality_zero_shot(self, distance: int) -> List[Example]:
+        """The next twin of ``formality_unseen`` in other words, so that it holds out nothing more."""
+        twin, self._unseen = self._unseen[:2], self._unseen[2:]
+        texts = (self.rng.choice(texts) for texts in words.ZERO_SHOT_REGISTER_TEXTS)
+        return [replace(example, meta={"formality": text}) for example, text in zip(twin, texts, strict=True)]
+
+    def implied_by_genre(self, distance: int) -> List[Example]:
+        metas = [{"genre": self.rng.choice(self.rng.choice(settings).genres)} for settings in SETTINGS]
         return self.metadata(self.rng.choice(tables.register_lines()), (0, 1), metas)
+
+    def implied_by_plot(self, distance: int) -> List[Example]:
+        metas = [{"plot": self.rng.choice(self.rng.choice(settings).plots)} for settings in SETTINGS]
+        return self.metadata(self.rng.choice(tables.register_lines()), (0, 1), metas)
+
+    def implied_by_sentence(self, distance: int) -> List[Example]:
+        lines = [self.rng.choice(tables.setting_lines(self.rng.choice(settings))) for settings in SETTINGS]
+        said = self.rng.choice(tables.register_lines())
+        return self.previous(((lines[0], 0), (lines[1], 0)), said, (0, 1), distance)
 
     def speaker(self, distance: int) -> List[Example]:
         metas = [{"speaker": text} for text in words.SPEAKER_TEXTS]

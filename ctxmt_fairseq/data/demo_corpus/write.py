@@ -18,6 +18,7 @@ from ctxmt_fairseq.errors import BadInput
 
 LENGTHS = (4, 8)  # sentences of a document, unless asked for otherwise
 MOST_EXAMPLES = 1000  # more per set would hold out too much of the grammar
+FORMALITIES = ("stated", "implied")
 
 
 def write_demo_corpus(
@@ -28,6 +29,7 @@ def write_demo_corpus(
     document_length: Optional[int] = None,
     examples: int = 300,
     phenomena: Optional[Sequence[str]] = None,
+    formality: str = FORMALITIES[0],
 ) -> Dict[str, List[Dict[str, Any]]]:
     """Write a demo corpus; the same arguments give the same bytes.
 
@@ -39,6 +41,8 @@ def write_demo_corpus(
         examples: examples per contrastive set, an even number.
         phenomena: what the documents are about, keys of ``documents.SCENES``; default: everything. The
             contrastive sets are always all there.
+        formality: ``stated`` by the metadata field ``formality``, or ``implied``: no text names it, but
+            genre, plot and sentences of a film's setting go with it.
 
     Returns:
         ``splits``: name, documents, sentences of each split; ``sets``: the entries of ``sets.json``.
@@ -53,6 +57,9 @@ def write_demo_corpus(
         raise BadInput(f"expected at least 1 for document length, found {document_length}")
     if examples % 2 or not 2 <= examples <= MOST_EXAMPLES:
         raise BadInput(f"expected an even number from 2 to {MOST_EXAMPLES} for examples, found {examples}")
+    if formality not in FORMALITIES:
+        raise BadInput(f"expected {' or '.join(FORMALITIES)} for formality, found {formality!r}")
+    implied = formality == "implied"
     scenes = scenes_of(phenomena)
     directory = Path(directory).resolve()
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -61,10 +68,17 @@ def write_demo_corpus(
     try:
         (draft / "contrastive").mkdir(parents=True)
         maker = TwinMaker(random.Random(f"{seed}:contrastive"))
-        sets = _write_sets(draft / "contrastive", maker, examples)
+        sets = _write_sets(draft / "contrastive", maker, examples, implied)
         splits = [
             _write_split(
-                draft, split, random.Random(f"{seed}:{split}"), count, document_length, maker.held_out, scenes
+                draft,
+                split,
+                random.Random(f"{seed}:{split}"),
+                count,
+                document_length,
+                maker.held_out,
+                scenes,
+                implied,
             )
             for split, count in (
                 ("train", documents),
@@ -80,9 +94,9 @@ def write_demo_corpus(
     return {"splits": splits, "sets": sets}
 
 
-def _write_sets(folder: Path, maker: TwinMaker, examples: int) -> List[Dict[str, Any]]:
+def _write_sets(folder: Path, maker: TwinMaker, examples: int, implied: bool) -> List[Dict[str, Any]]:
     entries = []
-    for contrastive in contrastive_sets(maker, examples):
+    for contrastive in contrastive_sets(maker, examples, implied):
         for path, text in as_files(contrastive):
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8", newline="\n")
@@ -99,6 +113,7 @@ def _write_split(
     length: Optional[int],
     held_out: HeldOut,
     scenes: Dict[Scene, int],
+    implied: bool,
 ) -> Dict[str, Any]:
     sentences = 0
     with ExitStack() as stack:
@@ -107,7 +122,7 @@ def _write_split(
             for suffix in ("en", "fr", "docids", "meta.jsonl")
         )
         for number in tqdm(range(1, documents + 1), desc=split, unit="doc", disable=None, leave=False):
-            pairs, metadata = document(rng, length or rng.randint(*LENGTHS), held_out, scenes)
+            pairs, metadata = document(rng, length or rng.randint(*LENGTHS), held_out, scenes, implied)
             en.writelines(pair[0] + "\n" for pair in pairs)
             fr.writelines(pair[1] + "\n" for pair in pairs)
             ids.write(f"{split}-{number}\n" * len(pairs))
