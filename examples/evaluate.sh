@@ -8,7 +8,8 @@ source "$here/recipe.sh"
 : "${LENPENS:=$(LC_ALL=C seq -s ' ' 0.4 0.1 3.0)}"
 : "${CONTEXTS:=trained}" "${WINDOW:=trained}" "${KEEP_SENTENCE:=trained}" "${TARGET_CONTEXT_FROM:=own}"
 : "${LOWERCASE:=no}" "${TOKENIZE:=13a}" "${BOOTSTRAP:=0}" "${MAX_LEN_A:=0}" "${MAX_LEN_B:=200}"
-: "${DOCUMENTS:=}" "${DEVICE:=auto}"
+: "${DOCUMENTS:=}" "${CONVENTION:=suite}" "${DEVICE:=auto}"
+: "${RANDOM_CONTEXT:=random}" # what the paper's random context is, as --context-selection of ctxmt
 
 usage() {
     cat << END
@@ -21,16 +22,19 @@ All results: OUT/results.json, and a table.
   --beam N, --lenpen X  (default: $BEAM, $LENPEN); --lenpen opt: the best of --lenpens on --dev, by BLEU
   --lenpens "X...", --dev PREFIX  numbers and text for opt (default: 0.4 0.5 .. 3.0)
   --max-len-a X, --max-len-b N  a sentence has at most X times its source's tokens plus N (default: $MAX_LEN_A, $MAX_LEN_B)
-  --contexts "NAME..."  trained (the context that it was trained with), random (another document's), empty (an empty
-                        sentence), absent (none) ...: one translation for each (default: "$CONTEXTS")
+  --contexts "NAME..."  trained (the context that it was trained with), random (by --context-selection $RANDOM_CONTEXT), empty
+                        (an empty sentence), absent (none) ...: one translation for each (default: "$CONTEXTS")
   --decoding "NAME..."  with target context. window: decode the whole target window and keep one sentence;
                         prefix: force the earlier translations (default: "$DECODING")
   --target-context-from own|reference|RUN  own translations, the references, or those of the model RUN (default: $TARGET_CONTEXT_FROM)
   --keep-sentence first keep a window's first sentence, score it against the previous reference (default: $KEEP_SENTENCE)
-  --window K            windows of K sentences instead of the trained size (default: $WINDOW)
+  --window K            windows of K sentences instead of the trained size, on the sides that had context in training;
+                        results are named NAME.wK (default: $WINDOW)
   --lowercase yes|no    BLEU ignores case (default: $LOWERCASE)
   --tokenize NAME       BLEU's tokenizer; none for text that is tokenized (default: $TOKENIZE)
   --bootstrap N         samples for BLEU's interval (default: $BOOTSTRAP: no interval)
+  --convention NAME     what is compared of contrastive sets' candidates: sum-current, mean-current, sum-window or
+                        mean-window log-probabilities; suite: each suite's own (default: $CONVENTION)
   --documents DIR       ContraPro's context documents
   --device auto|cpu     (default: $DEVICE)
 END
@@ -60,6 +64,37 @@ from ctxmt_fairseq.fairseq_fixes import peek
 
 print(peek(Path(sys.argv[1]))["cfg"]["task"]["_name"])
 END
+}
+
+# window_options MODEL -> the array OVERRIDES: windows of WINDOW sentences, on the sides that MODEL was trained with.
+window_options() {
+    local names
+    names="$(python - "$1" << 'END'
+import sys
+from pathlib import Path
+
+from ctxmt_fairseq.fairseq_fixes import peek
+from ctxmt_fairseq.tasks.context_options import saved_options
+
+trained = saved_options(peek(Path(sys.argv[1])).get("task_state"))
+print(*("--" + name.replace("_", "-") for name in ("source_context", "target_context") if trained.get(name)))
+END
+    )"
+    [[ -n "$names" ]] || die "--window $WINDOW: expected a model that was trained with previous sentences"
+    local name
+    for name in $names; do OVERRIDES+=("$name" $((WINDOW - 1))); done
+}
+
+# contrast SUITE...: OUT/SUITE+...contrast.json and .examples.jsonl
+contrast() {
+    local name="" suite
+    for suite; do
+        suite="$(basename "$suite")"
+        name+="${name:++}${suite%.json*}"
+    done
+    name="$OUT/$name$tag"
+    ctxmt contrast "$model" "$@" --json "$name.contrast.json" --examples "$name.examples.jsonl" "${device[@]}" \
+        ${convention[@]+"${convention[@]}"} ${OVERRIDES[@]+"${OVERRIDES[@]}"} ${DOCUMENTS:+--documents "$DOCUMENTS"}
 }
 
 # target_context TEXT FOLDER -> the array GIVEN: where the previous target sentences come from.
@@ -98,7 +133,7 @@ evaluate_on() {
     shift 3
     [[ "$KEEP_SENTENCE" == trained ]] || set -- --keep-sentence "$KEEP_SENTENCE" "$@"
     [[ "$TASK" != metadata_context ]] || set -- --contexts "$text.meta.jsonl" "$@"
-    translate "$model" "$text" "$result.hyp" ${GIVEN[@]+"${GIVEN[@]}"} ${overrides[@]+"${overrides[@]}"} "$@" \
+    translate "$model" "$text" "$result.hyp" ${GIVEN[@]+"${GIVEN[@]}"} ${OVERRIDES[@]+"${OVERRIDES[@]}"} "$@" \
         ${EXTRA[@]+"${EXTRA[@]}"}
     if [[ "$KEEP_SENTENCE" == first ]]; then
         shift_references "$text" "$result"
@@ -112,7 +147,7 @@ evaluate_on() {
 
 # search_lenpen DECODING -> BEST: the length normalisation of LENPENS with the best BLEU on DEV.
 search_lenpen() {
-    local n folder="$OUT/dev.$1"
+    local n folder="$OUT/dev.$1$tag"
     mkdir -p "$folder"
     target_context "$DEV" "$folder"
     for n in $LENPENS; do
@@ -130,31 +165,36 @@ END
 }
 
 parse_options "out average beam lenpen lenpens dev max-len-a max-len-b contexts decoding target-context-from keep-sentence window \
-lowercase tokenize bootstrap documents device" "$@"
+lowercase tokenize bootstrap documents convention device" "$@"
 ((${#ARGUMENTS[@]} >= 3)) || die "expected DATA RUN TEXT; see --help"
 data="${ARGUMENTS[0]}" run="${ARGUMENTS[1]}" text="${ARGUMENTS[2]}"
 suites=("${ARGUMENTS[@]:3}")
 [[ "$OUT" != RUN/evaluation ]] || OUT="$run/evaluation"
 [[ "$LENPEN" != opt || -n "$DEV" ]] || die "--lenpen opt: expected --dev"
+[[ "$CONVENTION" =~ ^(suite|(sum|mean)-(current|window))$ ]] ||
+    die "--convention $CONVENTION: expected suite, sum-current, mean-current, sum-window or mean-window"
 whole AVERAGE BEAM MAX_LEN_B BOOTSTRAP
+[[ "$WINDOW" == trained ]] || { whole WINDOW && ((WINDOW > 0)) || die "--window 0: expected the sentences of a window, from 1"; }
 commands ctxmt python
 read_languages "$data"
 
 device=(--data "$data")
 [[ "$DEVICE" != cpu ]] || device+=(--cpu)
-overrides=()
-if [[ "$WINDOW" != trained ]]; then
-    whole WINDOW
-    overrides=(--source-context $((WINDOW - 1)) --target-context $((WINDOW - 1)))
-fi
+convention=()
+[[ "$CONVENTION" == suite ]] || convention=(--reduction "${CONVENTION%-*}" --span "${CONVENTION#*-}")
 
 mkdir -p "$OUT"
 model="$OUT/averaged.pt"
 average "$run" "$model"
+OVERRIDES=() tag=""
+if [[ "$WINDOW" != trained ]]; then
+    window_options "$model"
+    tag=".w$WINDOW"
+fi
 TASK=""
 [[ ! -f "$text.meta.jsonl" ]] || TASK="$(task "$model")"
 for decoding in $DECODING; do
-    n="$LENPEN" name="$decoding"
+    n="$LENPEN" name="$decoding$tag"
     if [[ "$LENPEN" == opt ]]; then
         search_lenpen "$decoding"
         n="$BEST" name+=".n$BEST"
@@ -164,14 +204,17 @@ for decoding in $DECODING; do
         if [[ "$context" == trained ]]; then
             evaluate_on "$text" "$OUT" "$name" --decoding "$decoding" --lenpen "$n"
         else
-            evaluate_on "$text" "$OUT" "$name.$context" --decoding "$decoding" --lenpen "$n" --context-selection "$context"
+            evaluate_on "$text" "$OUT" "$name.$context" --decoding "$decoding" --lenpen "$n" \
+                --context-selection "${context/#random/$RANDOM_CONTEXT}"
         fi
     done
 done
+consistency=() # the phenomena of Voita et al. (2019) together have one Disc.
 for suite in ${suites[@]+"${suites[@]}"}; do
-    name="$(basename "$suite")"
-    name="$OUT/${name%.json*}"
-    ctxmt contrast "$model" "$suite" --json "$name.contrast.json" --examples "$name.examples.jsonl" "${device[@]}" \
-        ${overrides[@]+"${overrides[@]}"} ${DOCUMENTS:+--documents "$DOCUMENTS"}
+    case "$(basename "$suite")" in
+        deixis*.json | lex_cohesion*.json | ellipsis_*.json) consistency+=("$suite") ;;
+        *) contrast "$suite" ;;
+    esac
 done
+((${#consistency[@]} == 0)) || contrast "${consistency[@]}"
 python "$here/results.py" "$OUT"

@@ -12,11 +12,13 @@ from ctxmt_fairseq.evaluation.output import aligned_table, write_whole
 
 
 def read(folder: Path, kind: str) -> Dict[str, Any]:
-    """File name without ``.KIND.json`` -> content, the oldest first."""
-    paths = sorted(folder.glob(f"*.{kind}.json"), key=lambda path: path.stat().st_mtime_ns)
-    return {
-        path.name[: -len(f".{kind}.json")]: json.loads(path.read_text(encoding="utf-8")) for path in paths
-    }
+    """File name without ``.KIND.json`` -> content, the oldest first; each element of a list by its name."""
+    found: Dict[str, Any] = {}
+    for path in sorted(folder.glob(f"*.{kind}.json"), key=lambda path: path.stat().st_mtime_ns):
+        name, content = path.name[: -len(f".{kind}.json")], json.loads(path.read_text(encoding="utf-8"))
+        several = isinstance(content, list)
+        found.update({f"{name}, {one['name']}": one for one in content} if several else {name: content})
+    return found
 
 
 def collect(folder: Path) -> Dict[str, Any]:
@@ -39,7 +41,7 @@ def measures(results: Dict[str, Any]) -> Dict[str, float]:
             if score["level"] == "sentence":
                 rows[f"{score['name']}, {name}"] = score["score"]
     for name, report in results["contrast"].items():
-        rows[f"{name}, accuracy"] = report["accuracy"]
+        rows[f"{name}, accuracy ({report['convention']})"] = report["accuracy"]
         for group in ("phenomena", "distances"):
             if len(report[group]) > 1:
                 label = "distance " if group == "distances" else ""

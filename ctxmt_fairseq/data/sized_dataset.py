@@ -44,6 +44,8 @@ class SizedDataset(FairseqDataset):
         self.source, self.target = source, target
         self.builder = builder
         self.lines = np.arange(builder.documents.sentences, dtype=np.int32) if current is None else current
+        if builder.shuffled is not None:
+            builder.shuffled.among(self.lines)
         self.training = training
         self.max_window_tokens = max_window_tokens if training else None
         self.seed = seed

@@ -12,10 +12,11 @@ import numpy as np
 
 from ctxmt_fairseq.data import randomness
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.shuffling import ShuffledContexts
 from ctxmt_fairseq.errors import BadInput
 
 ABSENT, EMPTY = -2, -1  # no sentence in this slot; a sentence of no words in this slot
-SELECTIONS = ("document", "random", "empty", "absent", "reference", "swapped")
+SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
 _CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the processor's cache
 
 
@@ -113,6 +114,8 @@ class WindowBuilder:
         self.documents = documents
         self.options = options
         self.seed = seed
+        shuffled = options.context_selection == "shuffled"
+        self.shuffled = ShuffledContexts(documents, options, seed) if shuffled else None
         if options.context_selection == "random" and options.reach and len(documents) < 2:
             raise BadInput("--context-selection random: expected at least two documents to draw from")
         # Not when the options are made: the checkpoint, which may have the source context, is read later.
@@ -122,7 +125,7 @@ class WindowBuilder:
     @property
     def depends_on_epoch(self) -> bool:
         """Whether another epoch gives other windows."""
-        return self.options.sample_context_size or self.options.context_selection == "random"
+        return self.options.sample_context_size or self.options.context_selection in ("random", "shuffled")
 
     def slots(self, indices: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None) -> Slots:
         """The context sentences of the windows around ``indices`` (n,).
@@ -134,10 +137,12 @@ class WindowBuilder:
         """
         options = self.options
         indices = np.asarray(indices, np.int64)
-        start, end = self.documents.bounds(indices)
         share = None
         if options.sample_context_size:
             share = randomness.uniform(randomness.CONTEXT_SIZE, self.seed, epoch, indices)
+        if self.shuffled is not None:
+            indices = self.shuffled.sources(epoch)[indices]
+        start, end = self.documents.bounds(indices)
 
         def role(size: int, step: int) -> np.ndarray:
             if options.context_selection == "absent":

@@ -78,13 +78,21 @@ class DocumentTranslator:
         documents: Documents,
         targets: Optional[Sequence[torch.Tensor]] = None,
         contexts: Optional[SentenceContexts] = None,
+        current: Optional[np.ndarray] = None,
     ) -> RunningDocuments:
         """Documents ready to be translated; see ``RunningDocuments``."""
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
         keep_states = bool(self.caching)
         return RunningDocuments(
-            self.loaded.task, sources, documents, targets, self.loaded.limits, keep_states, contexts
+            self.loaded.task,
+            sources,
+            documents,
+            targets,
+            self.loaded.limits,
+            keep_states,
+            contexts,
+            current,
         )
 
     def translate(

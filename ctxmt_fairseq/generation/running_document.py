@@ -48,6 +48,7 @@ class RunningDocuments:
         limits: the models' source and target positions.
         keep_states: the models keep the states of sentences that they have encoded (``sentence_cache``).
         contexts: what the models read of the sentences beside their tokens (``LoadedModels.contexts_of``).
+        current: (n,) those that are translated, None for all; the others serve as context only.
 
     Raises:
         BadInput: a source sentence is longer than the models' positions.
@@ -62,6 +63,7 @@ class RunningDocuments:
         limits: Tuple[int, int] = (1024, 1024),
         keep_states: bool = False,
         contexts: Optional[SentenceContexts] = None,
+        current: Optional[np.ndarray] = None,
     ):
         self.task = task
         self.sources = Sentences(sources)
@@ -78,7 +80,7 @@ class RunningDocuments:
             self.sources,
             self.targets,
             documents,
-            current=None,
+            current=current,
             training=False,
             contexts=contexts,
         )

@@ -46,7 +46,8 @@ def translate_file(
     if target_context is not None:
         targets = [loaded.encode_target(line) for line in _given(target_context, documents)]
     contexts = _contexts(loaded, documents, metadata)
-    running = translator.running(sources, documents.documents, targets, contexts)
+    current = np.flatnonzero(documents.current)
+    running = translator.running(sources, documents.documents, targets, contexts, current)
     journal = Journal(output, _run(documents, settings, target_context, metadata)) if output else None
     done: Dict[int, Dict[str, Any]] = dict(journal.done) if journal else {}
     if targets is None:

@@ -83,10 +83,10 @@ class MetadataContextTask(ContextTask):
                 raise BadInput(
                     f"--{name.replace('_', '-')}: expected 0, for the store has previous source text"
                 )
-        if options["context_selection"] in ("reference", "swapped"):
+        if options["context_selection"] in ("shuffled", "reference", "swapped"):
             raise BadInput(
                 f"--context-selection {options['context_selection']}: expected document, random, empty or "
-                "absent, for context is no text here"
+                "absent, for context is not only text here"
             )
         if options["current_vector"] not in ("yes", "no"):
             raise BadInput(f"--current-vector {options['current_vector']}: expected yes or no")

@@ -21,7 +21,8 @@ ROW is one of these, with any of its parts:
                              sub-layer (equation 4.3), or at its own
      [+layers=N]             of the context encoder (default 1)
      [+pretrain[+freeze]]    start from the sentence model, and keep what it has
-  Voita[+margin]             context-aware Transformer; with the margin loss of Jean and Cho (table 2.4)
+  Voita[+pretrain][+margin]  context-aware Transformer; started from the sentence model; with the margin loss of Jean and
+                             Cho (table 2.4)
   all but the first two: +switch (the encoders' inputs exchanged), +ref (the reference is the context)
   --sentence-limit N         training leaves out windows of more than N subwords per source sentence (default:
                              $SENTENCE_LIMIT: 55 for OpenSubtitles, else 80)
@@ -69,7 +70,7 @@ model_flags() {
             CE+gate) MODEL+=(--context-gate thesis) ;;
             CE+gate=?*) MODEL+=(--context-gate "${part#gate=}") ;;
             CE+layers=?*) MODEL+=(--context-layers "${part#layers=}") ;;
-            CE+pretrain) MODEL+=(--sentence-checkpoint "$SENTENCE_MODEL/checkpoints/checkpoint_best.pt") ;;
+            CE+pretrain | Voita+pretrain) MODEL+=(--sentence-checkpoint "$SENTENCE_MODEL/checkpoints/checkpoint_best.pt") ;;
             CE+freeze) MODEL+=(--train-context-only) ;;
             Voita+margin) CRITERION=context_margin ;;
             *+switch) selection=swapped ;;
@@ -89,7 +90,9 @@ case "$PROFILE:$LR:$row" in
     small:*) clip=() ;;
     *:auto:RNN-*) LR=3e-4 clip+=(--warmup-init-lr 3e-4) ;; # no warm-up: constant, then falling
     europarl:auto:CE* | europarl:auto:Voita*) LR=1e-4 ;;
-    *:auto:CE*+pretrain*) LR=2e-4 ;;
+    europarl:auto:src0tgt0_to_tgt0) ;; # 2e-4, the only one of its kind
+    europarl:auto:src* | europarl:auto:DE*) LR=3e-4 ;;
+    *:auto:CE* | *:auto:Voita*+pretrain*) LR=2e-4 ;;
 esac
 use_profile
 architecture_size

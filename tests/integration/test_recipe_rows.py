@@ -137,6 +137,7 @@ def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, targe
     assert sizes == [source, on_source, target]
     assert options["--max-window-tokens"] == str(limit)
     assert planned(*train, "--window-limit", 160)["--max-window-tokens"] == "160"
+    assert options["--lr"] == ("2e-4" if row == "src0tgt0_to_tgt0" else "3e-4")
     rnn = planned(THESIS / "train.sh", f"RNN-{row}", *train[2:])
     assert (rnn["--arch"], rnn["--source-context"]) == ("context_gru_base", str(source))
     assert rnn["--lr"] == rnn["--warmup-init-lr"] == "3e-4"
@@ -149,7 +150,7 @@ def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, targe
         ("DE+shared", "dual_encoder", {"context-encoder": "shared"}),
         ("DE+shared+token", "dual_encoder", {"context-encoder": "shared-token"}),
         ("DE+fusion=hierarchical", "dual_encoder", {"context-fusion": "hierarchical"}),
-        ("CE", "context_encoder", {"context-gate": "none", "train-context-only": None}),
+        ("CE", "context_encoder", {"context-gate": "none", "train-context-only": None, "lr": "2e-4"}),
         ("CE+gate", "context_encoder", {"context-gate": "thesis", "sentence-checkpoint": None}),
         ("CE+gate=zhang+layers=6", "context_encoder", {"context-gate": "zhang", "context-layers": "6"}),
         (
@@ -163,7 +164,16 @@ def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, targe
         ),
         ("CE+gate+pretrain+freeze", "context_encoder", {"train-context-only": True}),
         ("CE+switch", "context_encoder", {"context-selection": "swapped"}),
-        ("Voita", "gated_context", {"criterion": "label_smoothed_cross_entropy"}),
+        ("Voita", "gated_context", {"criterion": "label_smoothed_cross_entropy", "lr": "3e-4"}),
+        (
+            "Voita+pretrain",
+            "gated_context",
+            {
+                "sentence-checkpoint": "runs/src0tgt0_to_tgt0/checkpoints/checkpoint_best.pt",
+                "train-context-only": None,
+                "lr": "2e-4",
+            },
+        ),
         ("Voita+ref", "gated_context", {"context-selection": "reference"}),
         ("Voita+margin", "gated_context", {"criterion": "context_margin"}),
     ],
@@ -178,6 +188,9 @@ def test_multi_encoder_rows_of_the_thesis(planned, row, arch, expected):
 def test_profiles_of_the_thesis(planned):
     train = (THESIS / "train.sh", "CE+gate+pretrain", "data", "runs/x", "--gpus", 2)
     assert planned(*train, "--profile", "europarl")["--lr"] == "1e-4"
+    for row, rate in (("Voita+pretrain", "1e-4"), ("DE+shared", "3e-4")):
+        europarl = planned(THESIS / "train.sh", row, *train[2:], "--profile", "europarl")
+        assert europarl["--lr"] == rate
     assert planned(*train, "--profile", "europarl", "--lr", "5e-4")["--lr"] == "5e-4"
     big = planned(*train, "--profile", "wmt-big", "--sentence-model", "a run")
     assert (big["--encoder-embed-dim"], big["--decoder-ffn-embed-dim"]) == ("1024", "4096")
@@ -205,7 +218,7 @@ EVERY_ARCHITECTURE = [
     (THESIS, "RNN-src1tgt0_to_tgt0"),
     (THESIS, "DE+shared+token+fusion=parallel+switch"),
     (THESIS, "CE+gate=zhang+layers=2+pretrain+freeze+ref"),
-    (THESIS, "Voita+margin"),
+    (THESIS, "Voita+pretrain+margin"),
 ]
 
 
@@ -232,6 +245,7 @@ def test_fairseq_knows_every_option(planned, paper, row, profile):
         (THESIS, "CE+margin", "no part +margin"),
         (THESIS, "DE+token", "expected +shared"),
         (THESIS, "CE+gate+freeze", "expected +pretrain"),
+        (THESIS, "Voita+pretrain+freeze", "no part +freeze"),
     ],
 )
 def test_unknown_rows(refused, paper, row, words):

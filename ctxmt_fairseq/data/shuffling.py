@@ -1,0 +1,86 @@
+"""Who gets whose context when the contexts of a set are shuffled."""
+
+from typing import Any, Optional
+
+import numpy as np
+
+from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.errors import BadInput
+
+_ROUNDS = 1000  # of exchanges; about one is needed where documents are small beside the set
+
+
+class ShuffledContexts:
+    """The contexts of a set's sentences, permuted (Voita et al. 2018, section 5.1: "the same test set with
+    shuffled context sentences").
+
+    The contexts that there are stay the same, each whole; so a sentence without context has none, as it is.
+
+    Args:
+        options: ``ContextOptions``.
+        seed: with the epoch it determines the permutation.
+    """
+
+    def __init__(self, documents: Documents, options: Any, seed: int):
+        self.documents = documents
+        self.before = max(options.source_context, options.target_context, options.target_context_on_source)
+        self.after = options.source_context_after
+        self.seed = seed
+        self._lines = np.arange(documents.sentences)
+        self._epoch: Optional[int] = None
+        self._sources = self._lines
+
+    def among(self, lines: np.ndarray) -> None:
+        """Permute the contexts of these sentences (default: of all); the others keep their own.
+
+        Raises:
+            BadInput: see ``shuffled_lines``.
+        """
+        self._lines, self._epoch = np.asarray(lines, np.int64), None
+        self.sources(0)
+
+    def sources(self, epoch: int) -> np.ndarray:
+        """Whose context every sentence gets: (sentences,)."""
+        if self._epoch != epoch:
+            start, end = self.documents.bounds(self._lines)
+            has_context = (self._lines > start) & (self.before > 0)
+            has_context |= (self._lines + 1 < end) & (self.after > 0)
+            lines = self._lines[has_context]
+            generator = np.random.default_rng((randomness.RANDOM_CONTEXT, self.seed, epoch))
+            self._sources = np.arange(self.documents.sentences)
+            self._sources[lines] = shuffled_lines(lines, self.documents, self.before + self.after, generator)
+            self._epoch = epoch
+        return self._sources
+
+
+def shuffled_lines(
+    lines: np.ndarray, documents: Documents, reach: int, generator: np.random.Generator
+) -> np.ndarray:
+    """A random permutation that gives no line its own context, nor one that shares a sentence with it.
+
+    Args:
+        lines: (n,) sentences that have context.
+        reach: sentences from the farthest previous to the farthest following context sentence. Lines of one
+            document that are no farther apart have context in common, or are each other's context.
+
+    Returns:
+        (n,) the same lines: ``lines[i]`` gets the context of the i-th.
+
+    Raises:
+        BadInput: there is no such permutation, or none was found.
+    """
+    starts, _ = documents.bounds(lines)
+    order = generator.permutation(len(lines))
+    for _ in range(_ROUNDS):
+        near = np.abs(lines - lines[order]) <= reach
+        clashes = np.flatnonzero(near & (starts == starts[order]))
+        if not len(clashes):
+            return lines[order]
+        partners = generator.integers(len(lines), size=len(clashes))
+        for one, other in zip(clashes, partners, strict=True):
+            order[[one, other]] = order[[other, one]]
+    raise BadInput(
+        "--context-selection shuffled: expected sentences that can exchange their contexts, of several "
+        f"documents; found {len(lines)} with context in {len(np.unique(starts))} documents"
+    )
