@@ -7,11 +7,18 @@ import shutil
 from pathlib import Path
 from typing import Any, Dict, Iterator, Optional, Union
 
+from ctxmt_fairseq.data.binarised import checked_dictionary
+from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
 DESCRIPTION = "ctxmt.json"
 VERSION = 1
+_ENTRIES = {
+    **{"source_lang": str, "target_lang": str, "splits": dict, "dictionaries": dict},
+    **{"joined_dictionary": bool, "average_source_length": int},
+}
+_REQUIRED = ("source_lang", "target_lang", "splits")
 
 
 def read_description(folder: PathLike) -> Dict[str, Any]:
@@ -23,14 +30,41 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
     path = Path(folder) / DESCRIPTION
     if not path.is_file():
         raise BadInput(f"expected a data folder of ctxmt preprocess, found no {DESCRIPTION}", folder)
-    try:
-        description = json.loads(path.read_text(encoding="utf-8"))
-        version = description["version"]
-    except (ValueError, TypeError, KeyError):
-        raise BadInput("expected the description that ctxmt preprocess writes", path) from None
+    place = Place(path)
+    description = load_json(path)
+    version = get(place, description, "version", int)
     if version != VERSION:
         raise BadInput(f"expected version {VERSION}, found {version!r}", path)
+    for key, kind in _ENTRIES.items():
+        if key in description or key in _REQUIRED:
+            get(place, description, key, kind)
+    for name, split in description["splits"].items():
+        inner = Place(path, part=f"split {name!r}")
+        get(inner, split, "sentences", int)
+        if "source_digest" in split:
+            get(inner, split, "source_digest", str)
     return description
+
+
+def entry(folder: PathLike, key: str) -> Any:
+    """An entry of the description that not every folder has.
+
+    Raises:
+        BadInput: see ``read_description``; or there is no such entry.
+    """
+    return get(Place(Path(folder) / DESCRIPTION), read_description(folder), key, _ENTRIES[key])
+
+
+def load_dictionary(path: PathLike) -> Any:
+    """The fairseq dictionary ``dict.LANG.txt`` of a data folder.
+
+    Raises:
+        BadInput: no dictionary, or another than the folder's text was binarised with.
+    """
+    path = Path(path)
+    described = (path.parent / DESCRIPTION).is_file()
+    digests = read_description(path.parent).get("dictionaries", {}) if described else {}
+    return checked_dictionary(path, digests.get(path.name))
 
 
 def source_digest(folder: PathLike, split: str) -> Optional[str]:

@@ -19,6 +19,7 @@ from ctxmt_fairseq.corpora.data_folder import PathLike, new_folder, read_descrip
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary, find_models, place_dictionaries, place_subwords
+from ctxmt_fairseq.data.binarised import dictionary_digest
 from ctxmt_fairseq.errors import BadInput
 
 BATCH = 10_000  # sentences that are encoded together
@@ -87,6 +88,9 @@ def preprocess(
             "joined_dictionary": like["joined_dictionary"] if like else vocabulary.joint,
             "sentencepiece": None if whole_words else dict(zip(languages, models, strict=True)),
             "average_source_length": like["average_source_length"] if like else _mean_length(corpus, splits),
+            "dictionaries": {
+                name: dictionary_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
+            },
             "splits": splits,
         }
         write_description(folder, description)

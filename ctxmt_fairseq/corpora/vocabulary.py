@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
+from ctxmt_fairseq.corpora.data_folder import load_dictionary
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords, model_names, train_subwords
 from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
@@ -87,11 +88,9 @@ def place_dictionaries(
     Args:
         frequencies: language -> symbol counts of the encoded training text (unused with ``like``).
     """
-    from fairseq.data import Dictionary
-
     languages = list(frequencies)
     if vocabulary.like is not None:
-        dictionaries = {x: Dictionary.load(str(Path(vocabulary.like) / f"dict.{x}.txt")) for x in languages}
+        dictionaries = {x: load_dictionary(Path(vocabulary.like) / f"dict.{x}.txt") for x in languages}
         for dictionary in dictionaries.values():
             add_symbols(dictionary)
     elif vocabulary.joint:

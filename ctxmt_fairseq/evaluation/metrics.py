@@ -9,6 +9,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.output import aligned_table
 
 CHRF_BETAS = (1, 2, 3)
+NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that are rules
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,12 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
         return BLEU(lowercase=lowercase, tokenize=tokenize)
     except (ImportError, RuntimeError) as error:  # MeCab and the like are optional extras of sacrebleu
         raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
+    except (Exception, SystemExit) as error:
+        # sacrebleu loads the models of spm, flores101, flores200 and spBLEU-1K from the network, once.
+        offline = ", ".join(NO_MODEL)
+        raise BadInput(
+            f"the tokenizer {tokenize!r} needs a model that sacrebleu cannot get: {error}; {offline} need none"
+        ) from None
 
 
 def chrf(beta: int, lowercase: bool = False) -> Any:

@@ -2,10 +2,8 @@
 generation that returns current sentences."""
 
 import atexit
-import json
 import logging
 import os
-from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -13,6 +11,8 @@ from fairseq import metrics
 from fairseq.data import data_utils
 from fairseq.tasks.translation import TranslationTask
 
+from ctxmt_fairseq.corpora.data_folder import entry, load_dictionary
+from ctxmt_fairseq.data.binarised import check_sentences
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
@@ -57,6 +57,21 @@ class ContextTask(TranslationTask):
         self.window_count = WindowCount()
         self.document = InteractiveDocument(self)
         self._check()
+
+    @classmethod
+    def setup_task(cls, cfg, **kwargs):
+        folder = cfg.data.split(os.pathsep)[0]
+        if not os.path.isdir(folder):
+            raise BadInput("no such data folder", folder)
+        if None in (cfg.source_lang or None, cfg.target_lang or None):
+            cfg.source_lang, cfg.target_lang = data_utils.infer_language_pair(folder)
+            if cfg.source_lang is None:
+                raise BadInput("expected a data folder, or --source-lang and --target-lang", folder)
+        return super().setup_task(cfg, **kwargs)
+
+    @classmethod
+    def load_dictionary(cls, filename):
+        return load_dictionary(filename)
 
     # ---- options ---------------------------------------------------------------------------------------
 
@@ -105,10 +120,7 @@ class ContextTask(TranslationTask):
         Raises:
             BadInput: the data folder was not made by ``ctxmt preprocess``.
         """
-        path = Path(self.cfg.data.split(os.pathsep)[0]) / "ctxmt.json"
-        if not path.is_file():
-            raise BadInput("no such file; expected the statistics that ctxmt preprocess writes", path)
-        return int(json.loads(path.read_text(encoding="utf-8"))["average_source_length"])
+        return entry(self.cfg.data.split(os.pathsep)[0], "average_source_length")
 
     # ---- data ------------------------------------------------------------------------------------------
 
@@ -145,10 +157,13 @@ class ContextTask(TranslationTask):
         )
 
     def _sentences(self, prefix: str, dictionary) -> Optional[Any]:
+        check_sentences(prefix, dictionary)
         try:
             return data_utils.load_indexed_dataset(prefix, dictionary, self.cfg.dataset_impl)
         except FileNotFoundError:
             return None
+        except Exception as error:  # another format than ours, or damaged beyond the check
+            raise BadInput(f"cannot be read as binarised sentences: {error}", prefix) from None
 
     @staticmethod
     def _current(path: str, expected: int) -> Optional[np.ndarray]:

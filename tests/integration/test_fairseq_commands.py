@@ -5,8 +5,11 @@ import re
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 import sacrebleu
+import torch
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
 from tests.integration.commands import ENVIRONMENT, USER_DIR, losses, printed, read, refused, run
 from tests.integration.conftest import LENGTHS
@@ -129,6 +132,21 @@ def test_validation_bleu_is_of_current_sentences_and_loss_is_repeated(corpus, da
     )
     found = float(re.findall(r'"valid_loss": "?([\d.]+)', done.stdout + done.stderr)[-1])
     assert found == pytest.approx(loss, abs=2e-3)
+
+
+def test_a_sentence_that_no_model_can_hold(data, sentence_level, tmp_path):
+    """The error comes up lazily, when the batches are made: still one line and exit code 2."""
+    folder = shutil.copytree(data, tmp_path / "data")
+    for language in ("en", "fr"):
+        builder = MMapIndexedDatasetBuilder(f"{folder}/valid.en-fr.{language}.bin", np.uint16)
+        for length in (3, 6000):
+            builder.add_item(torch.tensor([5] * length + [2]))
+        builder.finalize(f"{folder}/valid.en-fr.{language}.idx")
+    (folder / "valid.en-fr.docids").write_text("a\nb\n")
+    model = sentence_level / "checkpoint_last.pt"
+    options = ("--user-dir", USER_DIR, "--path", model, "--valid-subset", "valid", "--cpu")
+    line = refused("fairseq-validate", folder, *options)
+    assert "valid: line 2: expected a sentence of at most" in line and "found (6001, 6001)" in line
 
 
 def test_interactive_lines_are_sentences_of_documents(corpus, data, last):

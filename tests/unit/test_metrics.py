@@ -2,12 +2,15 @@
 
 import argparse
 import json
+from unittest.mock import Mock
+from urllib.error import URLError
 
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
 from ctxmt_fairseq.cli import main, score
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation import metrics
 from ctxmt_fairseq.evaluation.metrics import join_documents, read_translation, score_translation
 
 HYPOTHESES = [
@@ -182,3 +185,11 @@ def test_bad_input_ends_the_command_with_one_line(files, monkeypatch, capsys):
 def test_unwritable_json(files, tmp_path):
     with pytest.raises(BadInput, match="cannot be written"):
         run(files["hyp"], files["ref"], "--json", str(tmp_path / "none" / "scores.json"))
+
+
+@pytest.mark.parametrize("error", [URLError("no network"), SystemExit(1), TimeoutError()])
+def test_a_tokenizer_that_wants_the_network(monkeypatch, tmp_path, error):
+    monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
+    monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=error))
+    with pytest.raises(BadInput, match="'flores200' needs a model that sacrebleu cannot get: .*13a, intl"):
+        metrics.bleu("flores200")

@@ -1,0 +1,143 @@
+"""Checks of a data folder's binary files and dictionaries, which fairseq maps into memory and trusts.
+
+A truncated or damaged file is found when it is loaded, not as a crash or as other text in the middle of a
+training: fairseq reads all of these files once anyway (to warm the cache), and so is this a pass over them.
+"""
+
+import hashlib
+import os
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO, Iterator, Optional, Tuple
+
+import numpy as np
+from fairseq.data import Dictionary
+
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines, open_file, read_bytes
+from ctxmt_fairseq.errors import BadInput
+
+_MAGIC = b"MMIDIDX\x00\x00"  # of fairseq's --dataset-impl mmap
+_HEADER = struct.Struct("<9sQBQ")  # magic, version, code of the tokens' type, sentences
+_TYPES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2", 9: "<u4", 10: "<u8"}
+_SIZE, _POINTER = np.dtype("<i4"), np.dtype("<i8")
+_CHUNK = 2**16  # sentences
+_OVERWRITE = " #fairseq:overwrite"
+
+
+def check_sentences(prefix: PathLike, dictionary: Any) -> None:
+    """Compare PREFIX.idx, PREFIX.bin and a dictionary with each other.
+
+    Other formats than mmap, fairseq's default, are left to fairseq.
+
+    Raises:
+        BadInput: a file is truncated, longer than the index says, or holds anything but sentences of the
+            dictionary's symbols, each with ``</s>`` at its end.
+    """
+    index, tokens = Path(f"{prefix}.idx"), Path(f"{prefix}.bin")
+    if not (index.is_file() and tokens.is_file()):
+        return
+    with open_file(index) as sizes, open_file(index) as pointers, open_file(tokens) as stream:
+        header = sizes.read(_HEADER.size)
+        if not header.startswith(_MAGIC):
+            return
+        dtype, sentences = _read_header(index, header)
+        expected = _HEADER.size + sentences * (_SIZE.itemsize + _POINTER.itemsize)
+        _check_size(index, expected, f"an index of {sentences} sentences")
+        pointers.seek(_HEADER.size + sentences * _SIZE.itemsize)
+        end = 0
+        for first, count in _chunks(sentences):
+            lengths = _read(sizes, _SIZE, count).astype(np.int64)
+            ends = np.cumsum(lengths)
+            starts = (end + ends - lengths) * dtype.itemsize
+            wrong = np.flatnonzero((lengths < 1) | (starts != _read(pointers, _POINTER, count)))
+            if len(wrong):
+                raise BadInput("damaged: sentences do not follow each other", index, first + wrong[0] + 1)
+            end += int(ends[-1])
+            _check_tokens(tokens, stream, dtype, ends, first, dictionary)
+        _check_size(tokens, end * dtype.itemsize, f"the {end} tokens of its index")
+
+
+def _read_header(path: Path, header: bytes) -> Tuple[np.dtype, int]:
+    if len(header) == _HEADER.size:
+        _, version, code, sentences = _HEADER.unpack(header)
+        if version == 1 and code in _TYPES and sentences < 2**40:
+            return np.dtype(_TYPES[code]), sentences
+    raise BadInput("expected an index of binarised sentences, found a damaged one", path)
+
+
+def _check_size(path: Path, expected: int, what: str) -> None:
+    found = os.path.getsize(path)
+    if found != expected:
+        raise BadInput(f"truncated or damaged: expected {expected} bytes for {what}, found {found}", path)
+
+
+def _chunks(sentences: int) -> Iterator[Tuple[int, int]]:
+    """First sentence and number of sentences of each chunk."""
+    for first in range(0, sentences, _CHUNK):
+        yield first, min(_CHUNK, sentences - first)
+
+
+def _read(stream: BinaryIO, dtype: np.dtype, count: int) -> np.ndarray:
+    return np.frombuffer(stream.read(count * dtype.itemsize), dtype)
+
+
+def _check_tokens(
+    path: Path, stream: BinaryIO, dtype: np.dtype, ends: np.ndarray, first: int, dictionary: Any
+) -> None:
+    """Read the next sentences, which end before ``ends``."""
+    wanted = int(ends[-1]) * dtype.itemsize
+    content = stream.read(min(wanted, os.path.getsize(path)))
+    if len(content) < wanted:
+        raise BadInput("truncated: expected the tokens of all sentences of its index", path)
+    tokens = np.frombuffer(content, dtype)
+    strange = (tokens >= len(dictionary)) | (tokens < 0)
+    if strange.any():
+        at = int(strange.argmax())
+        sentence = first + int(np.searchsorted(ends, at, side="right")) + 1
+        raise BadInput(
+            f"expected tokens below {len(dictionary)}, the size of the dictionary, found {tokens[at]}",
+            path,
+            sentence,
+        )
+    open_ended = np.flatnonzero(tokens[ends - 1] != dictionary.eos())
+    if len(open_ended):
+        raise BadInput("damaged: expected </s> at the end", path, first + int(open_ended[0]) + 1)
+
+
+def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
+    """A fairseq dictionary, checked.
+
+    Args:
+        digest: what ``dictionary_digest`` found when the text was binarised, if known.
+
+    Raises:
+        BadInput: names the line that is no symbol and count, or has a symbol that was there before; or the
+            dictionary is another than the text was binarised with.
+    """
+    _check_lines(path)
+    if digest is not None and digest != dictionary_digest(path):
+        raise BadInput(
+            "changed since ctxmt preprocess wrote it: its lines number the symbols of the binarised text",
+            path,
+        )
+    try:
+        return Dictionary.load(str(path))
+    except Exception as error:  # whatever the lines' check lets through
+        raise BadInput(f"expected a dictionary: {error}", path) from None
+
+
+def _check_lines(path: PathLike) -> None:
+    seen = set(Dictionary().symbols)
+    for number, line in enumerate(iterate_lines(path), 1):
+        overwrite = line.rstrip().endswith(_OVERWRITE)
+        symbol, _, count = line.rstrip().removesuffix(_OVERWRITE).rpartition(" ")
+        if not symbol or not (count.isascii() and count.isdigit() and len(count) < 19):
+            raise BadInput("expected a symbol and its count", path, number)
+        if symbol in seen and not overwrite:
+            raise BadInput(f"the symbol {symbol} is there twice", path, number)
+        seen.add(symbol)
+
+
+def dictionary_digest(path: PathLike) -> str:
+    """SHA-256 of a dictionary: in which order its symbols are."""
+    return hashlib.sha256(read_bytes(path)).hexdigest()
