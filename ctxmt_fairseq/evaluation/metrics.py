@@ -120,9 +120,9 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
         raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
         # sacrebleu loads the models of spm, flores101, flores200 and spBLEU-1K from the network, once.
-        offline = ", ".join(NO_MODEL)
+        none = ", ".join(NO_MODEL)
         raise BadInput(
-            f"the tokenizer {tokenize!r} needs a model that sacrebleu cannot get: {error}; {offline} need none"
+            f"the tokenizer {tokenize!r} wants a model that sacrebleu cannot get: {error}; {none} want none"
         ) from None
 
 

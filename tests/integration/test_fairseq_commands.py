@@ -144,7 +144,7 @@ def test_a_sentence_that_no_model_can_hold(data, sentence_level, tmp_path):
         builder.finalize(f"{folder}/valid.en-fr.{language}.idx")
     (folder / "valid.en-fr.docids").write_text("a\nb\n")
     model = sentence_level / "checkpoint_last.pt"
-    options = ("--user-dir", USER_DIR, "--path", model, "--valid-subset", "valid", "--cpu")
+    options = ("--user-dir", USER_DIR, "--path", model, "--valid-subset", "valid", "--cpu", "--batch-size", 8)
     line = refused("fairseq-validate", folder, *options)
     assert "valid: line 2: expected a sentence of at most" in line and "found (6001, 6001)" in line
 
