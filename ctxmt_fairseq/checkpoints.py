@@ -1,17 +1,17 @@
 """Averages the parameters of the checkpoints nearest to the best one (focused concatenation, appendix A)."""
 
 import logging
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, BinaryIO, Dict, List, Optional, Union
 
 import torch
 from tqdm import tqdm
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.fairseq_fixes import peek
+from ctxmt_fairseq.output_files import write_file
 
 logger = logging.getLogger(__name__)
 # What fairseq writes at the end of an epoch, and every --save-interval-updates.
@@ -102,14 +102,18 @@ def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
     """Write the last of the checkpoints with the averaged parameters and without its optimizer state.
 
     Raises:
-        BadInput: the checkpoints are not of one model.
+        BadInput: the checkpoints are not of one model, or the output cannot be written.
     """
     state = dict(peek(checkpoints[-1].path))
     state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
     state.pop("last_optimizer_state", None)
-    temporary = output.with_name(f".{output.name}.{os.getpid()}")
+    write_file(output, lambda stream: _save(state, stream))
+
+
+def _save(state: Dict[str, Any], stream: BinaryIO) -> None:
     try:
-        torch.save(state, temporary)
-        os.replace(temporary, output)
-    finally:
-        temporary.unlink(missing_ok=True)
+        torch.save(state, stream)
+    except RuntimeError as error:  # torch says that it did not write what it should; this is why
+        if isinstance(error.__context__, OSError):
+            raise error.__context__ from None
+        raise

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
-from ctxmt_fairseq.evaluation.output import aligned_table, write_whole
+from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.output_files import write_file
 
 
 def read(folder: Path, kind: str) -> Dict[str, Any]:
@@ -60,7 +61,7 @@ def main(arguments: List[str]) -> None:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         folder = Path(path)
         results = collect(folder)
-        write_whole(str(folder / "results.json"), json.dumps(results, indent=2) + "\n")
+        write_file(folder / "results.json", json.dumps(results, indent=2) + "\n")
         columns[name or folder.name] = measures(results)
     rows = dict.fromkeys(row for column in columns.values() for row in column)
     table = [["", *columns]]

@@ -6,19 +6,20 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Union
+from typing import Any, Dict, List
 
 import numpy as np
 
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
-from ctxmt_fairseq.analysis.map_files import check_output
+from ctxmt_fairseq.analysis.map_files import check_picture, write_beside
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.scatter import scatter_picture
 from ctxmt_fairseq.analysis.separation import Separation, separations
 from ctxmt_fairseq.data.documents import PathLike
-from ctxmt_fairseq.evaluation.output import aligned_table, write_whole
+from ctxmt_fairseq.evaluation.output import aligned_table
 
+NUMBERS = (".csv", ".json")  # what lies beside the picture
 COLUMNS = ("x before", "y before", "x after", "y after")
 
 
@@ -121,15 +122,8 @@ def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
         the files.
 
     Raises:
-        BadInput: as ``check_output``, or a file cannot be written.
+        BadInput: see ``check_picture``.
     """
-    path = check_output(path)
-    contents: Dict[str, Union[str, bytes]] = {
-        ".png": shown.picture(),
-        ".csv": shown.csv(),
-        ".json": json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n",
-    }
-    files = [path.with_suffix(suffix) for suffix in contents]
-    for file, content in zip(files, contents.values(), strict=True):
-        write_whole(file, content)
-    return files
+    path = check_picture(path, NUMBERS)
+    rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"
+    return write_beside(path, NUMBERS, shown.picture(), shown.csv(), rest)

@@ -2,26 +2,30 @@
 
 import json
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.picture import check_matplotlib, picture
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.output import write_whole
+from ctxmt_fairseq.output_files import check_outputs, write_files
+
+NUMBERS = (".tsv", ".json")  # what lies beside a map
 
 
-def check_output(path: PathLike) -> Path:
+def check_picture(path: PathLike, beside: Sequence[str] = ()) -> Path:
     """The path of the picture, before there is anything to draw.
 
+    Args:
+        beside: suffixes of the files with its numbers.
+
     Raises:
-        BadInput: it does not end in .png, its folder does not exist, or matplotlib is not installed.
+        BadInput: it does not end in .png, one of the files cannot be written, or matplotlib is not installed.
     """
     path = Path(path)
     if path.suffix != ".png":
         raise BadInput("expected the name of a picture, ending in .png", path)
-    if not path.parent.is_dir():
-        raise BadInput("no such folder", path.parent)
+    check_outputs(path, *(path.with_suffix(suffix) for suffix in beside))
     check_matplotlib()
     return path
 
@@ -44,15 +48,15 @@ def write_map(
         the files.
 
     Raises:
-        BadInput: as ``check_output``, or a file cannot be written.
+        BadInput: see ``check_picture``.
     """
-    path = check_output(path)
-    contents: Dict[str, Union[str, bytes]] = {
-        ".png": picture(labelled, annotate, highest),
-        ".tsv": labelled.tsv(),
-        ".json": json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n",
-    }
-    files = [path.with_suffix(suffix) for suffix in contents]
-    for file, content in zip(files, contents.values(), strict=True):
-        write_whole(file, content)
+    path = check_picture(path, NUMBERS)
+    numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
+    return write_beside(path, NUMBERS, picture(labelled, annotate, highest), labelled.tsv(), numbers)
+
+
+def write_beside(path: Path, beside: Sequence[str], content: bytes, *numbers: str) -> List[Path]:
+    """Write a picture and the files beside it, all or none; returns their paths."""
+    files = [path, *(path.with_suffix(suffix) for suffix in beside)]
+    write_files(zip(files, [content, *numbers], strict=True))
     return files

@@ -1,5 +1,6 @@
 """How the memory of translation grows with the context (sequence shortening, section 5.5 and figure 4)."""
 
+import io
 from argparse import Namespace
 from typing import Any, Dict, List, Sequence, Tuple
 
@@ -101,8 +102,8 @@ def _translator(size: str, device: torch.device, system: str, count: int, length
     return DocumentTranslator(loaded, search, width=ROWS)
 
 
-def plot(comparisons: Sequence[Comparison], path: str) -> None:
-    """The peaks among ``comparisons``: a line for each system, a panel for each attention, as PNG."""
+def picture(comparisons: Sequence[Comparison]) -> bytes:
+    """The peaks among ``comparisons``: a line for each system, a panel for each attention, as a PNG file."""
     from matplotlib.figure import Figure
 
     points = [comparison for comparison in comparisons if _POINT in comparison.name]
@@ -115,4 +116,6 @@ def plot(comparisons: Sequence[Comparison], path: str) -> None:
         axes.set(title=f"{attention} attention", xlabel="context sentences", xticks=COUNTS, ylim=(0, None))
     panels[0].set(ylabel="peak memory of translation (MiB)")
     panels[0].legend()
-    figure.savefig(path, dpi=150)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=150)
+    return content.getvalue()

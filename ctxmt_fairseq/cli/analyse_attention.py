@@ -32,12 +32,12 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.analysis.attention_map import attention_map
-    from ctxmt_fairseq.analysis.map_files import check_output, write_map
+    from ctxmt_fairseq.analysis.map_files import NUMBERS, check_picture, write_map
     from ctxmt_fairseq.cli.sentence_options import load_one_model, read_sentence
     from ctxmt_fairseq.errors import BadInput
 
     passage = read_sentence(args)
-    check_output(args.output)
+    check_picture(args.output, NUMBERS)
     loaded = load_one_model(args)
     if args.metadata and not loaded.reads_metadata:
         raise BadInput("--metadata: expected a model of the task metadata_context")

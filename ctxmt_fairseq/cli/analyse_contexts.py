@@ -42,18 +42,18 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.analysis.architecture import architecture
-    from ctxmt_fairseq.analysis.context_map import context_map, write_context_map
+    from ctxmt_fairseq.analysis.context_map import NUMBERS, context_map, write_context_map
     from ctxmt_fairseq.analysis.context_space import METADATA, PREVIOUS, check_distance, context_space
     from ctxmt_fairseq.analysis.formality_scores import SCORE, read_formality_scores
     from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts, metadata_texts, read_labelled_texts
-    from ctxmt_fairseq.analysis.map_files import check_output
+    from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.analysis.projection import check_umap
     from ctxmt_fairseq.cli.sentence_options import load_one_model
     from ctxmt_fairseq.errors import BadInput
 
     if args.texts is not None and args.split is not None or not (args.texts or args.split or args.scores):
         raise BadInput("expected --texts, --split or --scores, and not the first two together")
-    check_output(args.output)
+    check_picture(args.output, NUMBERS)
     check_umap()
     scores = read_formality_scores(args.scores) if args.scores else {}
     labelled = read_labelled_texts(args.texts) if args.texts else LabelledTexts(list(scores))

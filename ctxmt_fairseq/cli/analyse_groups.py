@@ -14,12 +14,12 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.map_files import check_output, write_map
+    from ctxmt_fairseq.analysis.map_files import NUMBERS, check_picture, write_map
     from ctxmt_fairseq.analysis.token_groups import token_groups, used_groups
     from ctxmt_fairseq.cli.sentence_options import load_one_model, read_sentence
 
     passage = read_sentence(args)
-    check_output(args.output)
+    check_picture(args.output, NUMBERS)
     groups = token_groups(load_one_model(args), passage.sentences[passage.current])
     print(f"{len(groups.rows)} tokens in {used_groups(groups.values)} of {len(groups.columns)} groups\n")
     print(*write_map(args.output, groups, annotate=True, highest=1.0), sep="\n")

@@ -21,8 +21,10 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.checkpoints import nearest_checkpoints, write_average
+    from ctxmt_fairseq.output_files import check_outputs
 
     output = args.output or args.save_dir / "averaged.pt"
+    check_outputs(output)
     checkpoints = nearest_checkpoints(args.save_dir, args.count, args.around)
     write_average(checkpoints, output)
     print(f"{output}: the average of {len(checkpoints)}")

@@ -56,22 +56,27 @@ def run(args) -> None:
     from ctxmt_fairseq.benchmark.paired import HEAD
     from ctxmt_fairseq.benchmark.run import machine, measure
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.output import aligned_table, write_whole
+    from ctxmt_fairseq.evaluation.output import aligned_table
+    from ctxmt_fairseq.output_files import check_outputs, write_files
 
     for name in args.measurements:
         if name not in MEASUREMENTS:
             raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
+    check_outputs(args.json, args.plot)
     names = args.measurements or MEASUREMENTS
     comparisons = measure(names, args.size, args.repeats, args.sentences, args.cpu)
     print(machine(args.cpu) + "\n")
     print(aligned_table([HEAD, *(comparison.row() for comparison in comparisons)]))
-    if args.plot:
-        from ctxmt_fairseq.benchmark.context_memory import plot
+    report = {"machine": machine(args.cpu), "comparisons": [each.as_dict() for each in comparisons]}
+    write_files(
+        [
+            (args.json, json.dumps(report, indent=2) + "\n"),
+            (args.plot, lambda stream: stream.write(_growth(comparisons))),
+        ]
+    )
 
-        plot([comparison for comparison in comparisons if comparison.unit == "MiB"], args.plot)
-    if args.json:
-        report = {
-            "machine": machine(args.cpu),
-            "comparisons": [comparison.as_dict() for comparison in comparisons],
-        }
-        write_whole(args.json, json.dumps(report, indent=2) + "\n")
+
+def _growth(comparisons) -> bytes:
+    from ctxmt_fairseq.benchmark.context_memory import picture
+
+    return picture([comparison for comparison in comparisons if comparison.unit == "MiB"])

@@ -19,11 +19,11 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.evaluation.output import write_whole
     from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast, comparison_table
+    from ctxmt_fairseq.output_files import check_outputs, write_files
 
+    check_outputs(args.json)
     comparisons = compare_contrast(args.systems, args.all_pairs)
     print(comparison_table(comparisons))
-    if args.json:
-        records = {"comparisons": [comparison.as_dict() for comparison in comparisons]}
-        write_whole(args.json, json.dumps(records, indent=2) + "\n")
+    records = {"comparisons": [comparison.as_dict() for comparison in comparisons]}
+    write_files([(args.json, json.dumps(records, indent=2) + "\n")])

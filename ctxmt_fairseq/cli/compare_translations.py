@@ -36,10 +36,11 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.evaluation.metrics import read_translation
-    from ctxmt_fairseq.evaluation.output import write_whole
     from ctxmt_fairseq.evaluation.significance import translations as compared
     from ctxmt_fairseq.evaluation.significance.measures import measure
+    from ctxmt_fairseq.output_files import check_outputs, write_files
 
+    check_outputs(args.json)
     units = args.unit or ["document" if args.docids else "sentence"]
     measures = [measure(name, args.tokenize, args.lowercase) for name in dict.fromkeys(args.metric)]
     texts = [read_translation(path, [args.reference], args.docids, args.current) for path in args.systems]
@@ -52,12 +53,11 @@ def run(args) -> None:
     print(f"{args.samples} samples, seed {args.seed}")
     for each in measures:
         print(f"{each.name}: {each.signature}")
-    if args.json:
-        records = {
-            "comparisons": [comparison.as_dict() for comparison in comparisons],
-            "length_ratio": ratios,
-            "samples": args.samples,
-            "seed": args.seed,
-            "signatures": {each.name: each.signature for each in measures},
-        }
-        write_whole(args.json, json.dumps(records, indent=2) + "\n")
+    records = {
+        "comparisons": [comparison.as_dict() for comparison in comparisons],
+        "length_ratio": ratios,
+        "samples": args.samples,
+        "seed": args.seed,
+        "signatures": {each.name: each.signature for each in measures},
+    }
+    write_files([(args.json, json.dumps(records, indent=2) + "\n")])

@@ -52,8 +52,9 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
     from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
     from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
-    from ctxmt_fairseq.evaluation.output import write_whole
+    from ctxmt_fairseq.output_files import check_outputs, write_files
 
+    check_outputs(args.json, args.examples)
     suites = read_contrastive_sets(args.sets, args.format, args.documents)
     loaded = load_from_options(args)
     reports = []
@@ -66,7 +67,5 @@ def run(args) -> None:
         print(report.table() + "\n", flush=True)
         reports.append(report.as_dict())
         lines += example_lines(suite, scores, convention)
-    if args.json:
-        write_whole(args.json, json.dumps(reports if len(reports) > 1 else reports[0], indent=2) + "\n")
-    if args.examples:
-        write_whole(args.examples, "".join(line + "\n" for line in lines))
+    report_json = json.dumps(reports if len(reports) > 1 else reports[0], indent=2) + "\n"
+    write_files([(args.json, report_json), (args.examples, "".join(line + "\n" for line in lines))])

@@ -34,12 +34,14 @@ def add_evaluation_options(parser: Any) -> None:
 
 
 def check_system(args: Any, *hypotheses: str) -> None:
-    """Raises BadInput: not either a model or the options named, all of them."""
+    """Raises BadInput: not either a model or the options named, all of them; no writable output."""
     from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.output_files import check_outputs
 
     given = [getattr(args, name.lstrip("-").replace("-", "_")) is not None for name in hypotheses]
     if (args.path is not None) == any(given) or any(given) != all(given):
         raise BadInput(f"expected either MODEL or {' and '.join(hypotheses)}")
+    check_outputs(args.json, args.examples)
 
 
 def read_setting(args: Any) -> Any:
@@ -86,10 +88,8 @@ def write_result(
     Args:
         system: the result's name, unless --system names it.
     """
-    from ctxmt_fairseq.evaluation.output import write_whole
+    from ctxmt_fairseq.output_files import write_files
 
-    if args.json:
-        result = {"system": args.system or system, "setting": setting, **report}
-        write_whole(args.json, json.dumps(result, indent=2, ensure_ascii=False) + "\n")
-    if args.examples:
-        write_whole(args.examples, "".join(line + "\n" for line in examples))
+    result = {"system": args.system or system, "setting": setting, **report}
+    report_json = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+    write_files([(args.json, report_json), (args.examples, "".join(line + "\n" for line in examples))])

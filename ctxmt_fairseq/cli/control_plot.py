@@ -16,11 +16,11 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.map_files import check_output
+    from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.evaluation.attribute_control.accuracy_curve import picture, read_result, table
-    from ctxmt_fairseq.evaluation.output import write_whole
+    from ctxmt_fairseq.output_files import write_file
 
-    path = check_output(args.out)
+    path = check_picture(args.out)
     results = [read_result(result) for result in args.results]
-    write_whole(path, picture(results))
+    write_file(path, picture(results))
     print(table(results), "", path, sep="\n")

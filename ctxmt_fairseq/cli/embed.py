@@ -69,19 +69,19 @@ def run(args) -> None:
 
     from ctxmt_fairseq.corpora.embed import Request, embed
     from ctxmt_fairseq.corpora.embed_preview import preview, preview_text
-    from ctxmt_fairseq.evaluation.output import write_whole
+    from ctxmt_fairseq.output_files import check_outputs, write_files
 
     fields = {None: None, "all": None, "none": []}.get(args.fields, (args.fields or "").split(","))
     request = Request(args.data, splits_of(args), fields, not args.no_sentences, args.blank_lines)
     out = args.out or str(Path(args.data) / "contexts")
+    check_outputs(args.json)
     if args.dry_run is not None:
         report = preview(request, out, args.dry_run)
         print(preview_text(report))
     else:
         report = embed(request, out, args.encoder, args.dtype, _device(args.cpu), args.batch_size)
         print(result_text(report))
-    if args.json:
-        write_whole(args.json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    write_files([(args.json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")])
 
 
 def _device(cpu: bool) -> str:

@@ -30,14 +30,14 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation import metrics
-    from ctxmt_fairseq.evaluation.output import write_whole
+    from ctxmt_fairseq.output_files import check_outputs, write_files
 
     if args.bootstrap == 1:
         raise BadInput(f"expected at least 2 samples for --bootstrap, or 0 for none, found {args.bootstrap}")
+    check_outputs(args.json)
     translation = metrics.read_translation(args.hypothesis, args.references, args.docids, args.current)
     scores = metrics.score_translation(translation, args.tokenize, args.lowercase, args.bootstrap)
     print(metrics.score_table(scores))
     empty = metrics.empty_hypotheses(translation)
     print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")
-    if args.json:
-        write_whole(args.json, json.dumps(metrics.score_dict(translation, scores), indent=2) + "\n")
+    write_files([(args.json, json.dumps(metrics.score_dict(translation, scores), indent=2) + "\n")])

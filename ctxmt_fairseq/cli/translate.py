@@ -90,7 +90,9 @@ def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.generation.document_translation import DocumentTranslator
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
+    from ctxmt_fairseq.output_files import check_outputs
 
+    check_outputs(args.output)
     documents = read_input(args)
     metadata = read_metadata(args, documents)
     loaded = load_from_options(args)

@@ -1,15 +1,13 @@
 """The binarised data folder: its description ``ctxmt.json`` and how a new one comes into being."""
 
-import contextlib
 import json
-import os
-import shutil
 from pathlib import Path
-from typing import Any, Dict, Iterator, Optional, Union
+from typing import Any, ContextManager, Dict, Optional, Union
 
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_folders import folder_output
 
 PathLike = Union[str, Path]
 DESCRIPTION = "ctxmt.json"
@@ -80,28 +78,18 @@ def write_description(folder: PathLike, description: Dict[str, Any]) -> None:
     (Path(folder) / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
 
 
-@contextlib.contextmanager
-def new_folder(path: PathLike, overwrite: bool) -> Iterator[Path]:
-    """A temporary sibling that takes the place of ``path`` at the end, or vanishes on an error.
+def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
+    """A data folder to be filled, which is at ``path`` at the end, or nowhere on an error.
 
     Raises:
-        BadInput: ``path`` is in use: by something that is no data folder, or by one and not ``overwrite``.
+        BadInput: ``path`` is in use: by something that is no data folder, or by one and not ``overwrite``;
+            or it cannot be written.
     """
-    target = Path(path).resolve()
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        if not (target / DESCRIPTION).is_file():
+
+    def check(folder: Path) -> None:
+        if not (folder / DESCRIPTION).is_file():
             raise BadInput("exists and is no data folder of ctxmt preprocess; choose another name", path)
         if not overwrite:
             raise BadInput("exists; --overwrite replaces it", path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.new-{os.getpid()}")
-    old = target.with_name(f".{target.name}.old-{os.getpid()}")
-    temporary.mkdir()
-    try:
-        yield temporary
-        if target.exists():
-            os.replace(target, old)
-        os.replace(temporary, target)
-    finally:
-        for leftover in (temporary, old):
-            shutil.rmtree(leftover, ignore_errors=True)
+
+    return folder_output(path, check)

@@ -4,10 +4,13 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, BinaryIO, Dict
 
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.drafts import Draft, Lock, draft_file
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_files import writing
+
+_LONGEST_HEADER = 1000  # bytes: a file that begins with a longer line is no journal
 
 
 def fingerprint(description: Any) -> str:
@@ -16,63 +19,133 @@ def fingerprint(description: Any) -> str:
 
 
 class Journal:
-    """A file of JSON lines beside the output: a header, then one line per translation.
+    """A file of JSON lines beside the output: a header, then one line per translation; a context manager.
+
+    It is locked, so that two runs never write to one output, and appears with its header whole: a file of
+    its name that begins otherwise is somebody else's and stays untouched. At the end of the ``with`` it is
+    closed, and deleted if it holds no translation or if they are all in the output (``finished``).
 
     Args:
-        output: the output file; the journal is ``OUTPUT.partial``.
+        output: the output file, no symbolic link; the journal is ``OUTPUT.partial``.
         run: ``fingerprint`` of everything that the translations depend on.
+        lines, symbols: the numbers of lines of the input and of symbols of the target dictionary, which a
+            translation must not exceed.
+
+    Attributes:
+        done: line, from 0 -> ``tokens`` and ``score``.
 
     Raises:
-        BadInput: a journal of another run is there.
+        BadInput: another run is translating to the output; the file is no journal, or another run's.
     """
 
-    def __init__(self, output: PathLike, run: str):
-        self.output = Path(output)
-        self.path = self.output.with_name(self.output.name + ".partial")
+    def __init__(self, output: Path, run: str, lines: int, symbols: int):
+        self.path = output.with_name(output.name + ".partial")
+        self.finished = False
         self.done: Dict[int, Dict[str, Any]] = {}
-        intact = self._read(run) if self.path.exists() else 0
-        self._stream = open(self.path, "r+b" if intact else "wb")
-        self._stream.truncate(intact)
-        self._stream.seek(intact)
-        if not intact:
-            self._append({"run": run})
+        self._limits = lines, symbols
+        with writing(self.path):
+            self._lock = self._begin(run)
+            try:
+                intact = self._read(run)
+                self._stream: BinaryIO = open(self.path, "r+b")
+                self._stream.truncate(intact)
+                self._stream.seek(intact)
+            except BaseException:
+                self._lock.close()
+                raise
+
+    def _begin(self, run: str) -> Lock:
+        """Lock the journal that is there, or a new one."""
+        while True:
+            if self.path.exists() and not self.path.is_file():
+                raise BadInput("expected no folder, pipe or device of this name", self.path)
+            try:
+                lock = Lock(self.path)
+            except BlockingIOError:
+                raise BadInput("another ctxmt translate is writing to this output", self.path) from None
+            except FileNotFoundError:
+                with draft_file(self.path) as draft:
+                    draft.path.write_bytes(_line({"run": run}))
+                    _appear(draft)
+                continue
+            if lock.covers(self.path):
+                return lock
+            lock.close()  # the other run has ended meanwhile, and deleted its journal
 
     def _read(self, run: str) -> int:
         """Fill ``done``; returns the length of the intact part: a killed run may leave half a line."""
-        intact = 0
+        header = _line({"run": run})
         with open(self.path, "rb") as stream:
-            for number, line in enumerate(stream):
-                whole = line.endswith(b"\n")
-                try:
-                    record = json.loads(line) if whole else None
-                except ValueError:
-                    record = None
-                if number == 0 and whole and record != {"run": run}:
+            first = stream.readline(_LONGEST_HEADER)
+            if first != header:
+                if not _is_header(first):
                     raise BadInput(
-                        "holds translations of another run (other text, model or options); "
-                        "delete it to start anew",
-                        self.path,
+                        "holds no translations of ctxmt translate; choose another output", self.path
                     )
-                if record is None:
+                raise BadInput(
+                    "holds translations of another run (other text, model or options); "
+                    "delete it to start anew",
+                    self.path,
+                )
+            intact = len(header)
+            for number, line in enumerate(stream, 2):
+                if not line.endswith(b"\n"):
                     break
-                if number:
-                    self.done[record.pop("line")] = record
+                self._keep(line, number)
                 intact += len(line)
         return intact
+
+    def _keep(self, line: bytes, number: int) -> None:
+        lines, symbols = self._limits
+        try:
+            record = json.loads(line)
+            at, tokens, score = record.pop("line"), record["tokens"], record["score"]
+            right = type(at) is int and 0 <= at < lines and type(score) is float and type(tokens) is list
+            right = right and all(type(token) is int and 0 <= token < symbols for token in tokens)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            right = False
+        if not right:
+            message = "expected a translation of this run; delete the file to start anew"
+            raise BadInput(message, self.path, number)
+        self.done[at] = record
 
     def add(self, line: int, **record: Any) -> None:
         """Keep one translation."""
         self.done[line] = record
-        self._append({"line": line, **record})
+        with writing(self.path):
+            self._stream.write(_line({"line": line, **record}))
+            self._stream.flush()
 
-    def _append(self, record: Dict[str, Any]) -> None:
-        self._stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
-        self._stream.flush()
+    def __enter__(self) -> "Journal":
+        return self
 
-    def finish(self, text: Optional[str]) -> None:
-        """Write the output whole, then forget the journal."""
-        self._stream.close()
-        temporary = self.output.with_name(self.output.name + ".tmp")
-        temporary.write_text(text or "", encoding="utf-8")
-        os.replace(temporary, self.output)
-        self.path.unlink()
+    def __exit__(self, *error: object) -> None:
+        try:
+            self._stream.close()
+        except OSError:  # the disk is full: said where it happened
+            pass
+        if self.finished or not self.done:
+            self.path.unlink(missing_ok=True)
+        self._lock.close()
+
+
+def _line(record: Dict[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+def _is_header(line: bytes) -> bool:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return line.endswith(b"\n") and isinstance(record, dict) and list(record) == ["run"]
+
+
+def _appear(draft: Draft) -> None:
+    """Put a draft in its place if nothing is there."""
+    try:
+        os.link(draft.path, draft.target)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        draft.place()

@@ -1,5 +1,6 @@
 """From input documents to output lines: a resumable file, or a dialogue with a post-editor."""
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO
@@ -16,6 +17,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.journal import Journal, fingerprint
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.output_files import destination, write_file
 
 
 def translate_file(
@@ -30,15 +32,16 @@ def translate_file(
     """Translate everything to a file (or stdout), line-aligned with the input.
 
     Args:
-        output: written whole at the end; until then ``OUTPUT.partial`` keeps what is done, and a second run
-            with the same text, model files and settings continues there.
+        output: written whole at the end; until then, if it is a regular file, ``OUTPUT.partial`` keeps what
+            is done, and a second run with the same text, model files and settings continues there.
         settings: what else the translations depend on.
         target_context: a file with the target context, one line per input line.
         scores: write each sentence's score and a tab before it.
         metadata: of every sentence, text by field (task ``metadata_context``).
 
     Raises:
-        BadInput: the target context does not match the input, or another run's journal is in the way.
+        BadInput: the target context does not match the input, the output cannot be written, or another run
+            or its journal is in the way.
     """
     loaded = translator.loaded
     sources = [loaded.encode_source(sentence) for sentence in documents.sentences]
@@ -48,30 +51,45 @@ def translate_file(
     contexts = _contexts(loaded, documents, metadata)
     current = np.flatnonzero(documents.current)
     running = translator.running(sources, documents.documents, targets, contexts, current)
-    journal = Journal(output, _run(documents, settings, target_context, metadata)) if output else None
-    done: Dict[int, Dict[str, Any]] = dict(journal.done) if journal else {}
-    if targets is None:
-        for line, record in done.items():
-            running.record(line, torch.tensor(record["tokens"]))
     wanted = documents.current | (translator.dependent and targets is None)
-    lines = [line for line in np.flatnonzero(wanted).tolist() if line not in done]
-    with tqdm(total=len(lines), unit="sentence", disable=None, file=sys.stderr) as progress:
-        for line, nbest in translator.translate(running, lines):
-            record = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
-            done[line] = record
-            if journal:
-                journal.add(line, **record)
-            progress.update()
+    done: Dict[int, Dict[str, Any]] = {}
+    with contextlib.ExitStack() as stack:
+        journal = None
+        if output is not None and (file := destination(output).file):
+            run = _run(documents, settings, target_context, metadata)
+            symbols = len(loaded.task.target_dictionary)
+            journal = stack.enter_context(Journal(file, run, len(documents.sentences), symbols))
+            done.update(journal.done)
+        if targets is None:
+            for line, record in done.items():
+                running.record(line, torch.tensor(record["tokens"]))
+        lines = [line for line in np.flatnonzero(wanted).tolist() if line not in done]
+        with tqdm(total=len(lines), unit="sentence", disable=None, file=sys.stderr) as progress:
+            for line, nbest in translator.translate(running, lines):
+                record = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
+                done[line] = record
+                if journal:
+                    journal.add(line, **record)
+                progress.update()
+        text = _lines(loaded, documents, done, scores)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            write_file(output, text)
+        if journal:
+            journal.finished = True
+
+
+def _lines(
+    loaded: LoadedModels, documents: InputDocuments, done: Mapping[int, Mapping[str, Any]], scores: bool
+) -> str:
+    """The output: a line for each of the input, empty for what is not translated."""
     text = [""] * documents.height
     for line in np.flatnonzero(documents.current).tolist():
         translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
         prefix = f"{done[line]['score']:.4f}\t" if scores else ""
         text[documents.output_lines[line]] = prefix + translation
-    whole = "".join(line + "\n" for line in text)
-    if journal:
-        journal.finish(whole)
-    else:
-        sys.stdout.write(whole)
+    return "".join(line + "\n" for line in text)
 
 
 def _given(path: PathLike, documents: InputDocuments) -> List[str]:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from ctxmt_fairseq import checkpoints
 from ctxmt_fairseq.checkpoints import Checkpoint, nearest_checkpoints, write_average
 from ctxmt_fairseq.cli import average as command
 from ctxmt_fairseq.errors import BadInput
+from tests.unit.test_output_files import largest_file
 
 
 def save(path, updates, loss=None, **extra_parameters):
@@ -138,6 +140,21 @@ def test_refusals_leave_nothing(save_dir):
     refused(r"checkpoint4\.pt: expected a checkpoint")
     (save_dir / "checkpoint_best.pt").unlink()
     refused(r"checkpoint_best\.pt: no such checkpoint")
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(save_dir):
+    before = sorted(save_dir.iterdir())
+    with largest_file(400), pytest.raises(BadInput, match=r"averaged\.pt: cannot be written: File too large"):
+        write_average(nearest_checkpoints(save_dir, 2), save_dir / "averaged.pt")
+    assert sorted(save_dir.iterdir()) == before
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_checkpoints_are_read(save_dir, monkeypatch):
+    monkeypatch.setattr(checkpoints, "nearest_checkpoints", lambda *args: pytest.fail("read"))
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    with pytest.raises(BadInput, match="cannot be written: expected a file, found the name of a folder"):
+        command.run(parser.parse_args([str(save_dir), "--output", str(save_dir)]))
 
 
 def test_code_in_a_checkpoint_is_not_run(save_dir):

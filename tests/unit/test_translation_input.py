@@ -1,4 +1,4 @@
-"""What ``ctxmt translate`` reads, and the journal that makes it resumable."""
+"""What ``ctxmt translate`` reads."""
 
 import json
 
@@ -10,7 +10,6 @@ from ctxmt_fairseq.generation.input_documents import (
     read_json_lines,
     read_with_ids,
 )
-from ctxmt_fairseq.generation.journal import Journal, fingerprint
 
 
 def file(folder, name, *lines):
@@ -72,37 +71,3 @@ def test_bad_json_lines_are_named(tmp_path, line):
     path = file(tmp_path, "in", '{"source": "a", "document": "x"}', line)
     with pytest.raises(BadInput, match="in:2: expected"):
         read_json_lines(path)
-
-
-def test_journal_continues_after_any_cut(tmp_path):
-    output = tmp_path / "out"
-    journal = Journal(output, "run")
-    for line in range(3):
-        journal.add(line, tokens=[line, 2], score=-0.5)
-    whole = journal.path.read_bytes()
-    records = {line: {"tokens": [line, 2], "score": -0.5} for line in range(3)}
-    for size in range(len(whole) + 1):
-        journal.path.write_bytes(whole[:size])
-        resumed = Journal(output, "run")
-        lines = whole[:size].count(b"\n")
-        assert resumed.done == {line: records[line] for line in range(lines - 1)}
-        for line in range(max(0, lines - 1), 3):
-            resumed.add(line, **records[line])
-        assert journal.path.read_bytes() == whole
-    resumed.finish("text\n")
-    assert output.read_text() == "text\n" and not journal.path.exists()
-
-
-@pytest.mark.parametrize("first", ['{"run": "other"}', "[]", "a text of the user's", '{"line": 1}'])
-def test_a_foreign_journal_is_refused_and_kept(tmp_path, first):
-    path = file(tmp_path, "out.partial", first, "more")
-    before = path.read_bytes()
-    with pytest.raises(BadInput, match="out.partial: holds"):
-        Journal(tmp_path / "out", "run")
-    assert path.read_bytes() == before
-
-
-def test_fingerprint_tells_runs_apart():
-    assert (
-        fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1}) != fingerprint({"a": 1, "b": [3]})
-    )

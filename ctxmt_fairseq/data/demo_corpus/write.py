@@ -1,9 +1,7 @@
 """All files of a demo corpus, written to a folder that appears only when complete."""
 
 import json
-import os
 import random
-import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
@@ -15,6 +13,7 @@ from ctxmt_fairseq.data.demo_corpus.documents import HeldOut, Scene, document, s
 from ctxmt_fairseq.data.demo_corpus.formats import as_files, index_entry
 from ctxmt_fairseq.data.demo_corpus.twins import TwinMaker
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_folders import folder_output
 
 LENGTHS = (4, 8)  # sentences of a document, unless asked for otherwise
 MOST_EXAMPLES = 1000  # more per set would hold out too much of the grammar
@@ -61,12 +60,8 @@ def write_demo_corpus(
         raise BadInput(f"expected {' or '.join(FORMALITIES)} for formality, found {formality!r}")
     implied = formality == "implied"
     scenes = scenes_of(phenomena)
-    directory = Path(directory).resolve()
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise BadInput("expected a new or empty folder", directory)
-    draft = directory.parent / f".{directory.name}.{os.getpid()}.tmp"
-    try:
-        (draft / "contrastive").mkdir(parents=True)
+    with folder_output(directory) as draft:
+        (draft / "contrastive").mkdir()
         maker = TwinMaker(random.Random(f"{seed}:contrastive"))
         sets = _write_sets(draft / "contrastive", maker, examples, implied)
         splits = [
@@ -86,11 +81,6 @@ def write_demo_corpus(
                 ("test", evaluation_documents),
             )
         ]
-        os.replace(draft, directory)
-    except OSError as error:
-        raise BadInput(f"cannot write: {error.strerror}", directory) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return {"splits": splits, "sets": sets}
 
 

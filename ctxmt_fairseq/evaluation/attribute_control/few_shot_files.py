@@ -1,8 +1,6 @@
 """The files of few-shot settings: metadata only, beside links to the text that all settings share."""
 
 import json
-import os
-import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
@@ -20,6 +18,7 @@ from ctxmt_fairseq.evaluation.attribute_control.few_shot import (
     read_annotations,
     read_metadata,
 )
+from ctxmt_fairseq.output_folders import folder_output
 
 SETTING = "setting.json"
 METADATA = ".meta.jsonl"
@@ -50,31 +49,23 @@ def write_settings(
         BadInput: see ``read_annotations`` and ``as_sentences``; a chosen attribute in a file of its own
             (``PREFIX.meta.NAME``), or a folder that cannot be written or is not empty.
     """
-    out, source = Path(out).absolute(), Path(prefix).absolute()
+    source = Path(prefix).absolute()
     for name in attributes:
         own = Path(f"{source}.meta.{name}")
         if own.exists():
             raise BadInput(f"expected the attribute {name!r} in {source.name}{METADATA} alone", own)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput("expected a new or empty folder", out)
     path = Path(f"{source}{METADATA}")
     current = Path(f"{source}.current")
-    annotations = read_annotations(path, attributes, seed, current if current.is_file() else None)
-    draft = out.parent / f".{out.name}.{os.getpid()}.tmp"
-    try:
+    with folder_output(out) as draft:
+        annotations = read_annotations(path, attributes, seed, current if current.is_file() else None)
         settings = [{**describe(annotations, count), "seed": seed} for count in counts]
         for setting in settings:
             folder = draft / str(setting["count"])
-            folder.mkdir(parents=True)
+            folder.mkdir()
             _link_text(source, folder)
             (folder / SETTING).write_text(json.dumps(setting, indent=2, ensure_ascii=False) + "\n", "utf-8")
         files = [draft / str(setting["count"]) / path.name for setting in settings]
         _write_metadata(path, files, annotations, [annotations.keeps(count) for count in counts], sentences)
-        os.replace(draft, out)
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", out) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return settings
 
 

@@ -1,0 +1,61 @@
+"""The outputs of commands: checked before the work, all or none, whatever lies at their names."""
+
+import os
+import stat
+
+import pytest
+
+from ctxmt_fairseq.cli.main import main
+from tests.unit.test_output_files import names, reader
+
+
+@pytest.fixture
+def score(tmp_path, monkeypatch):
+    """``ctxmt score`` of a small translation, given the name of its output."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hyp").write_text("a small translation of one line\n")
+
+    def run(output):
+        return main(["score", "hyp", "hyp", "--json", output])
+
+    return run
+
+
+def test_a_pipe_and_a_link_are_written_and_stay(tmp_path, score):
+    os.mkfifo(tmp_path / "fifo")
+    with reader(tmp_path / "fifo") as found:
+        score("fifo")
+    assert found[0].startswith(b"{") and stat.S_ISFIFO((tmp_path / "fifo").stat().st_mode)
+    (tmp_path / "link").symlink_to("real")
+    score("link")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_bytes() == found[0]
+    assert names(tmp_path) == ["fifo", "hyp", "link", "real"]
+
+
+MODEL, MISSING = "model.pt", "missing/out"
+COMMANDS = {
+    "score": ["score", "hyp", "hyp", "--json", MISSING],
+    "contrast": ["contrast", MODEL, "set", "--json", "good", "--examples", MISSING],
+    "translate": ["translate", MODEL, "hyp", "--output", MISSING],
+    "embed": ["embed", "data", "--train", "x", "--json", MISSING],
+    "control attributes": ["control", "attributes", MODEL, "set", "--json", "good", "--examples", MISSING],
+    "control plot": ["control", "plot", "result", "--out", MISSING + ".png"],
+    "compare contrast": ["compare", "contrast", "a", "b", "--json", MISSING],
+    "compare translations": ["compare", "translations", "hyp", "hyp", "hyp", "--json", MISSING],
+    "analyse attention": ["analyse", "attention", MODEL, "--sentence", "x", "--output", MISSING + ".png"],
+    "analyse groups": ["analyse", "groups", MODEL, "--sentence", "x", "--output", MISSING + ".png"],
+    "analyse contexts": ["analyse", "contexts", MODEL, "--texts", "x", "--output", MISSING + ".png"],
+    "benchmark": ["benchmark", "train", "--json", "good", "--plot", MISSING],
+    "average": ["average", ".", "--output", MISSING],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_cannot_be_written_is_said_first(tmp_path, monkeypatch, capsys, command):
+    """Nothing else that is wrong with these calls is noticed: no model, no text is read."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(COMMANDS[command])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert stop.value.code == 2 and line.startswith("ctxmt: error: missing/out")
+    assert "cannot be written: no such folder" in line and names(tmp_path) == []
