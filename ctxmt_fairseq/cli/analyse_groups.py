@@ -1,7 +1,8 @@
 """Which latent group a sentence's tokens are assigned to: a heat map of tokens and groups.
 
 For a caching_transformer with --shortening group (every token's weights sum to 1) or select (every group's
-do), as figure 3 of the sequence-shortening paper.
+do), as figure 3 of the sequence-shortening paper. The groups are those of the sentence itself: its context,
+which the options name as for the other analyses, does not change them.
 
 Example: ctxmt analyse groups checkpoint_best.pt --sentence "What's your plan?" --output groups.png
 """
@@ -10,7 +11,7 @@ Example: ctxmt analyse groups checkpoint_best.pt --sentence "What's your plan?" 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.sentence_options import add_sentence_options
 
-    add_sentence_options(parser, context=False)
+    add_sentence_options(parser)
 
 
 def run(args) -> None:

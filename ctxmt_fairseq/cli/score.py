@@ -6,6 +6,9 @@ Example: ctxmt score hyp.fr test.fr --docids test.docids --json scores.json
 """
 
 import json
+import sys
+
+TOKENIZED = 100  # lines, as many as sacrebleu waits for
 
 
 def add_arguments(parser) -> None:
@@ -40,4 +43,11 @@ def run(args) -> None:
     print(metrics.score_table(scores))
     empty = metrics.empty_hypotheses(translation)
     print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")
+    tokenized = metrics.tokenized_lines(translation)
+    if tokenized >= TOKENIZED and args.tokenize != "none":
+        print(
+            f"ctxmt: {tokenized} translations end with ' .', as tokenized text does; BLEU is for text as "
+            "people write it, and --tokenize none for tokens",
+            file=sys.stderr,
+        )
     write_files([(args.json, json.dumps(metrics.score_dict(translation, scores), indent=2) + "\n")])

@@ -3,31 +3,26 @@
 from typing import Any
 
 
-def add_sentence_options(parser: Any, context: bool) -> None:
-    """``--sentence`` (with ``--context``), or ``--document`` and ``--line``; and the model's options.
-
-    Args:
-        context: whether the sentence's context matters.
-    """
+def add_sentence_options(parser: Any) -> None:
+    """``--sentence`` and ``--context``, or ``--document`` and ``--line``; and the model's options."""
     from ctxmt_fairseq.cli.model_options import add_model_options
     from ctxmt_fairseq.cli.option_types import positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     text = parser.add_argument_group("text: --sentence or --document")
     text.add_argument("--sentence", metavar="TEXT", help="a source sentence")
-    if context:
-        text.add_argument(
-            "--context",
-            metavar="TEXT",
-            action="append",
-            help="a source sentence before it; repeated for more, farthest first",
-        )
-        text.add_argument(
-            "--metadata",
-            metavar="TEXT",
-            action="append",
-            help="what else is known (models of the task metadata_context); repeated for more",
-        )
+    text.add_argument(
+        "--context",
+        metavar="TEXT",
+        action="append",
+        help="a source sentence before it; repeated for more, farthest first",
+    )
+    text.add_argument(
+        "--metadata",
+        metavar="TEXT",
+        action="append",
+        help="what else is known (models of the task metadata_context); repeated for more",
+    )
     text.add_argument("--document", metavar="FILE", help="source text, blank lines between documents")
     text.add_argument(
         "--line", type=positive_int, metavar="N", help="of FILE, from 1 (default: its last sentence)"
@@ -52,15 +47,14 @@ def read_sentence(args: Any) -> Any:
     from ctxmt_fairseq.analysis.passage import given_passage, read_passage
     from ctxmt_fairseq.errors import BadInput
 
-    context = getattr(args, "context", None)
-    known = {f"prompt {n}": text for n, text in enumerate(getattr(args, "metadata", None) or (), 1)}
+    known = {f"prompt {n}": text for n, text in enumerate(args.metadata or (), 1)}
     if (args.sentence is None) == (args.document is None):
         raise BadInput("expected either --sentence or --document")
     if args.document is None:
         if args.line is not None:
             raise BadInput("--line: expected --document")
-        return replace(given_passage(args.sentence, context or ()), metadata=known)
-    if context:
+        return replace(given_passage(args.sentence, args.context or ()), metadata=known)
+    if args.context:
         raise BadInput("--context: expected --sentence; of a document, the lines before are the context")
     return replace(read_passage(args.document, args.line), metadata=known)
 
@@ -69,7 +63,7 @@ def load_one_model(args: Any) -> Any:
     """The model that the options name.
 
     Raises:
-        BadInput: several of them; or see ``load_models``.
+        BadInput: several of them; metadata for a model that reads none; or see ``load_models``.
     """
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.errors import BadInput
@@ -77,4 +71,6 @@ def load_one_model(args: Any) -> Any:
     loaded = load_from_options(args)
     if len(loaded.models) > 1:
         raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
+    if getattr(args, "metadata", None) and not loaded.reads_metadata:
+        raise BadInput("--metadata: expected a model of the task metadata_context")
     return loaded

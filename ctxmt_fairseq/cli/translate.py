@@ -116,5 +116,5 @@ def run(args) -> None:
         translate_file(
             translator, documents, args.output, settings, args.target_context_from, args.scores, metadata
         )
-    if translator.count.windows and translator.loaded.task.context_options().target_context:
-        print(f"ctxmt: {translator.count}", file=sys.stderr)
+    if translator.separators:
+        print(f"ctxmt: {translator.separators}", file=sys.stderr)

@@ -106,6 +106,9 @@ def train_subwords(
         )
     except RuntimeError as error:
         reason = re.sub(r"^Internal: \S+ \[.*?\] ", "", str(error)).strip()
+        if "too high" in reason:
+            more = "" if kind == "bpe" else "--spm-type bpe allows more pieces, "
+            reason += f" (--vocab-size; {more}--no-subwords takes the words as they are)"
         raise BadInput(
             f"no subword model of {vocab_size} pieces from this text: {reason or 'no text'}"
         ) from None

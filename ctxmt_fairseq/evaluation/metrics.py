@@ -115,7 +115,8 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise BadInput(f"expected a tokenizer from {', '.join(BLEU.TOKENIZERS)}, found {tokenize!r}")
     try:
-        return BLEU(lowercase=lowercase, tokenize=tokenize)
+        # "force": sacrebleu would advise the use of an option of its own; tokenized_lines counts instead
+        return BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
     except (ImportError, RuntimeError) as error:  # MeCab and the like are optional extras of sacrebleu
         raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
@@ -181,6 +182,11 @@ def score_translation(
 def empty_hypotheses(translation: Translation) -> int:
     """How many translations are empty."""
     return sum(not line for line in translation.hypotheses)
+
+
+def tokenized_lines(translation: Translation) -> int:
+    """How many translations end as tokenized text does, with a blank before the full stop."""
+    return sum(line.endswith(" .") for line in translation.hypotheses)
 
 
 def score_table(scores: Sequence[MetricScore]) -> str:

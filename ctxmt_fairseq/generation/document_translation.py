@@ -72,6 +72,19 @@ class DocumentTranslator:
             models = ForcedPrefixEnsemble(loaded.models, dictionary.eos(), dictionary.pad())
         self.generator = loaded.task.build_generator(models, search)
 
+    @property
+    def separators(self) -> Optional[str]:
+        """What is to be said at the end of the translations' separators; None: nothing.
+
+        A forced prefix has the right number of them, so only those that came after it tell something.
+        """
+        if not (self.count.windows and self.loaded.task.context_options().target_context):
+            return None
+        if not self.forced:
+            return str(self.count)
+        mismatched, windows = self.count.mismatched, self.count.windows
+        return f"separators in {mismatched} of {windows} translations are left out" if mismatched else None
+
     def running(
         self,
         sources: Sequence[torch.Tensor],

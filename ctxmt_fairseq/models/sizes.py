@@ -1,8 +1,8 @@
 """The sizes that the architectures come in."""
 
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Container, Dict, Optional
 
-from fairseq.models import register_model_architecture
+from fairseq.models import ARCH_CONFIG_REGISTRY, register_model_architecture
 
 SIZES: Dict[str, Dict[str, Any]] = {
     # tests and the demo corpus
@@ -83,3 +83,18 @@ def register_sizes(
     for size in (None, *SIZES):
         if size != "big" or big:
             register(size)
+
+
+def size_stock_transformer(tasks: Container[str]) -> None:
+    """Give fairseq's ``transformer_tiny`` the size of the other ``_tiny`` in these tasks, to compare them.
+
+    In fairseq's own tasks it keeps its 64 units and 2 heads. Checkpoints hold their dimensions.
+    """
+    stock = ARCH_CONFIG_REGISTRY["transformer_tiny"]
+
+    def architecture(args: Any) -> None:
+        if getattr(args, "task", None) in tasks:
+            apply_size(args, "tiny")
+        stock(args)
+
+    ARCH_CONFIG_REGISTRY["transformer_tiny"] = architecture

@@ -1,5 +1,6 @@
 """The options that the three tasks share, and where their values come from."""
 
+import logging
 from dataclasses import dataclass, field
 from typing import Any, Dict, Optional
 
@@ -10,6 +11,8 @@ from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import KEEP
 
+logger = logging.getLogger(__name__)
+
 # Defaults are None: what the command line leaves open comes from the checkpoint, then from DEFAULTS.
 DEFAULTS: Dict[str, Any] = {
     "source_context": 0,
@@ -19,6 +22,7 @@ DEFAULTS: Dict[str, Any] = {
     "context_selection": "document",
     "keep_sentence": "current",
 }
+SIZES = ("source_context", "source_context_after", "target_context", "target_context_on_source")
 _HIDDEN = {"help": "internal: batches of every epoch depend on (seed, epoch) alone"}
 
 
@@ -77,6 +81,20 @@ def given(cfg: Any, state: Dict[str, Any], defaults: Dict[str, Any] = DEFAULTS) 
         value = getattr(cfg, name, None)
         values[name] = state.get(name, default) if value is None else value
     return values
+
+
+def warn_of_more_context(options: Dict[str, Any], trained: Dict[str, Any]) -> None:
+    """Warn where a model is about to see more sentences than in its training.
+
+    Args:
+        options: the values that count. trained: those of the checkpoint.
+    """
+    for name in SIZES:
+        if name in trained and options[name] > trained[name]:
+            logger.warning(
+                "--%s %d: the model was trained with %d; windows larger than in training often make the "
+                "translation much worse", name.replace("_", "-"), options[name], trained[name]
+            )  # fmt: skip
 
 
 def context_options(cfg: Any, state: Dict[str, Any], training: bool) -> ContextOptions:

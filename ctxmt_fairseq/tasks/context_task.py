@@ -110,8 +110,10 @@ class ContextTask(TranslationTask):
             if known != value and getattr(self.cfg, name, None) is None:
                 option = "--" + name.replace("_", "-")
                 raise BadInput(f"{option}: expected one value, but the checkpoints have {known} and {value}")
+        new = {name: value for name, value in saved.items() if name not in self.saved_options}
         self.saved_options.update(saved)
         self._check()
+        context_options.warn_of_more_context(self.options, new)
 
     @property
     def average_source_length(self) -> int:

@@ -39,9 +39,7 @@ focused=(--arch concat_transformer_tiny --segment-positions shift
 step "Training: sentence (transformer), s2to2 and s3to3 (shift + context discount); logs in $out/*.log"
 train s3to3 2 1200 "${focused[@]}" &
 s3to3=$!
-train sentence 0 300 --criterion label_smoothed_cross_entropy --arch transformer \
-    --encoder-layers 2 --encoder-embed-dim 128 --encoder-ffn-embed-dim 256 --encoder-attention-heads 4 \
-    --decoder-layers 2 --decoder-embed-dim 128 --decoder-ffn-embed-dim 256 --decoder-attention-heads 4
+train sentence 0 300 --criterion label_smoothed_cross_entropy --arch transformer_tiny
 train s2to2 1 1400 "${focused[@]}"
 wait "$s3to3"
 

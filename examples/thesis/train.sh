@@ -46,7 +46,7 @@ model_flags() {
         if [[ -n "${BASH_REMATCH[1]}" ]]; then
             MODEL+=(--arch "context_gru_$ARCH_SIZE")
         else
-            MODEL+=(--arch transformer ${DIMENSIONS[@]+"${DIMENSIONS[@]}"})
+            MODEL+=(--arch "$(untied transformer)" ${DIMENSIONS[@]+"${DIMENSIONS[@]}"})
         fi
         return
     fi
@@ -97,10 +97,7 @@ esac
 use_profile
 architecture_size
 DIMENSIONS=()
-case "$PROFILE" in
-    small) dimensions 2 128 256 4 ;;
-    wmt-big) dimensions 6 1024 4096 16 ;;
-esac
+[[ "$PROFILE" != wmt-big ]] || dimensions 6 1024 4096 16
 [[ "$SENTENCE_MODEL" != auto ]] || SENTENCE_MODEL="$(dirname "$out")/src0tgt0_to_tgt0"
 model_flags "$row"
 [[ "$SENTENCE_LIMIT" != auto ]] || SENTENCE_LIMIT=$([[ "$PROFILE" == opensubtitles ]] && echo 55 || echo 80)

@@ -63,6 +63,23 @@ def test_groups(grouping, tmp_path):
     assert done.stderr == ""
 
 
+def test_groups_take_the_options_of_the_other_analyses(grouping, tmp_path, capsys):
+    document = tmp_path / "document"
+    document.write_text(f"{CONTEXT}\n{SENTENCE}\n")
+    analyse = ("analyse", "groups", grouping, "--cpu", "--output")
+    for name, text in (
+        ("alone", ("--sentence", SENTENCE)),
+        ("given", ("--context", CONTEXT, "--sentence", SENTENCE)),
+        ("line", ("--document", document, "--line", 2)),
+    ):
+        (tmp_path / name).mkdir()
+        here(*analyse, tmp_path / name / "groups.png", *text)
+    assert files(tmp_path / "alone") == files(tmp_path / "given") == files(tmp_path / "line")
+    with pytest.raises(SystemExit):
+        here(*analyse, tmp_path / "groups.png", "--sentence", SENTENCE, "--metadata", "A film")
+    assert "--metadata: expected a model of the task metadata_context" in capsys.readouterr().err
+
+
 def test_attention_of_text_and_of_a_line_is_the_same(gated, tmp_path, capsys):
     document = tmp_path / "document"
     document.write_text(f"Something else.\n\n{CONTEXT}\n{SENTENCE}\nAnd more.\n")

@@ -53,6 +53,26 @@ def test_the_command_line_overrides_the_checkpoint_even_with_zero():
     assert evaluated.context_options() == ContextOptions(0, 0, 2)
 
 
+@pytest.mark.parametrize(
+    "given, warned",
+    [
+        ({}, []),
+        ({"source_context": 0, "target_context": 2}, []),
+        ({"source_context": 4}, ["--source-context 4: the model was trained with 3"]),
+        (
+            {"source_context_after": 1, "target_context": 3},
+            ["--source-context-after 1", "--target-context 3"],
+        ),
+    ],
+)
+def test_more_context_than_in_training_is_warned_about(given, warned, caplog):
+    evaluated = task(**given)
+    for _ in range(2):  # of an ensemble once
+        evaluated.load_state_dict(task(source_context=3, target_context=2).state_dict())
+    assert len(caplog.records) == len(warned)
+    assert all(text in record.getMessage() for text, record in zip(warned, caplog.records, strict=True))
+
+
 def test_another_selection_applies_to_the_context_of_the_checkpoint():
     evaluated = task(context_selection="reference")  # takes the place of the checkpoint's source context
     evaluated.load_state_dict(task(source_context=3).state_dict())

@@ -193,3 +193,13 @@ def test_a_tokenizer_that_wants_the_network(monkeypatch, tmp_path, error):
     monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=error))
     with pytest.raises(BadInput, match="'flores200' wants a model that sacrebleu cannot get: .*13a, intl"):
         metrics.bleu("flores200")
+
+
+def test_tokenized_text_is_told_in_our_own_words(tmp_path, capfd, caplog):
+    hyp, ref = (write(tmp_path / name, [f"line {at} ." for at in range(100)]) for name in ("hyp", "ref"))
+    run(str(hyp), str(ref))
+    told = capfd.readouterr().err
+    assert told.startswith("ctxmt: 100 translations end with ' .'") and "--tokenize none" in told
+    assert "force" not in told + caplog.text  # sacrebleu's advice
+    run(str(hyp), str(ref), "--tokenize", "none")
+    assert capfd.readouterr().err == ""

@@ -94,9 +94,10 @@ def test_more_refusals(text, tmp_path):
     other = Vocabulary(like=tmp_path / "other")
     refused("expected fr-en, found en-fr", Corpus("fr", "en", {"test": text}), other)
     refused(
-        "no subword model of 5000 pieces from this text: Vocabulary size",
+        r"no subword model of 5000 pieces from this text: Vocabulary size .*--spm-type bpe .*--no-subwords",
         vocabulary=Vocabulary(vocab_size=5000),
     )
+    refused(r"\(--vocab-size; --no-subwords", vocabulary=Vocabulary(vocab_size=5000, spm_type="bpe"))
     wrong = {"en": f"{text}.en", "fr": f"{text}.en"}
     refused(r"train\.en: expected a SentencePiece model", vocabulary=Vocabulary(spm=wrong))
     Path(f"{text}.fr").write_bytes(b"caf\xe9\n" * 6)
