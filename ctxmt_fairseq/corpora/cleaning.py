@@ -1,0 +1,130 @@
+"""Cleaning of subtitles, in named steps that can be chosen and counted."""
+
+import functools
+import html
+import re
+from collections import Counter
+from typing import Callable, Dict, List, Sequence, Tuple
+
+from ctxmt_fairseq.errors import BadInput
+
+Step = Callable[[str, str], str]  # a line and its language -> the line
+
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,40}>|\{\\?[^{}]{1,40}\}")
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\*[^*]+\*")
+_SPEAKER = re.compile(r"^\s*(?:[^\W\d_a-zß-öø-ÿа-яё]{2,}[.'’]?(?:[ -][^\W_a-zß-öø-ÿа-яё]+[.'’]?){0,3})\s?:(?!\d)\s*")
+_DASH = re.compile(r"^(?:\s*[-‐-―−])+(?=\s|[^\W\d]|[¡¿\"'«„“.…])\s*")
+_MUSIC = re.compile(r"[♪♫♬♩]+|(?:^|(?<=\s))#+(?=\s|$)")
+_BLANKS = re.compile(r"\s+")
+# A small L where a capital i belongs, the other way round, and a bar for it: what scanners of subtitles mistake.
+_SLIPS: Dict[str, List[Tuple[re.Pattern, str]]] = {
+    "": [(re.compile(r"(?<!\S)\|(?=[\s'’]|$)"), "I"), (re.compile(r"(?<=[a-zà-ÿ])II(?=\b|[a-z])"), "ll")],
+    "en": [
+        (re.compile(r"(?<![\w'’])l(?=(?:['’](?:m|ll|ve|d))?(?:[\s,.!?]|$))"), "I"),
+        (re.compile(r"(?<=\bI['’])II\b"), "ll"),
+        (re.compile(r"\bln(?=\s)"), "In"),
+        (re.compile(r"\blt(?=['’]s\b|\s)"), "It"),
+        (re.compile(r"\bls(?=\s)"), "Is"),
+        (re.compile(r"\blf(?=\s)"), "If"),
+    ],
+    "fr": [
+        (re.compile(r"(?<!\w)I(?=['’][a-zà-ÿ])"), "l"),
+        (re.compile(r"\biI(?=s?\b)"), "il"),
+        (re.compile(r"\bII(?=s?\b)"), "Il"),
+    ],
+    "de": [(re.compile(r"\blch\b"), "Ich"), (re.compile(r"\bIn(?<=lIn)"), "In")],
+}
+
+
+def _entities(line: str, language: str) -> str:
+    """Character references, also those that were escaped twice."""
+    for _ in range(2):
+        unescaped = html.unescape(line)
+        if unescaped == line:
+            break
+        line = unescaped
+    return line.replace("\0", "")
+
+
+def _markup(line: str, language: str) -> str:
+    """Tags such as <i> and styles such as {\\an8}."""
+    return _TAG.sub(" ", line)
+
+
+def _brackets(line: str, language: str) -> str:
+    """What is heard but not said: (laughs), [door slams], *sighs*."""
+    return _BRACKETS.sub(" ", line)
+
+
+def _music(line: str, language: str) -> str:
+    """Notes around lyrics, and the # that stands for them."""
+    return _MUSIC.sub(" ", line)
+
+
+def _speakers(line: str, language: str) -> str:
+    """A name in capitals and a colon before what is said."""
+    return _SPEAKER.sub("", line)
+
+
+def _dashes(line: str, language: str) -> str:
+    """The dash before a turn of a dialogue."""
+    return _DASH.sub("", line)
+
+
+def _ocr(line: str, language: str) -> str:
+    """Letters that scanned subtitles confuse."""
+    for pattern, letter in (*_SLIPS[""], *_SLIPS.get(language, ())):
+        line = pattern.sub(letter, line)
+    return line
+
+
+def _punctuation(line: str, language: str) -> str:
+    """Punctuation as Moses normalises it."""
+    return _normalizer(language).normalize(line)
+
+
+@functools.lru_cache(maxsize=None)
+def _normalizer(language: str):
+    from sacremoses import MosesPunctNormalizer
+
+    return MosesPunctNormalizer(lang=language)
+
+
+# In the order in which they are applied.
+STEPS: Dict[str, Step] = {
+    "entities": _entities,
+    "markup": _markup,
+    "music": _music,
+    "brackets": _brackets,
+    "dashes": _dashes,
+    "speakers": _speakers,
+    "ocr": _ocr,
+    "punctuation": _punctuation,
+}
+
+
+def chosen_steps(names: str) -> Tuple[str, ...]:
+    """The steps that ``--clean`` names: all, none, or names joined by commas; ``-NAME`` leaves one out.
+
+    Raises:
+        BadInput: a name that no step has.
+    """
+    if names == "none":
+        return ()
+    given = [] if names == "all" else [name.strip() for name in names.split(",")]
+    for name in given:
+        if name.removeprefix("-") not in STEPS:
+            raise BadInput(f"--clean {name}: expected all, none, or names from {', '.join(STEPS)}")
+    without = {name[1:] for name in given if name.startswith("-")}
+    wanted = {name for name in given if not name.startswith("-")} or set(STEPS)
+    return tuple(name for name in STEPS if name in wanted - without)
+
+
+def clean(line: str, language: str, steps: Sequence[str], changed: Counter) -> str:
+    """A line after the steps, blanks folded; ``changed`` counts under ``cleaned: STEP`` what each changed."""
+    for name in steps:
+        after = STEPS[name](line, language)
+        if after != line:
+            changed[f"cleaned: {name}"] += 1
+            line = after
+    return _BLANKS.sub(" ", line).strip()

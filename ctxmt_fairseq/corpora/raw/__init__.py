@@ -1,0 +1,1 @@
+"""Readers of the formats in which corpora are distributed. What they read is hostile until checked."""
