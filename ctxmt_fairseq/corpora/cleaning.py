@@ -12,11 +12,11 @@ Step = Callable[[str, str], str]  # a line and its language -> the line
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,40}>|\{\\?[^{}]{1,40}\}")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\*[^*]+\*")
-_SPEAKER = re.compile(r"^\s*(?:[^\W\d_a-zß-öø-ÿа-яё]{2,}[.'’]?(?:[ -][^\W_a-zß-öø-ÿа-яё]+[.'’]?){0,3})\s?:(?!\d)\s*")
+_SPEAKER = re.compile(r"\s*(?P<name>[^:]{2,40}?)\s?:(?!\d)\s*")
 _DASH = re.compile(r"^(?:\s*[-‐-―−])+(?=\s|[^\W\d]|[¡¿\"'«„“.…])\s*")
 _MUSIC = re.compile(r"[♪♫♬♩]+|(?:^|(?<=\s))#+(?=\s|$)")
 _BLANKS = re.compile(r"\s+")
-# A small L where a capital i belongs, the other way round, and a bar for it: what scanners of subtitles mistake.
+# A small L where a capital i belongs, the other way round, and a bar for it: what scanners mistake.
 _SLIPS: Dict[str, List[Tuple[re.Pattern, str]]] = {
     "": [(re.compile(r"(?<!\S)\|(?=[\s'’]|$)"), "I"), (re.compile(r"(?<=[a-zà-ÿ])II(?=\b|[a-z])"), "ll")],
     "en": [
@@ -63,7 +63,10 @@ def _music(line: str, language: str) -> str:
 
 def _speakers(line: str, language: str) -> str:
     """A name in capitals and a colon before what is said."""
-    return _SPEAKER.sub("", line)
+    found = _SPEAKER.match(line)
+    if found and found["name"].isupper() and len(found["name"].split()) <= 4:
+        return line[found.end() :]
+    return line
 
 
 def _dashes(line: str, language: str) -> str:
@@ -83,7 +86,7 @@ def _punctuation(line: str, language: str) -> str:
     return _normalizer(language).normalize(line)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _normalizer(language: str):
     from sacremoses import MosesPunctNormalizer
 

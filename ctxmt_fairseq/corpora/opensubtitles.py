@@ -10,6 +10,8 @@ from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.raw.archives import Archives
 from ctxmt_fairseq.corpora.raw.opus_document import Document, read_opus_document
 from ctxmt_fairseq.corpora.raw.opus_links import Link, LinkedDocuments
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
 
 _NAME = re.compile(r"(?P<language>[^/]+)/(?P<id>(?:[^/]+/)*[^/]+?)(?:\.xml)?(?:\.gz)?")
 
@@ -82,6 +84,8 @@ class Subtitles:
         )
         if not (source and target):
             return "empty", ("", "")
+        if SEPARATOR in source or SEPARATOR in target:
+            return f"with the symbol {SEPARATOR}", ("", "")
         return None, (source, target)
 
 
@@ -101,9 +105,9 @@ class _Side:
         try:
             return [self._index[number] for number in ids]
         except KeyError as error:
-            from ctxmt_fairseq.errors import BadInput
-
-            raise BadInput(f"the alignment names the sentence {error.args[0]}, which is not there", self.name) from None
+            raise BadInput(
+                f"the alignment names sentence {error.args[0]}, which is not there", self.name
+            ) from None
 
     def text(self, places: Sequence[int]) -> str:
         return " ".join(self.document.texts[place] for place in places)
@@ -132,3 +136,8 @@ def document_id(name: str) -> str:
     """``en/2009/1218838/4681542.xml.gz`` -> ``2009/1218838/4681542``."""
     found = _NAME.fullmatch(name)
     return found["id"] if found else name
+
+
+def links_of(linked: LinkedDocuments) -> int:
+    """How many units of the input are in one piece of work."""
+    return len(linked.links)

@@ -1,4 +1,4 @@
-"""File-wise work on one core, several, or the machines of a dask cluster; results in the order of the work."""
+"""File-wise work on one core, several, or the machines of a dask cluster; results in the work's order."""
 
 import collections
 import contextlib

@@ -1,4 +1,4 @@
-"""Documents by name from folders and zip files as downloaded; compressed ones are read, nothing is unpacked."""
+"""Documents by name from folders and zip files as downloaded; nothing is unpacked to the disk."""
 
 import functools
 import gzip
@@ -28,7 +28,9 @@ class Archives:
     """
 
     def __init__(self, paths: Sequence[PathLike]):
-        self._places = [_Zip(Path(path)) if zipfile.is_zipfile(path) else _Folder(Path(path)) for path in paths]
+        self._places = [
+            _Zip(Path(path)) if zipfile.is_zipfile(path) else _Folder(Path(path)) for path in paths
+        ]
 
     def read(self, name: str) -> bytes:
         """A document's content.

@@ -61,7 +61,9 @@ def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[L
     except FileNotFoundError:
         raise BadInput("no such file", path) from None
     except expat.ExpatError as error:
-        raise BadInput(f"expected well-formed XML: {expat.ErrorString(error.code)}", path, error.lineno) from None
+        raise BadInput(
+            f"expected well-formed XML: {expat.ErrorString(error.code)}", path, error.lineno
+        ) from None
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"damaged: {error or type(error).__name__}", path) from None
     if not reader.groups:

@@ -19,6 +19,8 @@ def parse_xml(content: bytes, name: Union[str, Path]) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(content)
     except ElementTree.ParseError as error:
-        raise BadInput(f"expected well-formed XML: {expat.ErrorString(error.code)}", name, error.position[0]) from None
+        raise BadInput(
+            f"expected well-formed XML: {expat.ErrorString(error.code)}", name, error.position[0]
+        ) from None
     except (ValueError, LookupError) as error:  # an encoding that nobody knows
         raise BadInput(f"expected well-formed XML: {error}", name) from None

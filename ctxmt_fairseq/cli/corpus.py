@@ -1,0 +1,18 @@
+"""Corpora as they are downloaded to text with document ids, which ctxmt preprocess reads.
+
+Each kind writes PREFIX.SRC, PREFIX.TGT and PREFIX.docids, and PREFIX.counts.json, in which every unit of the
+input is accounted for: kept, or left out for a reason.
+
+Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip en.zip \\
+             --source-lang en --target-lang de --out text/train
+"""
+
+from ctxmt_fairseq.cli.commands import add_commands
+
+KINDS = {
+    "opensubtitles": "subtitles from OPUS, documents without holes and pauses",
+}
+
+
+def add_arguments(parser) -> None:
+    add_commands(parser, "kind", "ctxmt_fairseq.cli.corpus_", KINDS)

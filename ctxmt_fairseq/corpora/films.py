@@ -1,0 +1,69 @@
+"""Which films belong to which corpus: held out by a list of IMDb ids, or by a share of all."""
+
+import hashlib
+import re
+from typing import FrozenSet, List, Sequence, Tuple, Union
+
+from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.errors import BadInput
+
+_IMDB = re.compile(r"(?:tt)?0*(\d+)")
+Selector = Union[FrozenSet[str], float]
+
+
+def film_of(document: str) -> str:
+    """The IMDb id, without zeros before it, in ``YEAR/IMDB/FILE/NUMBER``."""
+    parts = document.split("/")
+    return normal_id(parts[1]) if len(parts) > 1 else document
+
+
+def normal_id(text: str) -> str:
+    """An IMDb id as OPUS writes it: ``tt0133093`` is ``133093``."""
+    found = _IMDB.fullmatch(text.strip())
+    return found[1] if found else text.strip()
+
+
+class HeldOut:
+    """The route of documents to corpora.
+
+    Args:
+        selections: for each held-out corpus ``PREFIX=FILE`` (a list of IMDb ids, one per line) or
+            ``PREFIX=SHARE`` (of all films, drawn by a hash of the id, so the same in every language).
+
+    Attributes:
+        prefixes: of the held-out corpora.
+
+    Raises:
+        BadInput: not of this form, a file that cannot be read, or shares of more than 1 together.
+    """
+
+    def __init__(self, selections: Sequence[str]):
+        self.prefixes: List[str] = []
+        self._lists: List[Tuple[int, FrozenSet[str]]] = []
+        self._shares: List[Tuple[int, float]] = []
+        for number, selection in enumerate(selections, 1):
+            prefix, _, which = selection.rpartition("=")
+            if not prefix or not which:
+                raise BadInput(f"--held-out {selection}: expected PREFIX=FILE or PREFIX=SHARE")
+            self.prefixes.append(prefix)
+            if re.fullmatch(r"0?\.\d+", which):
+                self._shares.append((number, float(which)))
+            else:
+                self._lists.append(
+                    (number, frozenset(map(normal_id, filter(str.strip, iterate_lines(which)))))
+                )
+        if sum(share for _, share in self._shares) > 1:
+            raise BadInput("--held-out: expected shares of at most 1 together")
+
+    def __call__(self, document: str) -> int:
+        """0 for the main corpus, else the number of the held-out one."""
+        film = film_of(document)
+        for number, films in self._lists:
+            if film in films:
+                return number
+        place = int.from_bytes(hashlib.sha256(film.encode()).digest()[:8], "big") / 2**64
+        for number, share in self._shares:
+            if place < share:
+                return number
+            place -= share
+        return 0
