@@ -5,12 +5,12 @@ import re
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
+from ctxmt_fairseq.corpora.assembly.document_builder import DocumentBuilder
+from ctxmt_fairseq.corpora.assembly.pairs import Account, Part
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.raw.archives import Archives
 from ctxmt_fairseq.corpora.raw.opus_document import Document, read_opus_document
-from ctxmt_fairseq.corpora.raw.opus_links import Link, LinkedDocuments
-from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.corpora.raw.opus_links import LinkedDocuments
 from ctxmt_fairseq.errors import BadInput
 
 _NAME = re.compile(r"(?P<language>[^/]+)/(?P<id>(?:[^/]+/)*[^/]+?)(?:\.xml)?(?:\.gz)?")
@@ -40,7 +40,7 @@ class Subtitles:
 
         A document ends at a link that is left out (unaligned, with too little overlap, or empty after
         cleaning), at sentences that no link names, and at a pause. Its id is that of the source side's
-        subtitles, ``YEAR/IMDB/FILE``, and the number of the document in them.
+        subtitles, ``YEAR/IMDB/FILE``; further documents in them have a number behind it.
 
         Raises:
             BadInput: a document is missing, broken, or has no sentence that a link names.
@@ -48,45 +48,36 @@ class Subtitles:
         archives = _archives(self.archives)
         source = _Side(read_opus_document(archives.read(linked.source), linked.source), linked.source)
         target = _Side(read_opus_document(archives.read(linked.target), linked.target), linked.target)
-        account = Account(read=len(linked.links))
+        builder = DocumentBuilder(document_id(linked.source), Account())
         for side in (source, target):
-            side.remark(account)
-        pairs: List[Pair] = []
-        name, number, previous = document_id(linked.source), 0, None
+            side.remark(builder.account)
+        previous: Optional[Sequence[List[int]]] = None
         for link in linked.links:
-            places = source.places(link.source), target.places(link.target)
-            reason, texts = self._text(link, (source, target), places, account)
-            if reason is not None:
-                account.left_out[reason] += 1
-                previous = None
-                continue
-            if previous is None or not all(
-                side.goes_on(before, here, self.max_gap)
-                for side, before, here in zip((source, target), previous, places, strict=True)
-            ):
-                number += 1
-            previous = places
-            pairs.append(Pair(texts[0], texts[1], f"{name}/{number}"))
-        account.kept = len(pairs)
-        return Part(pairs, account)
+            here = source.places(link.source), target.places(link.target)
+            if not all(here):
+                builder.leave_out("unaligned")
+            elif link.overlap is None or link.overlap < self.min_overlap:
+                builder.leave_out("overlap")
+            else:
+                if previous and not self._goes_on((source, target), previous, here):
+                    builder.hole()
+                builder.add(
+                    self._clean(source, here[0], self.source_lang, builder.account),
+                    self._clean(target, here[1], self.target_lang, builder.account),
+                )
+                previous = here
+        return builder.part()
 
-    def _text(
-        self, link: Link, sides: "Tuple[_Side, _Side]", places: Sequence[List[int]], account: Account
-    ) -> Tuple[Optional[str], Tuple[str, str]]:
-        """A link's text on both sides, or why it is left out."""
-        if not all(places):
-            return "unaligned", ("", "")
-        if link.overlap is None or link.overlap < self.min_overlap:
-            return "overlap", ("", "")
-        source, target = (
-            clean(side.text(each), language, self.cleaning, account.remarks)
-            for side, each, language in zip(sides, places, (self.source_lang, self.target_lang), strict=True)
+    def _goes_on(
+        self, sides: "Sequence[_Side]", previous: Sequence[List[int]], here: Sequence[List[int]]
+    ) -> bool:
+        return all(
+            side.goes_on(before, after, self.max_gap)
+            for side, before, after in zip(sides, previous, here, strict=True)
         )
-        if not (source and target):
-            return "empty", ("", "")
-        if SEPARATOR in source or SEPARATOR in target:
-            return f"with the symbol {SEPARATOR}", ("", "")
-        return None, (source, target)
+
+    def _clean(self, side: "_Side", places: Sequence[int], language: str, account: Account) -> str:
+        return clean(side.text(places), language, self.cleaning, account.remarks)
 
 
 class _Side:

@@ -1,0 +1,58 @@
+"""Lines to documents without holes: what is left out ends a document, and is counted."""
+
+from typing import List, Mapping, Optional
+
+from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+
+
+class DocumentBuilder:
+    """Collects the lines of one document of the input.
+
+    Context never crosses a hole: the lines after it are a document of their own, ``NAME/2``, ``NAME/3``, ..
+
+    Args:
+        name: the document's id.
+        account: of the piece of work that it belongs to.
+        keep_empty: lines that are empty on a side are kept, as in a test set, whose lines are numbered.
+    """
+
+    def __init__(self, name: str, account: Account, keep_empty: bool = False):
+        self.name, self.account, self.keep_empty = name, account, keep_empty
+        self.pairs: List[Pair] = []
+        self._number = 1
+        self._hole = False
+
+    def add(
+        self, source: str, target: str, metadata: Optional[Mapping[str, str]] = None, current: bool = True
+    ) -> bool:
+        """Take in a unit of the input, blanks of any kind folded; returns whether it was kept."""
+        source, target = " ".join(source.split()), " ".join(target.split())
+        if not (source and target or self.keep_empty):
+            return self.leave_out("empty")
+        for symbol in (SEPARATOR, MASK):
+            if symbol in source or symbol in target:
+                return self.leave_out(f"with the symbol {symbol}")
+        if self._hole and self.pairs:
+            self._number += 1
+        self._hole = False
+        name = self.name if self._number == 1 else f"{self.name}/{self._number}"
+        self.pairs.append(Pair(source, target, name, current, metadata or {}))
+        self.account.read += 1
+        self.account.kept += 1
+        return True
+
+    def leave_out(self, reason: str, units: int = 1) -> bool:
+        """Count units that are not kept, and end the document there."""
+        self.account.read += units
+        self.account.left_out[reason] += units
+        self.hole()
+        return False
+
+    def hole(self) -> None:
+        """What follows does not belong to what was before."""
+        self._hole = True
+
+    def part(self) -> Part:
+        """The lines, and the account."""
+        return Part(self.pairs, self.account)
