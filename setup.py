@@ -22,6 +22,7 @@ setup(
         "fairseq-fixed>=0.12.3.1,<0.13",
         "numpy>=1.23",
         "sacrebleu>=2.4",
+        "sacremoses>=0.1",
         "scipy>=1.11",
         "sentencepiece>=0.2",
         "torch>=2.6",

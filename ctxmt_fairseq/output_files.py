@@ -12,7 +12,7 @@ import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Callable, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
 from ctxmt_fairseq.drafts import Draft, PathLike, draft_file, take_over_permissions
 from ctxmt_fairseq.errors import BadInput
@@ -164,6 +164,54 @@ def write_files(contents: Iterable[Tuple[Optional[PathLike], Content]]) -> None:
                 with writing(to.path), _in_place(to) as stream:
                     _write(stream, content)
         _place(drafts)
+
+
+class OpenOutputs:
+    """Files that are open together; see ``open_outputs``."""
+
+    def __init__(self, streams: Dict[PathLike, BinaryIO]):
+        self._streams = streams
+        self.left_out: Set[PathLike] = set()
+
+    def __getitem__(self, path: PathLike) -> BinaryIO:
+        return self._streams[path]
+
+    def leave_out(self, path: PathLike) -> None:
+        """Not to be written after all; a file of this name is removed, for it is out of date."""
+        self.left_out.add(path)
+
+
+@contextlib.contextmanager
+def open_outputs(paths: Sequence[PathLike]) -> Iterator[OpenOutputs]:
+    """Files for content that comes bit by bit: all appear at the end of the block, or on an error none.
+
+    Raises:
+        BadInput: one of them cannot be written, or is no regular file.
+    """
+    check_outputs(*paths)
+    with contextlib.ExitStack() as stack:
+        drafts: List[Tuple[Destination, Draft]] = []
+        streams: Dict[PathLike, BinaryIO] = {}
+        for path in paths:
+            to = destination(path)
+            if to.file is None:
+                raise BadInput("cannot be written: expected the name of a regular file", path)
+            with writing(path):
+                drafts.append((to, stack.enter_context(draft_file(to.file))))
+                streams[path] = stack.enter_context(open(drafts[-1][1].path, "wb"))
+        outputs = OpenOutputs(streams)
+        yield outputs
+        for to, draft in drafts:
+            with writing(to.path):
+                streams[to.path].flush()
+                os.fsync(streams[to.path].fileno())
+                if to.there:
+                    take_over_permissions(draft.path, to.there)
+        _place([(to, draft) for to, draft in drafts if to.path not in outputs.left_out])
+        for to, draft in drafts:
+            if to.path in outputs.left_out:
+                with writing(to.path):
+                    draft.target.unlink(missing_ok=True)
 
 
 def _write(stream: BinaryIO, content: Content) -> None:

@@ -5,7 +5,7 @@ import gzip
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Dict, Optional, Sequence, Union
+from typing import IO, Dict, Optional, Sequence, Union
 
 from ctxmt_fairseq.errors import BadInput
 
@@ -109,9 +109,9 @@ def read_document(path: PathLike) -> bytes:
         raise BadInput(f"damaged: {error or type(error).__name__}", path) from None
 
 
-def _decompressed(stream: BinaryIO, name: str) -> bytes:
+def _decompressed(stream: IO[bytes], name: str) -> bytes:
     if name.endswith(".gz"):
-        stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
+        stream = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment,arg-type]
     content = stream.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise BadInput(f"expected a document of at most {LARGEST >> 20} MiB", name)

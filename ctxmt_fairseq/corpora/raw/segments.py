@@ -100,9 +100,7 @@ class _Scanner:
         if opened is not None or side is not None:
             raise self._error("the file ends within a document", len(self.text))
 
-    def _side(
-        self, kind: str, who: Dict[str, str], document: Dict[str, str], place: int
-    ) -> Segments:
+    def _side(self, kind: str, who: Dict[str, str], document: Dict[str, str], place: int) -> Segments:
         name = document.get("docid") or document.get("id")
         if not name:
             raise self._error("expected a document with an id (docid=, id=)", place)
