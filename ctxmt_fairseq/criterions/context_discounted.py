@@ -48,8 +48,11 @@ def token_losses(lprobs: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
     return -lprobs.gather(-1, target.unsqueeze(-1)), -lprobs.sum(-1, keepdim=True)
 
 
+_BESIDE_CONTEXT = "_beside_context_loss"  # fairseq keeps names that begin with _ out of its log
+
+
 def _current_context_ratio(meters: Dict[str, Any]) -> float:
-    current, context = (meters[f"{kind}_sentence_loss"] for kind in ("current", "context"))
+    current, context = meters[_BESIDE_CONTEXT], meters["context_sentence_loss"]
     if not context.count:  # fairseq has reset the meters, and no context sentence has come since
         return math.nan
     return round(current.avg / context.avg, 3)
@@ -79,9 +82,10 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
     token fully), in bits and without discount: ``current_loss``, the current sentence's loss per token, and
     for the paper's Figure 3 ``current_sentence_loss`` and ``context_sentence_loss``, the loss per current and
     per context sentence (a separator belongs to the sentence before it), and ``current_context_ratio``, the
-    first divided by the second. ``--best-checkpoint-metric loss`` (fairseq's default and the paper's choice)
-    and ``current_loss`` both select by the translation of current sentences; only ``current_loss`` compares
-    runs with different discounts.
+    first, of windows that have context only, divided by the second: sentences "belonging to the same sliding
+    window". ``--best-checkpoint-metric loss`` (fairseq's default and the paper's choice) and ``current_loss``
+    both select by the translation of current sentences; only ``current_loss`` compares runs with different
+    discounts.
 
     Raises:
         BadInput: discount outside [0, 1], a target dictionary without separator, --sentence-avg with weights.
@@ -138,12 +142,18 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         with torch.no_grad():
             unweighted = (1.0 - self.eps - eps_i) * nll + eps_i * smooth
             current = real & ~context
+            # the current sentences of windows that have context
+            separators = target[:, self.ignore_prefix_size :].eq(self.separator)
+            windows = separators.any(1, keepdim=True)
+            beside = current & windows.expand_as(separators).reshape(-1, 1)
             self.window_sums = {
                 "weight": weights.sum(),
                 "current_loss": (unweighted * current).sum(),
                 "current_ntokens": current.sum(),
                 "context_loss": (unweighted * context).sum(),
-                "context_nsentences": flat_target.eq(self.separator).sum(),
+                "context_nsentences": separators.sum(),
+                "beside_context_loss": (unweighted * beside).sum(),
+                "beside_context_nsentences": windows.sum(),
             }
         # Summed before they are combined, as fairseq does, so that discount 1 gives its bits.
         loss_parts = [nll * weights, smooth * weights]
@@ -172,4 +182,5 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         log_mean("current_sentence_loss", current, total("nsentences"))
         if total("context_nsentences") > 0:
             log_mean("context_sentence_loss", context, total("context_nsentences"))
+            log_mean(_BESIDE_CONTEXT, total("beside_context_loss"), total("beside_context_nsentences"))
             metrics.log_derived("current_context_ratio", _current_context_ratio)

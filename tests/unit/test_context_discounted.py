@@ -69,7 +69,7 @@ def discounted(discount, **arguments):
 def from_the_paper(logits, target, discount):
     """Equation 2 with label smoothing, token by token, and the sums behind Figure 3."""
     result = dict.fromkeys(
-        ("loss", "nll", "weights", "current", "current_tokens", "context", "context_sentences"), 0.0
+        ("loss", "nll", "weights", "current", "current_tokens", "context", "context_sentences", "beside"), 0.0
     )
     vocabulary = logits.shape[-1]
     for row, tokens in zip(logits, target, strict=True):
@@ -87,6 +87,7 @@ def from_the_paper(logits, target, discount):
             result["nll"] -= log_probabilities[token]
             result["weights"] += weight
             result["current" if current else "context"] += loss
+            result["beside"] += loss * (current and SEP in window)
             result["current_tokens"] += current
             result["context_sentences"] += token == SEP
     return result
@@ -185,7 +186,16 @@ def test_metrics_of_several_workers_are_those_of_one():
     )
     assert whole["current_sentence_loss"] == pytest.approx(per_current / math.log(2), abs=1e-3)
     assert whole["context_sentence_loss"] == pytest.approx(per_context / math.log(2), abs=1e-3)
-    assert whole["current_context_ratio"] == pytest.approx(per_current / per_context, abs=1e-3)
+    beside = expected["beside"] / 3  # the third row has no context, so no part in Figure 3's ratio
+    assert whole["current_context_ratio"] == pytest.approx(beside / per_context, abs=1e-3)
+    assert abs(beside - per_current) / per_context > 5e-3
+    assert not [name for name in whole if name.startswith("_")]
+
+
+def test_a_prefix_that_is_ignored_has_no_part_in_the_ratio():
+    """The last window's only separator is ignored: what is left of it is a window without context."""
+    logs = discounted(0.01, ignore_prefix_size=1)(Table(), sample())[2]
+    assert logs["context_nsentences"] == 3 and logs["beside_context_nsentences"] == 2
 
 
 def test_metrics_over_many_updates_weight_each_by_its_size():
