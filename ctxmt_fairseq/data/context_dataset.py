@@ -16,8 +16,11 @@ from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 
 
-def join(sentences: Sequence[torch.Tensor], separator: int) -> torch.Tensor:
-    """``x1 <sep> x2 <sep> ... xK </s>``: (sum of lengths,) from sentences that each end with ``</s>``."""
+def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.Tensor:
+    """``x1 <sep> x2 <sep> ... xK </s>``: (sum of lengths,) from sentences that each end with ``</s>``. With
+    ``separator`` None nothing stands between them."""
+    if separator is None:
+        return torch.cat([*(sentence[:-1] for sentence in sentences[:-1]), sentences[-1]]).long()
     window = torch.cat(list(sentences)).long()
     tokens = window.numpy()  # the same memory; faster to write to
     for end in itertools.accumulate(sentence.numel() for sentence in sentences[:-1]):

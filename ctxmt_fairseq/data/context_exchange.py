@@ -37,13 +37,13 @@ class WindowFormat:
     """How the windows of one side are written.
 
     Attributes:
-        separator, pad, eos: dictionary indices.
+        separator, pad, eos: dictionary indices; separator None: nothing stands between sentences.
         left_pad: where the padding stands.
         pad_to_multiple: of which number the width of a batch is a multiple.
         max_tokens: the longest window that the model holds; None for no limit.
     """
 
-    separator: int
+    separator: Optional[int]
     pad: int
     eos: int
     left_pad: bool = False
@@ -76,11 +76,11 @@ def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target:
         a new batch with the rows in the same order, so no longer sorted by length. Where the new window would
         be longer than the model holds, the row has no context at all on that side.
     """
-    tokens, segments = _splice(
-        sample["net_input"]["src_tokens"], sample["windows"]["current_segment"], order, source
-    )
+    windows = sample["windows"]
+    tokens, spans, fits = _splice(sample["net_input"]["src_tokens"], windows["current_span"], order, source)
     lengths = tokens.ne(source.pad).sum(1)
-    sample = _updated(sample, {"current_segment": segments}, src_tokens=tokens, src_lengths=lengths)
+    moved = {"current_segment": windows["current_segment"][order] * fits, "current_span": spans}
+    sample = _updated(sample, moved, src_tokens=tokens, src_lengths=lengths)
     return _exchange_target(sample, order, target)
 
 
@@ -108,11 +108,16 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
 
 
 def _exchange_target(sample: Batch, order: Tensor, form: WindowFormat) -> Batch:
-    tokens, sizes = _splice(sample["target"], sample["windows"]["target_context_sizes"], order, form)
+    tokens, sizes = sample["target"], sample["windows"]["target_context_sizes"]
+    real, ends = tokens.ne(form.pad), tokens.eq(form.separator).long()
+    sentence = ends.cumsum(1) - ends  # a separator belongs to the sentence before it
+    first = (real & (sentence < sizes[:, None])).sum(1)
+    tokens, _, fits = _splice(tokens, torch.stack([first, real.sum(1)], dim=1), order, form)
     real = tokens.ne(form.pad)
     first = real & real.cumsum(1).eq(1)
     previous = torch.where(first, form.eos, tokens.roll(1, 1)).masked_fill(~real, form.pad)
-    sample = _updated(sample, {"target_context_sizes": sizes}, prev_output_tokens=previous)
+    sizes = {"target_context_sizes": sizes[order] * fits}
+    sample = _updated(sample, sizes, prev_output_tokens=previous)
     return {**sample, "target": tokens, "ntokens": int(real.sum())}
 
 
@@ -126,30 +131,36 @@ def _updated(sample: Batch, windows: Dict[str, Tensor], **net_input: Tensor) -> 
     }
 
 
-def _splice(tokens: Tensor, segments: Tensor, order: Tensor, form: WindowFormat) -> Tuple[Tensor, Tensor]:
+def _splice(
+    tokens: Tensor, spans: Tensor, order: Tensor, form: WindowFormat
+) -> Tuple[Tensor, Tensor, Tensor]:
     """The current sentence of row i between what stands before and after that of row ``order[i]``.
 
     Args:
-        tokens: (B, L) windows. segments: (B,) sentences before the current one.
+        tokens: (B, L) windows. spans: (B, 2) the current sentences' first tokens and the first after them.
 
     Returns:
-        the new windows (B, L') and their segments (B,).
+        the new windows (B, L'), their spans, and the rows (B,) where the other's context fits.
     """
     order = order.to(tokens.device)
-    real, ends = tokens.ne(form.pad), tokens.eq(form.separator).long()
-    sentence = ends.cumsum(1) - ends  # a separator belongs to the sentence before it
+    real = tokens.ne(form.pad)
     start = real.long().argmax(1, keepdim=True)  # this and all numbers of a row below: (B, 1)
-    before = (real & (sentence < segments[:, None])).sum(1, keepdim=True)
-    after = (real & (sentence > segments[:, None])).sum(1, keepdim=True)
-    current = real.sum(1, keepdim=True) - before - after
+    before, end = spans[:, :1], spans[:, 1:]
+    after = real.sum(1, keepdim=True) - end
 
-    other_start, other_resume = start[order], (start + before + current)[order]
-    before_length, after_length, segments = before[order], after[order], segments[order]
+    def closed(following: Tensor) -> Tensor:
+        """Whether a symbol stands at a current sentence's end, given how many tokens follow it."""
+        return torch.ones_like(following) if form.separator is not None else following.eq(0).long()
+
+    words = end - before - closed(after)
+    other_start, other_resume = start[order], (start + end)[order]
+    before_length, after_length = before[order], after[order]
+    fits = torch.ones_like(before_length)
     if form.max_tokens is not None:
-        fits = before_length + current + after_length <= form.max_tokens
+        whole = before_length + words + closed(after_length) + after_length
+        fits = whole.le(form.max_tokens).long()
         before_length, after_length = before_length * fits, after_length * fits
-        segments = segments * fits.squeeze(1)
-    resume = before_length + current
+    resume = before_length + words + closed(after_length)
     length = resume + after_length
 
     width = -(-int(length.max()) // form.pad_to_multiple) * form.pad_to_multiple
@@ -162,6 +173,9 @@ def _splice(tokens: Tensor, segments: Tensor, order: Tensor, form: WindowFormat)
     outside = (place < 0) | (place >= length)
     spliced = tokens[rows, columns.masked_fill(outside, 0)]
     # Whatever ended the current sentence in its own window, here something follows or not.
-    closing = torch.where(after_length > 0, form.separator, form.eos)
-    spliced = torch.where(place == resume - 1, closing, spliced)
-    return spliced.masked_fill(outside, form.pad), segments
+    last = (place == resume - 1) & closed(after_length).bool()
+    spliced = spliced.masked_fill(last, form.eos)
+    if form.separator is not None:
+        spliced = spliced.masked_fill(last & after_length.gt(0), form.separator)
+    new_spans = torch.cat([before_length, resume], dim=1)
+    return spliced.masked_fill(outside, form.pad), new_spans, fits.squeeze(1)

@@ -41,17 +41,25 @@ class ConcatTransformerEncoder(ContextEncoder):
         token_embeddings: Optional[Tensor] = None,
         current_segment: Optional[Tensor] = None,
         target_context_sizes: Optional[Tensor] = None,
+        current_span: Optional[Tensor] = None,
     ) -> Dict[str, List[Tensor]]:
-        """fairseq's ``forward``; with ``--segment-types context`` two more inputs, each LongTensor (B,).
+        """fairseq's ``forward``, with more inputs for ``--segment-types context`` (the first two) and
+        ``--segment-positions flag``.
 
         Args:
-            current_segment: index of the current sentence among those of the source window.
-            target_context_sizes: number of context sentences in the target window.
+            current_segment: LongTensor (B,), index of the current sentence among those of the source window.
+            target_context_sizes: LongTensor (B,), number of context sentences in the target window.
+            current_span: LongTensor (B, 2), the current sentence's first token and the first after it.
         """
         stock_inputs = (src_tokens, src_lengths, return_all_hiddens, token_embeddings)
         positions = self.embed_positions
         if not getattr(positions, "needs_row_values", False):
             return super().forward(*stock_inputs)
+        if positions.kind == "flag":
+            if current_span is None:
+                raise ValueError("--segment-positions flag needs current_span in net_input")
+            with positions.given(current_span):
+                return super().forward(*stock_inputs)
         if positions.is_context is None:
             ours = for_decoder = average_sentence_length(src_tokens, positions.separator, self.padding_idx)
         else:
@@ -96,8 +104,9 @@ class ConcatTransformer(ContextModel):
         parser.add_argument(
             "--segment-positions",
             choices=KINDS,
-            help="how positions tell sentences apart: not at all, shifted after every separator, "
-            "or with a learned or sinusoidal segment embedding added (default: none)",
+            help="how positions tell sentences apart: not at all, shifted after every separator, with a "
+            "learned or sinusoidal segment embedding added, or, in the encoder alone, with a learned flag "
+            "for what is context, which works with --no-separator too (default: none)",
         )
         parser.add_argument(
             "--segment-shift",
@@ -119,7 +128,7 @@ class ConcatTransformer(ContextModel):
         Raises:
             BadInput: options that contradict each other, a dictionary without separator, no corpus average.
         """
-        _check(args)
+        _check(args, getattr(task, "no_separator", False))
         if args.segment_positions == "shift":
             args.segment_shift = segment_shift(args.segment_shift)
             if args.segment_shift == "avg-corpus":
@@ -132,7 +141,9 @@ class ConcatTransformer(ContextModel):
         decoder.embed_positions = cls._positions(
             args, decoder, decoder.embed_dim, task.target_dictionary, torch.lt
         )
-        if args.segment_types == "context":
+        if args.segment_positions == "flag":
+            model.context_inputs = ("current_span",)
+        elif args.segment_types == "context":
             model.context_inputs = ("current_segment", "target_context_sizes")
         return model
 
@@ -140,20 +151,20 @@ class ConcatTransformer(ContextModel):
     def _positions(
         args: Any, side: Any, embed_dim: int, dictionary: Dictionary, is_context: Any
     ) -> Optional[nn.Module]:
-        if args.segment_positions == "none":
-            stock = side.embed_positions
+        stock, kind = side.embed_positions, args.segment_positions
+        if kind == "flag" and isinstance(side, ConcatTransformerEncoder):
+            return SegmentPositions(stock, embed_dim, side.padding_idx, kind=kind)
+        if kind in ("none", "flag"):
             return None if stock is None else SegmentPositions(stock, embed_dim, side.padding_idx)
         if SEPARATOR not in dictionary:
-            raise BadInput(
-                f"--segment-positions {args.segment_positions} needs {SEPARATOR} in the dictionary"
-            )
+            raise BadInput(f"--segment-positions {kind} needs {SEPARATOR} in the dictionary")
         flags = args.segment_types == "context"
         return SegmentPositions(
-            side.embed_positions,
+            stock,
             embed_dim,
             side.padding_idx,
             separator=dictionary.index(SEPARATOR),
-            kind=args.segment_positions,
+            kind=kind,
             shift=None if args.segment_shift == "avg-sequence" else args.segment_shift,
             rows=2 if flags else 32,
             is_context=is_context if flags else None,
@@ -172,8 +183,12 @@ class ConcatTransformer(ContextModel):
         return ConcatTransformerDecoder(args, tgt_dict, embed_tokens, no_encoder_attn=args.no_cross_attention)
 
 
-def _check(args: Any) -> None:
+def _check(args: Any, no_separator: bool) -> None:
     kind, types = args.segment_positions, args.segment_types
+    if no_separator and kind not in ("none", "flag"):
+        raise BadInput(
+            f"--no-separator: expected --segment-positions flag or none, not {kind}, which counts separators"
+        )
     if types == "context" and kind not in ("learned", "sinusoidal"):
         raise BadInput(f"--segment-types context needs --segment-positions learned or sinusoidal, not {kind}")
     if kind != "shift":

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor, nn
 
-KINDS = ("none", "shift", "learned", "sinusoidal")
+KINDS = ("none", "shift", "learned", "sinusoidal", "flag")
 
 
 def segment_index(tokens: Tensor, separator: int) -> Tensor:
@@ -39,8 +39,9 @@ class SegmentPositions(nn.Module):
     """Token positions and segments of a window, in the place of fairseq's ``embed_positions``.
 
     ``none``: fairseq's token positions. ``shift``: t' = t + k * shift (section 3.2). ``learned`` and
-    ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). A position t counts the non-pad
-    tokens of its row, so pads may stand anywhere; a pad's embedding is zero.
+    ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). ``flag``: a learned embedding of
+    whether the token stands outside a span of its row, with or without separators. A position t counts the
+    non-pad tokens of its row, so pads may stand anywhere; a pad's embedding is zero.
 
     Args:
         token_positions: fairseq's sinusoidal or learned positional embedding; None for no token positions.
@@ -50,6 +51,7 @@ class SegmentPositions(nn.Module):
         kind: one of ``KINDS``.
         shift: the constant of ``shift``; None: one number per row, see ``given``.
         rows: size of the learned table; larger k share the last row. One more row, for pads, stays zero.
+            A flag has two.
         is_context: when set, k becomes 1 where ``is_context(k, row value)`` holds, else 0; see ``given``.
     """
 
@@ -71,13 +73,16 @@ class SegmentPositions(nn.Module):
         self.kind = "none" if kind == "shift" and shift == 0 else kind
         self.shift = shift
         self.is_context = is_context
-        self.needs_row_values = is_context is not None or (kind == "shift" and shift is None)
+        self.needs_row_values = (
+            is_context is not None or kind == "flag" or (kind == "shift" and shift is None)
+        )
         self.row_values: Optional[Tensor] = None
         self.max_positions = int(1e5) if token_positions is None else token_positions.max_positions
 
         # Row 0 of a segment table is the pads' zero vector, row k + 1 belongs to segment k.
         self.segment_table: Optional[nn.Module] = None
-        if kind == "learned":
+        if kind in ("learned", "flag"):
+            rows = 2 if kind == "flag" else rows
             self.segment_table = nn.Embedding(rows + 1, embedding_dim, padding_idx=0)
             nn.init.normal_(self.segment_table.weight[1:], mean=0, std=embedding_dim**-0.5)
         elif kind == "sinusoidal":
@@ -87,7 +92,8 @@ class SegmentPositions(nn.Module):
 
     @contextmanager
     def given(self, row_values: Tensor) -> Iterator[None]:
-        """Let the calls inside know (B,) numbers: each row's shift, or the index of its current sentence.
+        """Let the calls inside know (B,) numbers: each row's shift, or the index of its current sentence; for
+        ``flag`` (B, 2), the first token of the current sentence and the first after it, pads not counted.
 
         fairseq's encoder and decoder pass nothing but tokens to ``embed_positions``.
         """
@@ -118,6 +124,10 @@ class SegmentPositions(nn.Module):
         return reduce(add, (_look_up(table, index) for table, index in lookups if table is not None))
 
     def _segments(self, tokens: Tensor) -> Tensor:
+        if self.kind == "flag":
+            first, end = self._row_values().unbind(2)
+            places = tokens.ne(self.padding_idx).cumsum(1) - 1
+            return ((places < first) | (places >= end)).long()
         segments = segment_index(tokens, self.separator)
         if self.is_context is not None:
             return self.is_context(segments, self._row_values()).long()

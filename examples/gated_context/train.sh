@@ -11,7 +11,7 @@ usage() {
 Usage: train.sh ROW DATA OUT [OPTIONS] [-- OPTIONS OF fairseq-train]
 ROW is a row of the paper's table 1:
   baseline         the Transformer on single sentences
-  concatenation    the previous sentence joined to the current one, a binary flag at every word
+  concatenation    the previous sentence before the current one, a binary flag at every word in place of a separator
   previous, next   the context encoder with the previous or the next sentence
 Random context is an evaluation of previous: evaluate.sh --contexts "trained random".
 END
@@ -24,7 +24,7 @@ model_flags() {
         baseline) MODEL=(--task document_window --arch "$(untied concat_transformer)") ;;
         concatenation)
             MODEL=(--task document_window --arch "$(untied concat_transformer)" --source-context 1
-                --segment-positions learned --segment-types context)
+                --no-separator --segment-positions flag)
             ;;
         previous) MODEL=(--task multi_source --arch "$(untied gated_context_transformer)" --source-context 1) ;;
         next) MODEL=(--task multi_source --arch "$(untied gated_context_transformer)" --source-context-after 1) ;;

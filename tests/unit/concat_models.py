@@ -22,7 +22,8 @@ def dictionary(symbols=20):
 class Task:
     """What a model asks of its task."""
 
-    def __init__(self, source=None, target=None, average=None):
+    def __init__(self, source=None, target=None, average=None, no_separator=False):
+        self.no_separator = no_separator
         self.source_dictionary = source or dictionary()
         self.target_dictionary = target or dictionary(25)  # another id for the separator
         self._average = average
@@ -45,6 +46,7 @@ OPTIONS = {
     "learned": {"segment_positions": "learned"},
     "sinusoidal": {"segment_positions": "sinusoidal"},
     "flag": {"segment_positions": "learned", "segment_types": "context"},
+    "encoder flag": {"segment_positions": "flag"},
     "sinusoidal flag": {"segment_positions": "sinusoidal", "segment_types": "context"},
     "learned positions": {
         "segment_positions": "learned",
@@ -88,13 +90,20 @@ def batch(sources, targets, left_pad=True):
         "src_lengths": src.ne(PAD).sum(1),
         "prev_output_tokens": previous,
         "current_segment": torch.tensor([len(window) - 1 for window in sources]),
+        "current_span": torch.tensor([_last_sentence(window) for window in sources]),
         "target_context_sizes": torch.tensor([len(window) - 1 for window in targets]),
     }
 
 
+def _last_sentence(window):
+    """Its first token and the first after it; every sentence ends with a symbol."""
+    sizes = [len(sentence) + 1 for sentence in window]
+    return sum(sizes[:-1]), sum(sizes)
+
+
 def wanted(model, net_input):
     """The entries that the model's task would put into ``net_input``."""
-    extra = set(net_input) & {"current_segment", "target_context_sizes"}
+    extra = set(net_input) & {"current_segment", "current_span", "target_context_sizes"}
     return {name: value for name, value in net_input.items() if name not in extra - set(model.context_inputs)}
 
 

@@ -12,6 +12,7 @@ from tests.unit.concat_models import (
     SOURCES,
     TARGETS,
     TGT_SEP,
+    Task,
     batch,
     logits,
     make,
@@ -97,6 +98,43 @@ def test_flags_of_a_window_with_following_context_and_another_number_of_target_s
     for side, flags in ((model.encoder, [1, 1, 0, 0, 1, 1]), (model.decoder, [0, 0, 0])):
         expected = side.embed_positions.segment_table.weight[torch.tensor(flags) + 1]
         torch.testing.assert_close(seen[side][0], expected)
+
+
+@pytest.mark.parametrize("left_pad", [True, False])
+@pytest.mark.parametrize("separators", [True, False])
+def test_the_encoders_flag_by_hand(left_pad, separators):
+    """Voita et al. 2018: context or not, at every word, for the encoder alone."""
+    task = Task(no_separator=not separators)
+    model = make(task, segment_positions="flag", no_token_positional_embeddings=True)
+    net_input = batch([[[1], [2, 3], [4]], [[5, 6]]], [[[4, 5]], [[6]]], left_pad)
+    if separators:  # 1 <sep> 2 3 <sep> 4 </s>
+        net_input["current_span"][0] = torch.tensor([2, 5])
+        flags = [1, 1, 0, 0, 0, 1, 1]
+    else:  # 1 2 3 4 </s>
+        rows = [[11, 12, 13, 14, EOS], [15, 16, EOS, PAD, PAD]]
+        net_input["src_tokens"] = torch.tensor(
+            [[11, 12, 13, 14, EOS], [PAD, PAD, *rows[1][:3]] if left_pad else rows[1]]
+        )
+        net_input["current_span"][0] = torch.tensor([1, 3])
+        flags = [1, 0, 0, 1, 1]
+    seen = []
+    model.encoder.embed_positions.register_forward_hook(lambda module, inputs, output: seen.append(output))
+    logits(model, net_input)
+    table = model.encoder.embed_positions.segment_table.weight
+    assert table.shape == (3, 128)
+    torch.testing.assert_close(seen[0][0], table[torch.tensor(flags) + 1])
+    real = net_input["src_tokens"][1].ne(PAD)
+    torch.testing.assert_close(seen[0][1][real], table[1].expand(3, -1))  # a window without context
+    assert not seen[0][1][~real].any()
+
+
+def test_the_flag_leaves_the_decoder_as_it_is():
+    model = make(segment_positions="flag")
+    assert model.context_inputs == ("current_span",)
+    ours, stock = (sum(p.numel() for p in m.parameters()) for m in (model, make()))
+    assert ours - stock == 3 * 128 and not [name for name in model.decoder.state_dict() if "segment" in name]
+    with pytest.raises(ValueError, match="current_span"):
+        model(NET_INPUT["src_tokens"], NET_INPUT["src_lengths"], NET_INPUT["prev_output_tokens"])
 
 
 def test_a_hypothesis_with_too_many_sentences_stays_in_the_current_one():

@@ -60,6 +60,7 @@ def test_options():
         ({"segment_positions": "shift", "encoder_learned_pos": True, "segment_shift": 3}, "learned-pos"),
         ({"segment_positions": "shift", "no_token_positional_embeddings": True}, "nothing to shift"),
         ({"segment_types": "context"}, "learned or sinusoidal"),
+        ({"segment_positions": "flag", "segment_types": "context"}, "learned or sinusoidal, not flag"),
         ({"segment_positions": "shift", "segment_types": "context"}, "learned or sinusoidal"),
         ({"segment_positions": "shift"}, "ctxmt.json"),
     ],
@@ -67,6 +68,23 @@ def test_options():
 def test_contradictions_are_refused(options, message):
     with pytest.raises(BadInput, match=message):
         make(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"segment_positions": "shift", "segment_shift": 3},
+        {"segment_positions": "learned"},
+        {"segment_positions": "sinusoidal"},
+        {"segment_positions": "learned", "segment_types": "context"},
+    ],
+)
+def test_what_counts_separators_needs_them(options):
+    kind = options["segment_positions"]
+    message = f"^--no-separator: expected --segment-positions flag or none, not {kind}, which counts"
+    with pytest.raises(BadInput, match=message):
+        make(Task(no_separator=True), **options)
+    make(Task(no_separator=True))
 
 
 def test_missing_inputs_and_symbols_are_refused():

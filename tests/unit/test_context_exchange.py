@@ -1,5 +1,6 @@
 """Exchanged contexts against batches that are put together from the text."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -67,11 +68,21 @@ EXAMPLES = st.lists(
 )
 
 
-def source_window(current, context):
-    return joined(context["before"] + [current["source"]] + context["after"])
+def source_window(current, context, form):
+    parts = context["before"] + [current["source"]] + context["after"]
+    if form.separator is None:
+        return [token for part in parts[:-1] for token in part[:-1]] + parts[-1]
+    return joined(parts)
 
 
-def target_window(current, context):
+def source_span(current, context, form):
+    """Where the current sentence stands; without separators </s> is the last sentence's."""
+    mark = 0 if form.separator is None else 1
+    first = sum(len(part) - 1 + mark for part in context["before"])
+    return first, first + len(current["source"]) - (1 - mark if context["after"] else 0)
+
+
+def target_window(current, context, form):
     return joined(context["target_before"] + [current["target"]])
 
 
@@ -83,7 +94,9 @@ def padded(windows, form, **more):
 def batch(currents, contexts, source, target):
     """The batch in which each current sentence has the context beside it."""
     pairs = list(zip(currents, contexts, strict=True))
-    sources, targets = ([window(*pair) for pair in pairs] for window in (source_window, target_window))
+    sources = [source_window(*pair, source) for pair in pairs]
+    targets = [target_window(*pair, target) for pair in pairs]
+    spans = torch.tensor([source_span(*pair, source) for pair in pairs])
     segments = torch.tensor([len(context["before"]) for context in contexts])
     return {
         "id": torch.arange(len(pairs)),
@@ -94,10 +107,12 @@ def batch(currents, contexts, source, target):
             "src_lengths": torch.tensor([len(window) for window in sources]),
             "prev_output_tokens": padded(targets, target, move_eos_to_beginning=True),
             "current_segment": segments,
+            "current_span": spans,
         },
         "target": padded(targets, target),
         "windows": {
             "current_segment": segments,
+            "current_span": spans,
             "target_context_sizes": torch.tensor([len(context["target_before"]) for context in contexts]),
         },
     }
@@ -118,9 +133,12 @@ def assert_same(left, right):
 FORMATS = st.builds(
     WindowFormat, st.just(SEP), st.just(PAD), st.just(EOS), st.booleans(), st.sampled_from([1, 4])
 )
+NO_SEPARATOR = st.builds(
+    WindowFormat, st.none(), st.just(PAD), st.just(EOS), st.booleans(), st.sampled_from([1, 4])
+)
 
 
-@given(EXAMPLES, st.integers(0, 1000), FORMATS, FORMATS)
+@given(EXAMPLES, st.integers(0, 1000), st.one_of(FORMATS, NO_SEPARATOR), FORMATS)
 def test_exchanged_windows_are_those_built_from_text(examples, seed, source, target):
     order = derangement(len(examples), torch.Generator().manual_seed(seed))
     sample = batch(examples, examples, source, target)
@@ -129,25 +147,26 @@ def test_exchanged_windows_are_those_built_from_text(examples, seed, source, tar
     assert_same(sample, batch(examples, examples, source, target))  # untouched
 
 
-@given(EXAMPLES, st.integers(1, 20), st.integers(1, 20), st.booleans())
-def test_a_context_that_does_not_fit_the_model_is_left_out(examples, max_source, max_target, left):
+@given(EXAMPLES, st.integers(1, 20), st.integers(1, 20), st.booleans(), st.sampled_from([SEP, None]))
+def test_a_context_that_does_not_fit_the_model_is_left_out(examples, max_source, max_target, left, separator):
     none = {"before": [], "after": [], "target_before": []}
     order = derangement(len(examples), torch.Generator().manual_seed(0))
+    source = WindowFormat(separator, PAD, EOS, left, max_tokens=max_source)
+    target = WindowFormat(SEP, PAD, EOS, max_tokens=max_target)
     expected = []
     for current, other in zip(examples, order.tolist(), strict=True):
         context = dict(examples[other])
-        if len(source_window(current, context)) > max_source:
+        if len(source_window(current, context, source)) > max_source:
             context.update(before=[], after=[])
-        if len(target_window(current, context)) > max_target:
+        if len(target_window(current, context, target)) > max_target:
             context.update(target_before=[])
         expected.append({**none, **context})
-    source = WindowFormat(SEP, PAD, EOS, left, max_tokens=max_source)
-    target = WindowFormat(SEP, PAD, EOS, max_tokens=max_target)
     sample = batch(examples, examples, source, target)
     assert_same(exchange_windows(sample, order, source, target), batch(examples, expected, source, target))
 
 
-def test_formats_are_those_of_the_task_and_fit_its_dataset():
+@pytest.mark.parametrize("separators", [True, False])
+def test_formats_are_those_of_the_task_and_fit_its_dataset(separators):
     cfg = SimpleNamespace(
         left_pad_source=True,
         left_pad_target=False,
@@ -159,8 +178,9 @@ def test_formats_are_those_of_the_task_and_fit_its_dataset():
     assert source == WindowFormat(SEP, PAD, EOS, True, 8, 90)
     assert target == WindowFormat(SEP, PAD, EOS, False, 8, 80)
 
+    source = source if separators else replace(source, separator=None)
     window = dict(source_context=2, source_context_after=1, target_context=2)
-    data = dataset(window=window, training=True, pad_to_multiple=8)
+    data = dataset(window=window, training=True, pad_to_multiple=8, separators=separators)
     sample = data.collater([data[line] for line in (0, 4, 9, 12, 30)])
     order = derangement(5, torch.Generator().manual_seed(1))
     exchanged = exchange_windows(sample, order, source, target)

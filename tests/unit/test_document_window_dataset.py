@@ -58,8 +58,9 @@ WINDOWS = [
     "window", WINDOWS, ids=lambda w: f"{w['context_selection']}-{w['sample_context_size']}"
 )
 @pytest.mark.parametrize("limits", [(1024, 1024), (20, 15)])
-def test_sizes_are_those_of_the_windows_really_built(window, limits):
-    data = dataset(training=True, window=window)
+@pytest.mark.parametrize("separators", [True, False])
+def test_sizes_are_those_of_the_windows_really_built(window, limits, separators):
+    data = dataset(training=True, window=window, separators=separators)
     data.set_epoch(2)
     data.filter_indices_by_size(data.ordered_indices(), limits)
     for index, example in enumerate(data.__getitems__(range(len(data)))):
@@ -69,6 +70,33 @@ def test_sizes_are_those_of_the_windows_really_built(window, limits):
         assert length[0] <= limits[0] and length[1] <= limits[1], "all current sentences are short enough"
         one = data[index]
         assert torch.equal(one["source"], example["source"]) and torch.equal(one["target"], example["target"])
+
+
+@pytest.mark.parametrize("separators", [True, False])
+@pytest.mark.parametrize("window", WINDOWS[::2], ids=lambda w: w["context_selection"])
+def test_the_span_of_the_current_sentence(window, separators):
+    """Its words, and the symbol that ends it; without separators that is the window's </s> or nothing."""
+    data = dataset(training=True, window=window, separators=separators)
+    for line in range(len(data)):
+        example = data[line]
+        first, end = example["current_span"]
+        tokens, words = example["source"].tolist(), data.source[line].tolist()[:-1]
+        closing = tokens[first:end][len(words) :]
+        assert tokens[first:end][: len(words)] == words
+        assert closing == ([tokens[-1]] if end == len(tokens) else [SEP] if separators else [])
+        if separators:
+            assert tokens[:first].count(SEP) == example["current_segment"]
+        else:
+            assert SEP not in tokens and tokens.count(EOS) == 1 and tokens[-1] == EOS
+        again = data.restored(line, data.visible(example))
+        assert torch.equal(again["source"], example["source"]) and again["current_span"] == (first, end)
+
+
+def test_without_separators_the_words_stand_side_by_side():
+    data = dataset((3, 4), separators=False)
+    x, y = ([sentence.tolist() for sentence in side] for side in (data.source, data.target))
+    assert data[5]["source"].tolist() == [*x[3][:-1], *x[4][:-1], *x[5][:-1], *x[6]]
+    assert data[5]["target"].tolist() == joined([y[3], y[4], y[5]]), "on the source side only"
 
 
 def test_only_marked_lines_are_examples_and_the_others_their_context():
@@ -169,6 +197,7 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
         assert batch["current"][row].tolist() == data.source[line].tolist()
         for name in ("current_segment", "target_context_sizes"):
             assert batch["windows"][name][row] == net_input[name][row] == example[name]
+        assert tuple(batch["windows"]["current_span"][row].tolist()) == example["current_span"]
     assert batch["ntokens"] == sum(len(data[line]["target"]) for line in lines)
     assert set(dataset().collater([data[0]])["net_input"]) == {
         "src_tokens",
