@@ -42,10 +42,9 @@ class ContextDataset(SizedDataset):
         source_dictionary, target_dictionary: with the separator and the mask.
         builder: the window of every sentence.
         current: (n,) lines that are translated; None for all. The others serve as context only.
-        training: shuffle, and apply ``coword_dropout`` and ``max_window_tokens``.
+        training: shuffle, and apply ``coword_dropout`` and the options of training of ``SizedDataset``.
         coword_dropout: probability that a word of the current source sentence becomes the mask (CoWord
             dropout, Fernandes et al. 2021).
-        max_window_tokens: training examples with more source tokens, context included, are left out.
         context_inputs: names of what ``collater`` puts into ``net_input``, for models that ask for them.
         seed: of every random choice; with the epoch and the line it determines the example.
     """
@@ -60,15 +59,15 @@ class ContextDataset(SizedDataset):
         current: Optional[np.ndarray] = None,
         training: bool = False,
         coword_dropout: float = 0.0,
-        max_window_tokens: Optional[int] = None,
         context_inputs: Sequence[str] = (),
         seed: int = 1,
         left_pad_source: bool = True,
         left_pad_target: bool = False,
         pad_to_multiple: int = 1,
         name: str = "",
+        **sizes: Any,
     ):
-        super().__init__(source, target, builder, current, training, max_window_tokens, seed, name)
+        super().__init__(source, target, builder, current, training, seed, name, **sizes)
         self.dictionary = source_dictionary
         self.coword_dropout = coword_dropout if training else 0.0
         self.context_inputs = context_inputs

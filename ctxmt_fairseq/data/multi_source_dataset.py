@@ -70,6 +70,11 @@ class MultiSourceDataset(ContextDataset):
         return "joined" if self.context_format.joined else "rows"
 
     @property
+    def input_layout(self) -> str:
+        swapped = self.builder.options.context_selection == "swapped"  # the source is the context, joined
+        return "joined" if swapped else self.layout
+
+    @property
     def marks(self) -> int:  # type: ignore[override]
         return int(self.context_format.bos)
 

@@ -8,6 +8,7 @@ import numpy as np
 from fairseq.data import FairseqDataset
 
 from ctxmt_fairseq.data import ordering, randomness
+from ctxmt_fairseq.data.input_lengths import long_inputs
 from ctxmt_fairseq.data.windows import Sizes, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 
@@ -21,14 +22,17 @@ class SizedDataset(FairseqDataset):
         source, target: sentences with a ``sizes`` array; target may be None.
         builder: the window of every sentence.
         current: (n,) lines that are translated; None for all. The others serve as context only.
-        training: shuffle, and apply ``max_window_tokens``.
-        max_window_tokens: training examples with more source tokens, context included, are left out.
+        training: shuffle, and apply the three options below.
         seed: of every random choice; with the epoch and the line it determines the example.
         name: of the split, for messages.
+        max_window_tokens: training examples with more source tokens, context included, are left out.
+        max_sentence_tokens: training examples with ``long_inputs`` are left out.
+        count_current_tokens: order and batch training examples by the sizes of their current sentences alone,
+            as if they had no context.
     """
 
     layout = "window"  # how context and current sentence share the source positions (``WindowBuilder.sizes``)
-    marks = 0  # tokens that the subclass adds to a context sentence
+    marks = 0  # tokens that the subclass adds to a context sentence, or takes from it
 
     def __init__(
         self,
@@ -37,9 +41,11 @@ class SizedDataset(FairseqDataset):
         builder: WindowBuilder,
         current: Optional[np.ndarray],
         training: bool,
-        max_window_tokens: Optional[int],
         seed: int,
         name: str,
+        max_window_tokens: Optional[int] = None,
+        max_sentence_tokens: Optional[int] = None,
+        count_current_tokens: bool = False,
     ):
         self.source, self.target = source, target
         self.builder = builder
@@ -48,6 +54,8 @@ class SizedDataset(FairseqDataset):
             builder.shuffled.among(self.lines)
         self.training = training
         self.max_window_tokens = max_window_tokens if training else None
+        self.max_sentence_tokens = max_sentence_tokens if training else None
+        self.count_current_tokens = count_current_tokens and training
         self.seed = seed
         self.name = name
         self.epoch = 1
@@ -77,6 +85,11 @@ class SizedDataset(FairseqDataset):
         target_sizes = None if self.target is None else self.target.sizes
         limits = max_source, max_target, self.layout, self.marks
         return self.builder.sizes(lines, self.source.sizes, target_sizes, self._draw_epoch, *limits)
+
+    @property
+    def input_layout(self) -> str:
+        """The layout of what the encoders read; another than ``layout`` where sentences change places."""
+        return self.layout
 
     @property
     def whole_sizes(self) -> Sizes:
@@ -124,16 +137,30 @@ class SizedDataset(FairseqDataset):
     def size(self, index: int) -> Tuple[int, int]:
         return int(self.window_sizes.source[index]), int(self.window_sizes.target[index])
 
+    @property
+    def _current_sizes(self) -> Tuple[np.ndarray, np.ndarray]:
+        """(n,) source and target tokens of the current sentences."""
+        source = np.asarray(self.source.sizes)[self.lines]
+        if self.target is None:
+            return source, np.zeros_like(source)
+        return source, np.asarray(self.target.sizes)[self.lines]
+
     def num_tokens(self, index: int) -> int:
-        return max(self.size(index))
+        return int(self.num_tokens_vec(np.array([index]))[0])
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        return np.maximum(self.window_sizes.source[indices], self.window_sizes.target[indices])
+        """(m,) what ``--max-tokens`` counts of examples: the longer side."""
+        window = self.window_sizes.source, self.window_sizes.target
+        source, target = self._current_sizes if self.count_current_tokens else window
+        return np.maximum(source[indices], target[indices])
 
     def ordered_indices(self) -> np.ndarray:
         """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch)."""
         # By sizes without limits: fairseq tells the limits later, and the order must not depend on when.
-        return ordering.by_size(self.whole_sizes.source, self.whole_sizes.target, self.order_generator())
+        whole = self.whole_sizes.source, self.whole_sizes.target
+        return ordering.by_size(
+            *(self._current_sizes if self.count_current_tokens else whole), self.order_generator()
+        )
 
     def order_generator(self) -> Optional[np.random.Generator]:
         """For the order of an epoch's examples in training; None in evaluation, which keeps the corpus'."""
@@ -148,18 +175,30 @@ class SizedDataset(FairseqDataset):
 
         Returns:
             the indices to use, and a list of those left out: examples whose current sentence alone is too
-            long, and in training those longer than ``max_window_tokens``.
+            long, and in training those that ``max_window_tokens`` or ``max_sentence_tokens`` excludes.
         """
         source, target = max_sizes if isinstance(max_sizes, (tuple, list)) else (max_sizes, max_sizes)
         limits = source, target
         if limits != self.limits:
             self.limits, self._sizes = limits, None
-        if self.max_window_tokens is None and self.window_sizes is self.whole_sizes:
+        unlimited = self.max_window_tokens is None and self.max_sentence_tokens is None
+        if unlimited and self.window_sizes is self.whole_sizes:
             return indices, []  # the usual case; millions of examples need not be gone through
         left_out = np.zeros(len(self), bool)
         left_out[self._too_long()] = True
         if self.max_window_tokens is not None:
             left_out |= self.whole_sizes.source > self.max_window_tokens
+        if self.max_sentence_tokens is not None:
+            left_out |= long_inputs(
+                self.builder,
+                self.lines,
+                self.max_sentence_tokens,
+                self.source.sizes,
+                None if self.target is None else self.target.sizes,
+                self._draw_epoch,
+                self.input_layout,
+                self.marks,
+            )
         shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
         if shortened:
             logger.warning(
@@ -187,6 +226,7 @@ class SizedDataset(FairseqDataset):
         worst = indices[self.num_tokens_vec(indices).argmax()]
         if self.num_tokens(worst) > max_tokens:
             raise BadInput(
-                f"{self.name}: line {self.lines[worst] + 1}: expected a window of at most "
+                f"{self.name}: line {self.lines[worst] + 1}: expected a "
+                f"{'sentence' if self.count_current_tokens else 'window'} of at most "
                 f"--max-tokens {max_tokens}, found {self.num_tokens(worst)} tokens"
             )

@@ -17,7 +17,7 @@ from ctxmt_fairseq.errors import BadInput
 
 ABSENT, EMPTY = -2, -1  # no sentence in this slot; a sentence of no words in this slot
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
-_CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the processor's cache
+CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the processor's cache
 
 
 @dataclass(frozen=True)
@@ -215,12 +215,12 @@ class WindowBuilder:
             layout: what the source limit holds for: "window" (context and current sentence together),
                 "joined" (the context together, the current sentence apart) or "rows" (each sentence);
                 "vectors": as "rows", and a context sentence counts as one token.
-            marks: tokens that are added to a context sentence.
+            marks: tokens that are added to a context sentence; -1: there is no separator to end it.
         """
         limits = max_source, max_target, layout, marks
         parts = [
-            self._sizes(indices[at : at + _CHUNK], source_lengths, target_lengths, epoch, *limits)
-            for at in range(0, len(indices), _CHUNK)
+            self._sizes(indices[at : at + CHUNK], source_lengths, target_lengths, epoch, *limits)
+            for at in range(0, len(indices), CHUNK)
         ] or [Sizes(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int8)))]
         return (
             parts[0]
@@ -242,14 +242,14 @@ class WindowBuilder:
         fits = np.ones(len(indices), bool)
         for distance in range(1, max(slot.shape[1] for slot in slots) + 1):
             context = (
-                _tokens(_at(slots.target_on_source, -distance), target_lengths),
-                _tokens(_at(slots.source_before, -distance), context_lengths),
-                _tokens(_at(slots.source_after, distance - 1), context_lengths),
+                slot_tokens(_at(slots.target_on_source, -distance), target_lengths),
+                slot_tokens(_at(slots.source_before, -distance), context_lengths),
+                slot_tokens(_at(slots.source_after, distance - 1), context_lengths),
             )
             more_source = sum(context)
             if marks:
                 more_source = more_source + marks * sum(np.asarray(tokens) > 0 for tokens in context)
-            more_target = _tokens(_at(slots.target_before, -distance), target_lengths)
+            more_target = slot_tokens(_at(slots.target_before, -distance), target_lengths)
             if max_source is not None:
                 if layout in ("rows", "vectors"):
                     for tokens in context:
@@ -270,7 +270,7 @@ def _at(slots: np.ndarray, column: int) -> Optional[np.ndarray]:
     return slots[:, column] if -width <= column < width else None
 
 
-def _tokens(sentences: Optional[np.ndarray], lengths: Optional[np.ndarray]):
+def slot_tokens(sentences: Optional[np.ndarray], lengths: Optional[np.ndarray]):
     """Tokens that the sentences of one slot add to a window; each brings its own separator."""
     if sentences is None:
         return 0

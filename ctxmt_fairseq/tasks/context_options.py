@@ -59,6 +59,20 @@ class ContextConfig(TranslationConfig):
         default=None,
         metadata={"help": "leave out training examples whose source window is longer than this"},
     )
+    max_sentence_tokens: Optional[int] = field(
+        default=None,
+        metadata={
+            "help": "leave out training examples with an encoder input of more tokens than this: the current "
+            "sentence, a context sentence; where an input joins sentences, so many for each of them"
+        },
+    )
+    count_current_tokens: bool = field(
+        default=False,
+        metadata={
+            "help": "make the batches that the same training sentences would have without context: "
+            "--max-tokens counts current sentences alone, so that a step takes several times the memory"
+        },
+    )
     seed: int = II("common.seed")
     rebuild_batches: bool = field(default=True, metadata=_HIDDEN)
     reuse_dataloader: bool = field(default=False, metadata=_HIDDEN)
@@ -117,8 +131,10 @@ def check(cfg: Any, state: Dict[str, Any], joined_dictionary: bool) -> None:
         raise BadInput(f"--keep-sentence {keep}: expected one of {', '.join(KEEP)}")
     if not 0 <= cfg.coword_dropout < 1:
         raise BadInput(f"--coword-dropout {cfg.coword_dropout}: expected a probability below 1")
-    if cfg.max_window_tokens is not None and cfg.max_window_tokens < 1:
-        raise BadInput(f"--max-window-tokens {cfg.max_window_tokens}: expected 1 or more")
+    for name in ("max_window_tokens", "max_sentence_tokens"):
+        value = getattr(cfg, name)
+        if value is not None and value < 1:
+            raise BadInput(f"--{name.replace('_', '-')} {value}: expected 1 or more")
     if options.target_text_on_source and not joined_dictionary:
         cause = (
             "--target-context-on-source"

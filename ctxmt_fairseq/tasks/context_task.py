@@ -180,6 +180,8 @@ class ContextTask(TranslationTask):
         return dict(
             coword_dropout=self.cfg.coword_dropout,
             max_window_tokens=self.cfg.max_window_tokens,
+            max_sentence_tokens=self.cfg.max_sentence_tokens,
+            count_current_tokens=self.cfg.count_current_tokens,
             context_inputs=self.context_inputs,
             seed=self.cfg.seed,
             left_pad_source=self.cfg.left_pad_source,

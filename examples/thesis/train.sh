@@ -4,7 +4,7 @@
 set -euo pipefail
 PROFILES=("opensubtitles 3e-4 25000 16000 0.1 5000 0" "europarl 2e-4 25000 16000 0.1 5000 0"
     "wmt 2e-4 25000 16000 0.1 5000 0" "wmt-big 2e-4 25000 16000 0.1 5000 0")
-: "${SENTENCE_LIMIT:=auto}" "${WINDOW_LIMIT:=auto}" "${SENTENCE_MODEL:=auto}" "${KEPT:=1}"
+: "${SENTENCE_LIMIT:=auto}" "${SENTENCE_MODEL:=auto}" "${KEPT:=1}"
 source "$(dirname "${BASH_SOURCE[0]}")/../training.sh"
 
 usage() {
@@ -24,25 +24,20 @@ ROW is one of these, with any of its parts:
   Voita[+pretrain][+margin]  context-aware Transformer; started from the sentence model; with the margin loss of Jean and
                              Cho (table 2.4)
   all but the first two: +switch (the encoders' inputs exchanged), +ref (the reference is the context)
-  --sentence-limit N         training leaves out windows of more than N subwords per source sentence (default:
-                             $SENTENCE_LIMIT: 55 for OpenSubtitles, else 80)
-  --window-limit N           the same for the whole window (default: $WINDOW_LIMIT; table 6.6's second baseline: 160)
+  --sentence-limit N         training leaves out examples with an encoder input of more than N subwords, where
+                             sentences are joined N for each (default: $SENTENCE_LIMIT: 55 for OpenSubtitles, else 80; 160:
+                             the rows with len 160 in table 6.6, but not concatenation, whose len is of both sentences)
   --sentence-model RUN       +pretrain: a run of src0tgt0_to_tgt0 (default: $SENTENCE_MODEL: the one beside OUT)
 END
     training_usage
-}
-
-# window N M K -> the array MODEL, and SENTENCES on the source side
-window() {
-    MODEL=(--task document_window --source-context "$1" --target-context-on-source "$2" --target-context "$3")
-    SENTENCES=$((1 + $1 + $2))
 }
 
 # ROW -> the array MODEL
 model_flags() {
     local name="$1" parts=() part selection=document concatenation='src([0-9])tgt([0-9])(ref|mt)?_to_tgt([0-9])(_1st)?'
     if [[ "$name" =~ ^(RNN-)?$concatenation$ ]]; then
-        window "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}" "${BASH_REMATCH[5]}"
+        MODEL=(--task document_window --source-context "${BASH_REMATCH[2]}"
+            --target-context-on-source "${BASH_REMATCH[3]}" --target-context "${BASH_REMATCH[5]}")
         if [[ -n "${BASH_REMATCH[1]}" ]]; then
             MODEL+=(--arch "context_gru_$ARCH_SIZE")
         else
@@ -51,7 +46,6 @@ model_flags() {
         return
     fi
     IFS=+ read -r -a parts <<< "$name"
-    SENTENCES=2
     MODEL=(--task multi_source --source-context 1 ${DIMENSIONS[@]+"${DIMENSIONS[@]}"} --arch)
     case "${parts[0]:-}" in
         DE) MODEL+=("dual_encoder_transformer_$ARCH_SIZE") ;;
@@ -81,7 +75,7 @@ model_flags() {
     MODEL+=(--context-selection "$selection")
 }
 
-parse_options "$TRAINING_OPTIONS sentence-limit window-limit sentence-model" "$@"
+parse_options "$TRAINING_OPTIONS sentence-limit sentence-model" "$@"
 ((${#ARGUMENTS[@]} == 3)) || die "expected ROW DATA OUT; see --help"
 row="${ARGUMENTS[0]}" data="${ARGUMENTS[1]}" out="${ARGUMENTS[2]}"
 # Learning rates as in the Marian scripts that the thesis refers to; most are those of PROFILES.
@@ -102,6 +96,4 @@ DIMENSIONS=()
 model_flags "$row"
 [[ "$SENTENCE_LIMIT" != auto ]] || SENTENCE_LIMIT=$([[ "$PROFILE" == opensubtitles ]] && echo 55 || echo 80)
 whole SENTENCE_LIMIT
-[[ "$WINDOW_LIMIT" != auto ]] || WINDOW_LIMIT=$((SENTENCE_LIMIT * SENTENCES))
-whole WINDOW_LIMIT
-train_row "$data" "$out" "${MODEL[@]}" --share-all-embeddings --max-window-tokens "$WINDOW_LIMIT" ${clip[@]+"${clip[@]}"}
+train_row "$data" "$out" "${MODEL[@]}" --share-all-embeddings --max-sentence-tokens "$SENTENCE_LIMIT" ${clip[@]+"${clip[@]}"}

@@ -11,7 +11,18 @@ import sacrebleu
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
-from tests.integration.commands import ENVIRONMENT, USER_DIR, losses, printed, read, refused, run
+from tests.integration.commands import (
+    ENVIRONMENT,
+    TASK,
+    TINY,
+    TRAINING,
+    USER_DIR,
+    losses,
+    printed,
+    read,
+    refused,
+    run,
+)
 from tests.integration.conftest import LENGTHS
 
 SEARCH = ("--beam", 2, "--max-len-b", 20)
@@ -166,3 +177,29 @@ def test_interactive_lines_are_sentences_of_documents(corpus, data, last):
     assert not math.isclose(hypotheses[0][0], hypotheses[3][0], abs_tol=1e-4)  # the history matters
     expected = printed(generate(data, last, "test1", "--batch-size", 1), "H")
     assert [hypotheses[2][1], hypotheses[3][1]] == [expected[0][0], expected[1][0]]
+
+
+def test_a_flag_in_place_of_separators(corpus, data, tmp_path):
+    """Voita et al.'s concatenation, trained with contexts exchanged too; the checkpoint knows its windows."""
+    train = (
+        *("fairseq-train", data, *TASK, *TINY, *TRAINING, "--save-dir", tmp_path, "--max-update", 3),
+        *("--arch", "concat_transformer", "--segment-positions", "flag", "--source-context", 1),
+        *("--no-separator", "--criterion", "context_margin", "--max-sentence-tokens", 10),
+        *("--count-current-tokens", "--max-tokens", 300, "--no-epoch-checkpoints", "--disable-validation"),
+    )
+    assert "examples are too long and left out" in run(*train).stdout
+    assert "--no-separator: expected --target-context 0, found 1" in refused(*train, "--target-context", 1)
+    last = tmp_path / "checkpoint_last.pt"
+    assert torch.load(last, weights_only=True)["task_state"]["context"]["no_separator"] is True
+    hypotheses = check_complete(generate(data, last, "test1", "--batch-size", 3), corpus, "test1")
+    text = (
+        "ctxmt",
+        "translate",
+        last,
+        corpus / "test1.en",
+        "--docids",
+        corpus / "test1.docids",
+        "--cpu",
+        *SEARCH,
+    )
+    assert run(*text).stdout.splitlines() == [nbest[0] for _, nbest in sorted(hypotheses.items())]

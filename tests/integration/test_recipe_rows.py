@@ -22,7 +22,16 @@ SHORTENED = {  # section 5.2: kind, K for En-De and En-Fr
     "row, expected",
     [
         ("baseline", {"task": "document_window", "arch": "concat_transformer", "source-context": None}),
-        ("concatenation", {"task": "document_window", "segment-types": "context", "source-context": "1"}),
+        (
+            "concatenation",
+            {
+                "task": "document_window",
+                "segment-positions": "flag",
+                "segment-types": None,
+                "no-separator": True,
+                "source-context": "1",
+            },
+        ),
         ("previous", {"task": "multi_source", "source-context": "1", "source-context-after": None}),
         ("next", {"task": "multi_source", "source-context": None, "source-context-after": "1"}),
     ],
@@ -115,19 +124,19 @@ def test_other_rows_of_sequence_shortening(planned, row, expected):
 
 
 @pytest.mark.parametrize(
-    "row, source, on_source, target, limit",
+    "row, source, on_source, target",
     [
-        ("src0tgt0_to_tgt0", 0, 0, 0, 80),
-        ("src1tgt0_to_tgt0", 1, 0, 0, 160),
-        ("src2tgt0_to_tgt0", 2, 0, 0, 240),
-        ("src1tgt1ref_to_tgt0", 1, 1, 0, 240),
-        ("src1tgt1mt_to_tgt0", 1, 1, 0, 240),
-        ("src1tgt0_to_tgt1", 1, 0, 1, 160),
-        ("src1tgt0_to_tgt1_1st", 1, 0, 1, 160),
-        ("src1tgt1_to_tgt1", 1, 1, 1, 240),
+        ("src0tgt0_to_tgt0", 0, 0, 0),
+        ("src1tgt0_to_tgt0", 1, 0, 0),
+        ("src2tgt0_to_tgt0", 2, 0, 0),
+        ("src1tgt1ref_to_tgt0", 1, 1, 0),
+        ("src1tgt1mt_to_tgt0", 1, 1, 0),
+        ("src1tgt0_to_tgt1", 1, 0, 1),
+        ("src1tgt0_to_tgt1_1st", 1, 0, 1),
+        ("src1tgt1_to_tgt1", 1, 1, 1),
     ],
 )
-def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, target, limit):
+def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, target):
     train = (THESIS / "train.sh", row, "data", "out", "--gpus", 2, "--profile", "europarl")
     options = planned(*train)
     assert (options["--arch"], options["--task"]) == ("transformer", "document_window")
@@ -135,8 +144,8 @@ def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, targe
         int(options[f"--{name}"]) for name in ("source-context", "target-context-on-source", "target-context")
     ]
     assert sizes == [source, on_source, target]
-    assert options["--max-window-tokens"] == str(limit)
-    assert planned(*train, "--window-limit", 160)["--max-window-tokens"] == "160"
+    assert options["--max-sentence-tokens"] == "80"  # of each sentence, also where they are joined
+    assert planned(*train, "--sentence-limit", 160)["--max-sentence-tokens"] == "160"
     assert options["--lr"] == ("2e-4" if row == "src0tgt0_to_tgt0" else "3e-4")
     rnn = planned(THESIS / "train.sh", f"RNN-{row}", *train[2:])
     assert (rnn["--arch"], rnn["--source-context"]) == ("context_gru_base", str(source))
@@ -146,7 +155,7 @@ def test_concatenation_rows_of_the_thesis(planned, row, source, on_source, targe
 @pytest.mark.parametrize(
     "row, arch, expected",
     [
-        ("DE", "dual_encoder", {"context-selection": "document", "max-window-tokens": "110", "lr": "3e-4"}),
+        ("DE", "dual_encoder", {"context-selection": "document", "max-sentence-tokens": "55", "lr": "3e-4"}),
         ("DE+shared", "dual_encoder", {"context-encoder": "shared"}),
         ("DE+shared+token", "dual_encoder", {"context-encoder": "shared-token"}),
         ("DE+fusion=hierarchical", "dual_encoder", {"context-fusion": "hierarchical"}),

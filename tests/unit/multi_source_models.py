@@ -63,9 +63,7 @@ def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
     """Documents of random sentences; the batch has what ``model`` reads."""
     window = dict(source_context=2, source_context_after=1, target_context_on_source=1, target_context=1)
     extra = {
-        name: options.pop(name)
-        for name in ("training", "batch_runs", "coword_dropout", "context_format", "seed")
-        if name in options
+        name: options.pop(name) for name in list(options) if name not in ContextOptions.__dataclass_fields__
     }
     window.update(options)
     n = sum(lengths)

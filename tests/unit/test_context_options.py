@@ -79,6 +79,23 @@ def test_another_selection_applies_to_the_context_of_the_checkpoint():
     assert evaluated.context_options() == ContextOptions(3, context_selection="reference")
 
 
+def test_windows_without_separators_travel_with_the_checkpoint():
+    trained = task(source_context=1, no_separator=True)
+    assert not task().no_separator and trained.no_separator
+    evaluated = task()
+    evaluated.load_state_dict(trained.state_dict())
+    assert evaluated.no_separator and evaluated.state_dict() == trained.state_dict()
+    other = task(source_context=1).state_dict()
+    assert "--no-separator: expected one value" in stops(evaluated.load_state_dict, other)
+    decoding = task(target_context=1)
+    assert "--no-separator: expected --target-context 0" in stops(
+        decoding.load_state_dict, trained.state_dict()
+    )
+    older = task(no_separator=True)
+    older.load_state_dict({"context": {"source_context": 1}})  # from before the option
+    assert older.no_separator
+
+
 def test_sizes_are_sampled_in_training_only():
     made = task(source_context=2, sample_context_size=True)
     assert made.context_options(training=True).sample_context_size
@@ -162,7 +179,12 @@ def test_target_text_on_the_source_side_needs_a_joined_dictionary(values, cause)
         ({"coword_dropout": -0.1}, "--coword-dropout -0.1: expected a probability"),
         ({"source_context": -2}, "--source-context -2: expected a number of sentences"),
         ({"context_selection": "other"}, "--context-selection other: expected one of"),
-        ({"max_window_tokens": 0}, "--max-window-tokens 0: expected"),
+        ({"max_window_tokens": 0}, "--max-window-tokens 0: expected 1 or more"),
+        ({"max_sentence_tokens": 0}, "--max-sentence-tokens 0: expected 1 or more"),
+        (
+            {"no_separator": True, "source_context": 1, "target_context": 2},
+            "--no-separator: expected --target-context 0, found 2: ",
+        ),
     ],
 )
 def test_values_out_of_range_are_named(values, message):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from ctxmt_fairseq.errors import BadInput
+from tests.unit.multi_source_models import dataset as rows_dataset
 from tests.unit.window_datasets import K3, dataset
 
 
@@ -123,6 +124,45 @@ def test_max_window_tokens_leaves_out_long_training_examples_by_their_whole_wind
         assert sorted(kept) == np.flatnonzero(whole <= 25).tolist()
     data = dataset(max_window_tokens=25)
     assert not data.filter_indices_by_size(data.ordered_indices(), (1024, 1024))[1], "training only"
+
+
+@pytest.mark.parametrize("context", [dict(K3), dict(K3, sample_context_size=True)])
+@pytest.mark.parametrize("limits", [(60, None), (90, 8)])
+def test_counting_current_tokens_gives_every_context_the_same_batches(context, limits):
+    """The rows of a table see the same sentences in every update, whatever their context."""
+    max_tokens, max_sentences = limits
+
+    def epochs(**options):
+        data = dataset((40, 25, 60), training=True, **options)
+        for epoch in (1, 2):
+            data.set_epoch(epoch)
+            yield batches(data, max_tokens=max_tokens, max_sentences=max_sentences)
+
+    alone = list(epochs(window={}))
+    assert list(epochs(window=context, count_current_tokens=True)) == alone
+    assert list(epochs(window={}, count_current_tokens=True)) == alone
+    assert list(epochs(window=context)) != alone
+
+
+@pytest.mark.parametrize("runs", [0, 8])
+def test_rows_of_context_leave_batches_of_current_tokens_as_they_are(runs):
+    def made(**options):
+        data = rows_dataset(training=True, batch_runs=runs, count_current_tokens=True, **options)
+        return batches(data, max_tokens=40)
+
+    nothing = dict.fromkeys(("source_context", "source_context_after", "target_context_on_source"), 0)
+    assert made() == made(**nothing, target_context=0)
+
+
+def test_current_tokens_are_counted_in_training_only():
+    data, whole = dataset(count_current_tokens=True), dataset()
+    assert batches(data) == batches(whole)
+    trained = dataset(training=True, count_current_tokens=True)
+    assert trained.num_tokens(8) == max(len(trained.source[8]), len(trained.target[8])) < whole.num_tokens(8)
+    with pytest.raises(BadInput, match="split: line .* expected a sentence of at most --max-tokens 5, found"):
+        trained.batch_by_size(trained.ordered_indices(), max_tokens=5)
+    with pytest.raises(BadInput, match="expected a window of"):
+        whole.batch_by_size(whole.ordered_indices(), max_tokens=5)
 
 
 def test_a_window_longer_than_a_batch_is_named():

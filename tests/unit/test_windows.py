@@ -204,7 +204,7 @@ def test_chunks_give_the_same_as_the_whole(monkeypatch):
     builder = WindowBuilder(Documents.from_lengths([30, 1, 69]), opts)
     lengths = np.arange(1, 101)
     whole = builder.sizes(np.arange(100), lengths, lengths, 1, 150, 150)
-    monkeypatch.setattr(windows, "_CHUNK", 7)
+    monkeypatch.setattr(windows, "CHUNK", 7)
     for one, other in zip(whole, builder.sizes(np.arange(100), lengths, lengths, 1, 150, 150), strict=True):
         assert one.tolist() == other.tolist() and one.dtype == other.dtype
     for empty, full in zip(builder.sizes(np.arange(0), lengths, lengths), whole, strict=True):
