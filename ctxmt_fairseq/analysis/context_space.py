@@ -58,6 +58,8 @@ def context_space(loaded: LoadedModels, texts: List[str], distance: int = METADA
     (model,) = loaded.models
     encoder = context_encoder(model)
     check_distance(model, distance)
+    if distance != METADATA:  # sentences: embedded as the data folder's are
+        texts = [loaded.source_subwords.steps.surface(text) for text in texts]
     contexts = loaded.contexts_of([""] * len(texts), [{"": text} for text in texts])
     before = np.asarray(contexts.vectors[contexts.metadata[:, 0]], np.float32)
     after = []

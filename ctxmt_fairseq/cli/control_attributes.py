@@ -31,7 +31,7 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.cli.control_options import check_system, read_setting, write_result
+    from ctxmt_fairseq.cli.control_options import check_system, read_setting, surface_of, write_result
     from ctxmt_fairseq.data.documents import read_sentences
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.attribute_control.annotated_references import check_aligned
@@ -41,7 +41,7 @@ def run(args) -> None:
         judge_attributes,
     )
     from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import read_attribute_set
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, whole_words
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, in_surface_form, whole_words
 
     check_system(args, "--hypotheses")
     setting = read_setting(args)
@@ -53,8 +53,10 @@ def run(args) -> None:
             raise BadInput("--sentences: expected a MODEL")
         translations = read_sentences(args.hypotheses)
         check_aligned([args.set, args.hypotheses], [len(examples), len(translations)])
+        occurs = in_surface_form(occurs, surface_of(args))
     else:
-        translations, without = _translate(args, examples)
+        loaded, translations, without = _translate(args, examples)
+        occurs = in_surface_form(occurs, surface_of(args, loaded))
         if without is not None:
             plain = attribute_report(examples, judge_attributes(examples, without, occurs))
     outcomes = judge_attributes(examples, translations, occurs)
@@ -66,7 +68,7 @@ def run(args) -> None:
 
 
 def _translate(args, examples):
-    """Translations with context, and without (None if the model reads none)."""
+    """The model, its translations with context, and without (None if the model reads none)."""
     import sys
 
     from ctxmt_fairseq.cli.control_options import load_translate
@@ -79,5 +81,5 @@ def _translate(args, examples):
     sources = [example.source for example in examples]
     if not loaded.reads_metadata:
         print("ctxmt: the model reads no metadata: without context", file=sys.stderr)
-        return translate(sources, metadata), None
-    return translate(sources, metadata), translate(sources, [{}] * len(sources))
+        return loaded, translate(sources, metadata), None
+    return loaded, translate(sources, metadata), translate(sources, [{}] * len(sources))

@@ -41,11 +41,11 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.cli.control_options import check_system, read_setting, write_result
+    from ctxmt_fairseq.cli.control_options import check_system, read_setting, surface_of, write_result
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL, read_references
     from ctxmt_fairseq.evaluation.attribute_control.formality_report import FormalityReport, judge
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, words_among
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, in_surface_form, words_among
 
     check_system(args, "--formal-hypotheses", "--informal-hypotheses")
     if (args.path is None) != (args.source is None):
@@ -64,6 +64,7 @@ def run(args) -> None:
     occurs = anywhere if args.unspaced else words_among
     if args.path is None:
         translations = dict(zip((FORMAL, INFORMAL), lines.values(), strict=True))
+        occurs = in_surface_form(occurs, surface_of(args))
         report, plain = FormalityReport(judge(translations, references, occurs)), "translations"
     else:
         report, plain = _control(args, lines["--source"], references, occurs), "no context"
@@ -75,12 +76,14 @@ def run(args) -> None:
 def _control(args, sentences, references, occurs):
     import sys
 
-    from ctxmt_fairseq.cli.control_options import load_translate
+    from ctxmt_fairseq.cli.control_options import load_translate, surface_of
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL
     from ctxmt_fairseq.evaluation.attribute_control.formality_report import PROMPTS, control_formality
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import in_surface_form
 
     loaded, translate = load_translate(args)
+    occurs = in_surface_form(occurs, surface_of(args, loaded))
     prompts = {
         FORMAL: args.formal_prompt or PROMPTS[FORMAL],
         INFORMAL: args.informal_prompt or PROMPTS[INFORMAL],

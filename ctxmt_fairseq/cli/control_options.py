@@ -59,6 +59,18 @@ def read_setting(args: Any) -> Any:
     return {name: record[name] for name in ("count", "kept", "seed") if name in record}
 
 
+def surface_of(args: Any, loaded: Any = None) -> Any:
+    """How text stands in the translations: in those of a model, or of the system whose folder --data names.
+
+    Raises:
+        BadInput: no such folder.
+    """
+    from ctxmt_fairseq.corpora.text_steps import steps_of_language
+
+    steps = steps_of_language(args.data, "target") if loaded is None else loaded.target_subwords.steps
+    return steps.surface
+
+
 def load_translate(args: Any) -> Any:
     """The model that the options name, and a function that translates sentences, each a document of its own.
 

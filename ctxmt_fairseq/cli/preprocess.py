@@ -26,6 +26,11 @@ def add_arguments(parser) -> None:
         action="store_true",
         help="a blank line on both sides ends a document; there are no ids",
     )
+    parser.add_argument(
+        "--lowercase",
+        action="store_true",
+        help="lower-case the text; DATA remembers it, and all that its models read is lower-cased too",
+    )
     parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes and threads")
 
     group = parser.add_argument_group("vocabulary, by default learned from the training text")
@@ -58,7 +63,9 @@ def add_arguments(parser) -> None:
     group.add_argument("--spm-source", metavar="MODEL", help="apply this one to the source language")
     group.add_argument("--spm-target", metavar="MODEL", help="apply this one to the target language")
     group.add_argument("--no-subwords", action="store_true", help="the text's words are the symbols")
-    group.add_argument("--like", metavar="DATA", help="take subwords and dictionaries from this data folder")
+    group.add_argument(
+        "--like", metavar="DATA", help="take text steps, subwords, dictionaries from this data folder"
+    )
 
 
 def run(args) -> None:
@@ -73,9 +80,12 @@ def run(args) -> None:
         raise BadInput("expected --spm-source and --spm-target together")
     if args.like and (args.separate or args.joint or args.vocab_size):
         raise BadInput("--like takes its whole vocabulary from DATA: no --joint, --separate or --vocab-size")
+    if args.like and args.lowercase:
+        raise BadInput("--like lower-cases the text if DATA's is lower-cased: no --lowercase")
     models = [args.spm or args.spm_source, args.spm or args.spm_target]
     languages = [args.source_lang, args.target_lang]
     vocabulary = Vocabulary(
+        steps=[{"step": "lowercase"}] if args.lowercase else [],
         joint=not args.separate,
         subwords=not args.no_subwords,
         spm=dict(zip(languages, models, strict=True)) if models[0] else {},

@@ -1,8 +1,9 @@
 """BLEU and chrF1/2/3 of a translation against one or more references, with sacrebleu's signatures.
 
-Scores by sentences always; with --docids also BLEU by documents (their sentences joined by spaces).
+Scores by sentences always; with --docids also BLEU by documents (their sentences joined by spaces). --data
+names the system's data folder: where that is lower-cased (ctxmt preprocess --lowercase), case is ignored.
 
-Example: ctxmt score hyp.fr test.fr --docids test.docids --json scores.json
+Example: ctxmt score hyp.fr test.fr --docids test.docids --data data-bin --json scores.json
 """
 
 import json
@@ -19,6 +20,9 @@ def add_arguments(parser) -> None:
     parser.add_argument("--docids", metavar="FILE", help="document ids, one per line: adds BLEU by documents")
     parser.add_argument("--current", metavar="FILE", help="0 or 1 per line: lines marked 0 are left out")
     parser.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
+    parser.add_argument(
+        "--data", metavar="DIR", help="the system's data folder: --lowercase if its text is lower-cased"
+    )
     parser.add_argument("--lowercase", action="store_true", help="ignore case, in BLEU and in chrF")
     parser.add_argument(
         "--bootstrap",
@@ -31,6 +35,7 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
+    from ctxmt_fairseq.corpora.text_steps import steps_of_language
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation import metrics
     from ctxmt_fairseq.output_files import check_outputs, write_files
@@ -38,8 +43,12 @@ def run(args) -> None:
     if args.bootstrap == 1:
         raise BadInput(f"expected at least 2 samples for --bootstrap, or 0 for none, found {args.bootstrap}")
     check_outputs(args.json)
-    translation = metrics.read_translation(args.hypothesis, args.references, args.docids, args.current)
-    scores = metrics.score_translation(translation, args.tokenize, args.lowercase, args.bootstrap)
+    steps = steps_of_language(args.data, "target")
+    translation = metrics.read_translation(
+        args.hypothesis, args.references, args.docids, args.current, steps.surface
+    )
+    lowercase = args.lowercase or steps.lowercase
+    scores = metrics.score_translation(translation, args.tokenize, lowercase, args.bootstrap)
     print(metrics.score_table(scores))
     empty = metrics.empty_hypotheses(translation)
     print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")

@@ -109,6 +109,7 @@ def run(args) -> None:
         raise BadInput(
             "--target-context-from -: translations go to stdout; expected no --output, no --scores"
         )
+    loaded.warn_of_unknown(args.input, sources=documents.sentences)
     if args.target_context_from == "-":
         post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
     else:

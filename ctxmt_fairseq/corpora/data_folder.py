@@ -72,6 +72,12 @@ def source_digest(folder: PathLike, split: str) -> Optional[str]:
     return read_description(folder)["splits"].get(split, {}).get("source_digest")
 
 
+def digest_line(sentence: str) -> bytes:
+    """A source sentence as its split's digest, SHA-256 over all of them, takes it: as output would have it
+    (``TextSteps.surface``)."""
+    return f"{sentence}\n".encode()
+
+
 def write_description(folder: PathLike, description: Dict[str, Any]) -> None:
     """Write ``ctxmt.json``; the version is added."""
     text = json.dumps({"version": VERSION, **description}, indent=2, ensure_ascii=False)

@@ -14,10 +14,11 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from tqdm import tqdm
 
-from ctxmt_fairseq.corpora.data_folder import PathLike, read_description
+from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
 from ctxmt_fairseq.corpora.metadata_rows import rows_with_metadata
 from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
+from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
 from ctxmt_fairseq.data.metadata_text import metadata_text
 from ctxmt_fairseq.data.store_header import (
     HEADER,
@@ -82,6 +83,7 @@ def survey(request: Request) -> Dict[str, Survey]:
         BadInput: text or metadata that cannot be read, or that is not the data folder's.
     """
     described = read_description(request.data)["splits"]
+    steps = steps_of_language(request.data, "source")
     surveys = {}
     for split, files in request.files().items():
         digest = hashlib.sha256()
@@ -90,7 +92,7 @@ def survey(request: Request) -> Dict[str, Survey]:
         sentences = 0
         rows = tqdm(rows_with_metadata(files), desc=f"check {split}", unit=" lines", disable=None)
         for row, values in rows:
-            digest.update(row.source_line)
+            digest.update(digest_line(steps.surface(row.source)))
             sentences += 1
             for field, value in values.items():
                 given[field] += 1
@@ -143,10 +145,12 @@ def chosen_fields(
     return fields
 
 
-def texts_to_embed(files: TextFiles, fields: Sequence[str], sentences: bool) -> Iterator[List[Optional[str]]]:
-    """For each sentence its own text and that of each field, None for nothing."""
+def texts_to_embed(
+    files: TextFiles, fields: Sequence[str], sentences: bool, steps: TextSteps
+) -> Iterator[List[Optional[str]]]:
+    """For each sentence its own text (``TextSteps.surface``) and that of each field, None for nothing."""
     for row, values in rows_with_metadata(files):
-        own = row.source if sentences else None
+        own = steps.surface(row.source) if sentences else None
         yield [own, *(metadata_text(field, values.get(field, "")) for field in fields)]
 
 
@@ -175,12 +179,13 @@ def embed(
         check_same_kind(out, store, dataclasses.replace(wanted, fields=store.fields))
     surveys = survey(request)
     wanted = dataclasses.replace(wanted, fields=chosen_fields(request, surveys, store))
+    steps = steps_of_language(request.data, "source")
     new = {}
     with store_writer(out, wanted, encoder) as writer:
         for split, files in request.files().items():
             before = writer.new
             rows = tqdm(
-                texts_to_embed(files, wanted.fields, request.sentences),
+                texts_to_embed(files, wanted.fields, request.sentences, steps),
                 desc=f"embed {split}",
                 total=surveys[split].sentences,
                 unit=" sentences",

@@ -8,6 +8,7 @@ from typing import Any, Dict, List
 from ctxmt_fairseq.corpora.data_folder import PathLike
 from ctxmt_fairseq.corpora.embed import Request, chosen_fields, existing, survey, texts_to_embed
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
+from ctxmt_fairseq.corpora.text_steps import steps_of_language
 from ctxmt_fairseq.evaluation.output import aligned_table
 
 
@@ -24,6 +25,7 @@ def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:
     """
     surveys = survey(request)
     fields = chosen_fields(request, surveys, existing(out))
+    steps = steps_of_language(request.data, "source")
     splits: Dict[str, Any] = {}
     contexts = 0
     with tempfile.TemporaryDirectory(prefix="ctxmt-") as scratch:
@@ -31,7 +33,7 @@ def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:
         lookup.add([("", 0)])
         distinct = 1
         for split, files in request.files().items():
-            rows = texts_to_embed(files, fields, request.sentences)
+            rows = texts_to_embed(files, fields, request.sentences, steps)
             first = list(itertools.islice(rows, examples))
             for texts in itertools.chain(first, rows):
                 for text in texts:

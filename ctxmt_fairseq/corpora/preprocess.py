@@ -1,7 +1,8 @@
 """Text with document ids to a binarised data folder, in streams: no list of all sentences is ever held.
 
-Steps: check and normalise the text (``text_rows``), train or load subwords and encode, count the dictionary
-over the training text (``vocabulary``), binarise with fairseq, compare counts, put the folder in its place.
+Steps: check and normalise the text (``text_rows``), apply the folder's text steps (``text_steps``), train or
+load subwords and encode, count the dictionary over the training text (``vocabulary``), binarise with fairseq,
+compare counts, put the folder in its place.
 """
 
 import contextlib
@@ -9,16 +10,30 @@ import hashlib
 import itertools
 import shutil
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from tqdm import tqdm
 
-from ctxmt_fairseq.corpora.data_folder import PathLike, new_folder, read_description, write_description
-from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.data_folder import (
+    PathLike,
+    digest_line,
+    new_folder,
+    read_description,
+    write_description,
+)
+from ctxmt_fairseq.corpora.subwords import Subwords, find_model
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.corpora.vocabulary import Vocabulary, find_models, place_dictionaries, place_subwords
+from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
+from ctxmt_fairseq.corpora.unknown_subwords import warn_of_unknown
+from ctxmt_fairseq.corpora.vocabulary import (
+    Vocabulary,
+    find_models,
+    place_dictionaries,
+    place_steps,
+    place_subwords,
+)
 from ctxmt_fairseq.data.binarised import dictionary_digest
 from ctxmt_fairseq.errors import BadInput
 
@@ -61,13 +76,14 @@ def preprocess(
     with new_folder(out, overwrite) as folder:
         text = folder / "text"
         text.mkdir()
-        splits = {split: _stage(corpus, split, files[split], folder) for split in files}
+        entries, steps = place_steps(vocabulary, folder, languages)
+        splits = {split: _stage(corpus, split, files[split], folder, steps) for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
+        subwords = {x: Subwords(find_model(folder, x)) for x in languages}  # of text after its steps
         for split, language in itertools.product(splits, languages):
-            subwords = Subwords.load(folder, language)
             counter = frequencies[language] if split == "train" else None
-            counts = _encode(text / f"{split}.{language}", subwords, counter, workers)
+            counts = _encode(text / f"{split}.{language}", subwords[language], counter, workers)
             for key, value in counts.items():
                 splits[split].setdefault(key, {})[language] = value
         dictionaries = place_dictionaries(vocabulary, folder, frequencies)
@@ -79,13 +95,17 @@ def preprocess(
                 raise RuntimeError(
                     f"{prefix.name}: {summary[:2]} sentences and tokens, {expected} in the text"
                 )
-            splits[split].setdefault("unknown", {})[language] = summary[2]
+            splits[split].setdefault("unknown", {})[language] = summary[2].total()
+            if split.startswith("test"):
+                name = files[split].path(language)
+                warn_of_unknown(name, *summary[1:], subwords[language], dictionaries[language])
         shutil.rmtree(text)
         models = find_models(folder, languages)
         description = {
             "source_lang": corpus.source_lang,
             "target_lang": corpus.target_lang,
             "joined_dictionary": like["joined_dictionary"] if like else vocabulary.joint,
+            KEY: entries,
             "sentencepiece": None if whole_words else dict(zip(languages, models, strict=True)),
             "average_source_length": like["average_source_length"] if like else _mean_length(corpus, splits),
             "dictionaries": {
@@ -133,8 +153,10 @@ def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]]) -> int:
     return max(1, round(train["tokens"][corpus.source_lang] / train["sentences"]))
 
 
-def _stage(corpus: Corpus, split: str, files: TextFiles, folder: Path) -> Dict[str, Any]:
-    """Check one split, write its normalised text to ``text/``, its side files to the folder; the counts."""
+def _stage(
+    corpus: Corpus, split: str, files: TextFiles, folder: Path, steps: Dict[str, TextSteps]
+) -> Dict[str, Any]:
+    """Check one split, write its text after ``steps`` to ``text/``, its side files to the folder; counts."""
     columns = {
         "source": folder / "text" / f"{split}.{corpus.source_lang}",
         "target": folder / "text" / f"{split}.{corpus.target_lang}",
@@ -145,6 +167,7 @@ def _stage(corpus: Corpus, split: str, files: TextFiles, folder: Path) -> Dict[s
     if files.has("meta.jsonl"):
         columns["meta"] = folder / corpus.name(split, "meta.jsonl")
     sentences, documents, context_only, previous = 0, 0, 0, None
+    source_steps, target_steps = (steps[language] for language in corpus.languages)
     digest = hashlib.sha256()
     with contextlib.ExitStack() as stack:
         outputs = {
@@ -152,9 +175,10 @@ def _stage(corpus: Corpus, split: str, files: TextFiles, folder: Path) -> Dict[s
             for column, path in columns.items()
         }
         for row in tqdm(files.rows(), desc=f"check {split}", unit=" lines", disable=None):
+            digest.update(digest_line(source_steps.surface(row.source)))
+            row = replace(row, source=source_steps.apply(row.source), target=target_steps.apply(row.target))
             for column, output in outputs.items():
                 output.write(getattr(row, column) + "\n")
-            digest.update(row.source_line)
             sentences += 1
             documents += row.document != previous
             context_only += row.current == "0"
@@ -190,10 +214,12 @@ def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers:
     return {"tokens": tokens, "empty": empty}
 
 
-def _binarise(pieces: Path, prefix: Path, dictionary: Any, workers: int) -> tuple:
-    """What fairseq-preprocess does to one file; returns sentences, tokens without ``</s>``, unknown tokens.
+def _binarise(pieces: Path, prefix: Path, dictionary: Any, workers: int) -> Tuple[int, int, Counter]:
+    """What fairseq-preprocess does to one file.
 
-    The sentences and tokens are read back from the index that was written.
+    Returns:
+        sentences and tokens without ``</s>``, read back from the index that was written, and how often each
+        unknown token occurs.
     """
     from fairseq.binarizer import FileBinarizer, VocabularyDatasetBinarizer
     from fairseq.data.indexed_dataset import make_dataset
@@ -202,4 +228,4 @@ def _binarise(pieces: Path, prefix: Path, dictionary: Any, workers: int) -> tupl
         str(pieces), "mmap", VocabularyDatasetBinarizer(dictionary), str(prefix), len(dictionary), workers
     )
     written = make_dataset(str(prefix), "mmap")  # its sizes live in a memory map that closes with it
-    return len(written), int(written.sizes.sum()) - len(written), summary.num_replaced
+    return len(written), int(written.sizes.sum()) - len(written), Counter(summary.replaced)

@@ -1,16 +1,18 @@
-"""Subword segmentation of a data folder's text: SentencePiece, or whitespace where there is no model."""
+"""Text to subwords and back as a data folder does it: text steps, then SentencePiece if there is a model."""
 
 import io
 import re
 from pathlib import Path
-from typing import Iterable, List, Optional, Union
+from typing import Iterable, Iterator, List, Optional, Union
 
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.corpora.text_steps import TextSteps
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
 # SentencePiece loads its training text into memory: from larger corpora it draws this many sentences.
 TRAINING_SENTENCES = 5_000_000
+_NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
 def model_names(language: str) -> List[str]:
@@ -18,17 +20,25 @@ def model_names(language: str) -> List[str]:
     return [f"spm.{language}.model", "spm.model"]
 
 
+def find_model(data_folder: PathLike, language: str) -> Optional[Path]:
+    """A language's SentencePiece model in a data folder; None: its words are the symbols."""
+    paths = (Path(data_folder) / name for name in model_names(language))
+    return next((path for path in paths if path.is_file()), None)
+
+
 class Subwords:
     """Text to subword pieces and back.
 
     Args:
         model: a SentencePiece model file; None: pieces are the words between white space.
+        steps: applied to the text before, and undone after.
 
     Raises:
         BadInput: the file is no SentencePiece model.
     """
 
-    def __init__(self, model: Optional[PathLike] = None):
+    def __init__(self, model: Optional[PathLike] = None, steps: Optional[TextSteps] = None):
+        self.steps = steps or TextSteps()
         self.processor = None
         if model is not None:
             from sentencepiece import SentencePieceProcessor
@@ -43,29 +53,41 @@ class Subwords:
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "Subwords":
         """The segmentation that a data folder's text of one language was made with."""
-        candidates = [Path(data_folder) / name for name in model_names(language)]
-        return cls(next((path for path in candidates if path.is_file()), None))
+        return cls(find_model(data_folder, language), TextSteps.load(data_folder, language))
 
     def encode(self, text: str) -> str:
         """The pieces of a sentence, joined by spaces; "" for a sentence without any."""
         return self.encode_all([text])[0]
 
     def encode_all(self, texts: List[str], threads: int = 1) -> List[str]:
-        """``encode`` of many sentences. White space of any kind counts as a space, so no piece holds any."""
-        texts = [" ".join(text.split()) for text in texts]
-        if self.processor is None:
-            return texts
-        return [
-            " ".join(pieces) for pieces in self.processor.encode(texts, out_type=str, num_threads=threads)
-        ]
+        """``encode`` of many sentences.
+
+        White space of any kind counts as a space, so no piece holds any. Nor is a piece one of the symbols
+        that mark the ends of sentences and the like: text that reads like one, as "<SEP>" in lower case and
+        full-width "<sep>" to SentencePiece, is spelled out.
+        """
+        texts = [" ".join(self.steps.apply(text).split()) for text in texts]
+        rows = (
+            map(str.split, texts)
+            if self.processor is None
+            else self.processor.encode(texts, out_type=str, num_threads=threads)
+        )
+        return [" ".join(row if _NEVER_TEXT.isdisjoint(row) else _spelled_out(row)) for row in rows]
 
     def decode(self, pieces: str) -> str:
         """The text of pieces joined by spaces."""
-        return pieces if self.processor is None else self.processor.decode_pieces(pieces.split())
+        text = pieces if self.processor is None else self.processor.decode_pieces(pieces.split())
+        return self.steps.undo(text)
 
     def knows(self, piece: str) -> bool:
         """False for a piece outside the model: characters that its training text lacked."""
         return self.processor is None or self.processor.piece_to_id(piece) != self.processor.unk_id()
+
+
+def _spelled_out(pieces: List[str]) -> Iterator[str]:
+    """The pieces, with those that are symbols as single characters."""
+    for piece in pieces:
+        yield from piece if piece in _NEVER_TEXT else (piece,)
 
 
 def train_subwords(

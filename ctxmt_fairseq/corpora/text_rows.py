@@ -8,11 +8,10 @@ from typing import Iterator, Optional, Set, Tuple
 
 from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.metadata_text import parse_metadata
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
-SPECIAL_WORDS = frozenset(["<s>", "</s>", "<pad>"])
 
 
 @dataclass(frozen=True)
@@ -26,11 +25,6 @@ class Row:
     document: str
     current: Optional[str] = None
     meta: Optional[str] = None
-
-    @property
-    def source_line(self) -> bytes:
-        """The source text as a line: SHA-256 over a split's lines is its digest."""
-        return f"{self.source}\n".encode()
 
 
 @dataclass(frozen=True)

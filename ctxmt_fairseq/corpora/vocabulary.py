@@ -1,14 +1,15 @@
-"""Puts subword models and dictionaries into a new data folder: trained, given, or another folder's."""
+"""Puts text steps, subword models and dictionaries into a data folder: new ones, given, or another folder's."""
 
 import itertools
 import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.data_folder import load_dictionary
-from ctxmt_fairseq.corpora.subwords import PathLike, Subwords, model_names, train_subwords
+from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_description
+from ctxmt_fairseq.corpora.subwords import Subwords, find_model, model_names, train_subwords
+from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
 from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
 
@@ -20,15 +21,17 @@ class Vocabulary:
     """How a data folder's text becomes symbols.
 
     Attributes:
+        steps: what is done to the text first: entries of ``ctxmt.json`` (``text_steps``).
         joint: one dictionary (and, if trained, one subword model) for both languages.
         subwords: False: the words between white space are the symbols.
         spm: language -> a given SentencePiece model; empty: train.
         vocab_size: of each model that is trained (default 8000); without subwords the number of most frequent
             words that are kept (default all).
         spm_type, character_coverage: see ``train_subwords``.
-        like: a data folder; its models and dictionaries are taken and all of the above is void.
+        like: a data folder; its steps, models and dictionaries are taken and all of the above is void.
     """
 
+    steps: Sequence[Mapping[str, Any]] = ()
     joint: bool = True
     subwords: bool = True
     spm: Dict[str, str] = field(default_factory=dict)
@@ -46,10 +49,28 @@ class Vocabulary:
 
 def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
     """Name of each language's SentencePiece model in a data folder, None where there is none."""
-    return [
-        next((name for name in model_names(language) if (Path(folder) / name).is_file()), None)
-        for language in languages
-    ]
+    paths = (find_model(folder, language) for language in languages)
+    return [path.name if path else None for path in paths]
+
+
+def place_steps(
+    vocabulary: Vocabulary, folder: Path, languages: List[str]
+) -> Tuple[List[Mapping[str, Any]], Dict[str, TextSteps]]:
+    """Put the files that text steps read into the folder.
+
+    Returns:
+        the list for ``ctxmt.json``; language -> steps.
+
+    Raises:
+        BadInput: a step cannot be used.
+    """
+    entries = list(vocabulary.steps)
+    if vocabulary.like is not None:
+        entries = read_description(vocabulary.like).get(KEY, [])
+        for language in languages:
+            for name in TextSteps.of_entries(entries, vocabulary.like, language).files:
+                shutil.copyfile(Path(vocabulary.like) / name, folder / name)
+    return entries, {language: TextSteps.of_entries(entries, folder, language) for language in languages}
 
 
 def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) -> None:

@@ -1,7 +1,8 @@
-"""The two symbols that the plugin adds to fairseq's dictionaries."""
+"""The symbols of dictionaries that are no text: the two that the plugin adds, and fairseq's own."""
 
 SEPARATOR = "<sep>"  # ends every sentence of a window but the last
 MASK = "<mask>"  # stands in for a source word that CoWord dropout removed
+SPECIAL_WORDS = frozenset(["<s>", "</s>", "<pad>"])  # fairseq's own; ``<unk>`` may be text, an unknown word
 
 
 def add_symbols(dictionary) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
@@ -51,23 +51,25 @@ def read_translation(
     references: Sequence[PathLike],
     docids: Optional[PathLike] = None,
     current: Optional[PathLike] = None,
+    surface: Callable[[str], str] = str,
 ) -> Translation:
     """Read line-aligned files.
 
     Args:
         docids: one document id per line.
         current: 0 or 1 per line; lines marked 0 served only as context and are left out.
+        surface: what is done to every line, as ``TextSteps.surface`` of the system's data folder.
 
     Raises:
         BadInput: an empty hypothesis file, files of different lengths (with both counts), bad ids or
             marks, or no line marked 1.
     """
-    hypotheses = [line.strip() for line in iterate_lines(hypothesis)]
+    hypotheses = [surface(line.strip()) for line in iterate_lines(hypothesis)]
     if not hypotheses:
         raise BadInput("expected translations, found an empty file", hypothesis)
     texts = [hypotheses]
     for path in references:
-        texts.append([line.strip() for line in iterate_lines(path)])
+        texts.append([surface(line.strip()) for line in iterate_lines(path)])
         if len(texts[-1]) != len(hypotheses):
             raise BadInput(
                 f"expected {len(hypotheses)} lines, as in {hypothesis}, found {len(texts[-1])}", path

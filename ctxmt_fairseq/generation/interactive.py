@@ -1,16 +1,43 @@
 """``fairseq-interactive``: lines are consecutive sentences of one document, an empty line ends it."""
 
-from typing import Any, Dict, List
+import os
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 import torch
 from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
+from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import Hypothesis
 from ctxmt_fairseq.generation.running_document import RunningDocuments
+
+
+class SteppedTokenizer:
+    """What fairseq's commands take for a tokenizer: the data folder's text steps, and one of fairseq's own.
+
+    Args:
+        cfg: the task's; names the data folder and the languages.
+        tokenizer: with ``encode`` and ``decode``; None: there is none.
+    """
+
+    def __init__(self, cfg: Any, tokenizer: Optional[Any] = None):
+        folder = cfg.data.split(os.pathsep)[0]
+        self.source = TextSteps.load(folder, cfg.source_lang)
+        self.target = TextSteps.load(folder, cfg.target_lang)
+        self.tokenizer = tokenizer
+
+    def encode(self, text: str) -> str:
+        """A source sentence as the subwords' model reads it."""
+        text = self.source.apply(text)
+        return text if self.tokenizer is None else self.tokenizer.encode(text)
+
+    def decode(self, text: str) -> str:
+        """A translation as users read it."""
+        text = text if self.tokenizer is None else self.tokenizer.decode(text)
+        return self.target.undo(text)
 
 
 class OneByOneDataset(LanguagePairDataset):

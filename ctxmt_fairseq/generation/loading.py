@@ -3,12 +3,13 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import torch
 from fairseq import checkpoint_utils, utils
 
-from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
+from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.fairseq_fixes import peek
 from ctxmt_fairseq.tasks.context_options import saved_options
@@ -23,7 +24,7 @@ class LoadedModels:
     Attributes:
         models: in evaluation mode, on ``device``.
         task: with the context options of the checkpoints.
-        source_subwords, target_subwords: text <-> subwords, from the data folder.
+        source_subwords, target_subwords: text <-> subwords, with the text steps of the data folder.
     """
 
     models: List[torch.nn.Module]
@@ -46,6 +47,15 @@ class LoadedModels:
     def encode_target(self, text: str) -> torch.Tensor:
         """A target sentence as int64 tokens ending with ``</s>``: (T,)."""
         return _encode(self.target_subwords, self.task.target_dictionary, text)
+
+    def warn_of_unknown(
+        self, name: PathLike, sources: Iterable[str] = (), targets: Iterable[str] = ()
+    ) -> None:
+        """Log a warning for each side of a text of which the models' vocabulary lacks more than 5 %."""
+        for side, texts in (("source", sources), ("target", targets)):
+            subwords, dictionary = getattr(self, f"{side}_subwords"), getattr(self.task, f"{side}_dictionary")
+            counts = count_unknown(texts, subwords, dictionary)
+            warn_of_unknown(f"{name}, {side}", *counts, subwords, dictionary)
 
     @property
     def reads_metadata(self) -> bool:

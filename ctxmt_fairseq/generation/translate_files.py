@@ -47,7 +47,9 @@ def translate_file(
     sources = [loaded.encode_source(sentence) for sentence in documents.sentences]
     targets = None
     if target_context is not None:
-        targets = [loaded.encode_target(line) for line in _given(target_context, documents)]
+        given = _given(target_context, documents)
+        loaded.warn_of_unknown(target_context, targets=given)
+        targets = [loaded.encode_target(line) for line in given]
     contexts = _contexts(loaded, documents, metadata)
     current = np.flatnonzero(documents.current)
     running = translator.running(sources, documents.documents, targets, contexts, current)

@@ -20,7 +20,7 @@ from ctxmt_fairseq.data.windows import ContextOptions
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import WindowCount
 from ctxmt_fairseq.generation.input_documents import read_flags
-from ctxmt_fairseq.generation.interactive import InteractiveDocument, OneByOneDataset
+from ctxmt_fairseq.generation.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
 from ctxmt_fairseq.generation.window_generator import (
     generate_current,
     remember_length_limit,
@@ -304,6 +304,11 @@ class ContextTask(TranslationTask):
         if any("separator_mismatches" in log for log in logging_outputs):
             mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
             metrics.log_scalar_sum("separator_mismatches", mismatches)
+
+    @exit_on_bad_input
+    def build_tokenizer(self, args):
+        """For ``fairseq-interactive`` and ``-generate``: text steps, and the tokenizer that they name."""
+        return SteppedTokenizer(self.cfg, super().build_tokenizer(args))
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
         """Lines of ``fairseq-interactive``: consecutive sentences of a document, an empty line ends it."""

@@ -12,6 +12,7 @@ from fairseq.tasks import register_task
 
 from ctxmt_fairseq.corpora.data_folder import source_digest
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_store import ContextStore
 from ctxmt_fairseq.data.documents import Documents
@@ -168,6 +169,8 @@ class MetadataContextTask(ContextTask):
         """
         if self._encoder is None:
             self._encoder = load_text_encoder(self._know("encoder"), device)
+        steps = TextSteps.load(self._folder, self.cfg.source_lang)
+        sentences = [steps.surface(sentence) for sentence in sentences]
         return self._chosen(contexts_of(self._encoder, sentences, metadata))
 
     def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> SentenceContexts:

@@ -6,6 +6,11 @@ from typing import Callable
 Occurs = Callable[[str, str], bool]  # (phrase, text)
 
 
+def in_surface_form(occurs: Occurs, surface: Callable[[str], str]) -> Occurs:
+    """The same for phrases and texts after ``surface``: output of a lower-cased model has no capitals."""
+    return lambda phrase, text: occurs(surface(phrase), surface(text))
+
+
 def words_among(phrase: str, text: str) -> bool:
     """All words of the phrase are words of the text, in whatever order and place.
 

@@ -15,6 +15,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
     Convention,
+    texts_of,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.opensubs import read_opensubs
 from ctxmt_fairseq.evaluation.contrastive_sets.voita import join_phenomena, read_voita
@@ -28,6 +29,7 @@ __all__ = [
     "Convention",
     "read_contrastive_set",
     "read_contrastive_sets",
+    "texts_of",
 ]
 
 FORMATS: Dict[str, Callable[..., ContrastiveSet]] = {

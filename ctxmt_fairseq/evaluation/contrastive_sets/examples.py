@@ -1,7 +1,7 @@
 """What a contrastive set is, whatever file it came from."""
 
 from dataclasses import dataclass, field
-from typing import Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.data.json_files import Place
 from ctxmt_fairseq.data.symbols import SEPARATOR
@@ -132,6 +132,17 @@ def make_example(
         meta=meta or {},
         metadata=metadata or {},
     )
+
+
+def texts_of(examples: Iterable[ContrastiveExample]) -> Tuple[List[str], List[str]]:
+    """The distinct sentences of a set's source side, and those of its target side."""
+    sources: Dict[str, None] = {}
+    targets: Dict[str, None] = {}
+    for example in examples:
+        sources.update(dict.fromkeys((*example.source_before, example.source, *example.source_after)))
+        for candidate in example.candidates:
+            targets.update(dict.fromkeys((*candidate.before, candidate.current)))
+    return list(sources), list(targets)
 
 
 def drop_padding(*sides: Sequence[str]) -> Tuple[Sentences, ...]:

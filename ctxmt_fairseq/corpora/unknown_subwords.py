@@ -1,0 +1,101 @@
+"""Warns of text that a vocabulary hardly knows, and says what it probably is."""
+
+import itertools
+import logging
+import unicodedata
+from collections import Counter
+from typing import Any, Callable, Iterable, Optional, Set, Tuple
+
+from ctxmt_fairseq.corpora.data_folder import PathLike
+from ctxmt_fairseq.corpora.subwords import Subwords
+
+logger = logging.getLogger(__name__)
+TOLERATED = 0.05  # share of unknown subwords that is not worth a word
+_KINDS = 1000  # of unknown subwords, the most frequent ones, are asked for a cause
+_SCRIPT_SHARE = 0.01  # of the vocabulary's letters: rarer scripts are those of stray foreign words
+
+CAPITALS = (
+    "capitals, where the vocabulary is lower-cased (lower-case the text, or make the data folder with "
+    "ctxmt preprocess --lowercase, which does it everywhere)"
+)
+SCRIPT = "another script than the vocabulary's (are the languages exchanged?)"
+UNTOKENISED = "untokenised text, where the vocabulary has punctuation as words of its own"
+LANGUAGE = "another language or subject than the training text's"
+
+
+def count_unknown(texts: Iterable[str], subwords: Subwords, dictionary: Any) -> Tuple[int, Counter]:
+    """How many subwords sentences have, and how often each one occurs that ``dictionary`` lacks."""
+    total = 0
+    unknown: Counter = Counter()
+    for text in texts:
+        pieces = subwords.encode(text).split()
+        total += len(pieces)
+        unknown.update(piece for piece in pieces if piece not in dictionary)
+    return total, unknown
+
+
+def warn_of_unknown(
+    name: PathLike, total: int, unknown: Counter, subwords: Subwords, dictionary: Any
+) -> None:
+    """Log a warning if more than 5 % of a text's subwords are unknown.
+
+    Args:
+        name: what the text is called.
+        total, unknown: see ``count_unknown``.
+    """
+    share = unknown.total() / max(total, 1)
+    if share > TOLERATED:
+        kind = "words" if subwords.processor is None else "subwords"
+        examples = ", ".join(f'"{piece.strip("▁")}"' for piece, _ in unknown.most_common(5))
+        logger.warning(
+            "%s: %.1f %% of the %s are unknown to the vocabulary (%d of %d: %s); the likely cause: %s",
+            name, 100 * share, kind, unknown.total(), total, examples,
+            likely_cause(unknown, subwords, dictionary),
+        )  # fmt: skip
+
+
+def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
+    """What most of the unknown subwords point to."""
+    scripts = _scripts_of(dictionary)
+    known = _knows(subwords, dictionary)
+    causes: Counter = Counter()
+    for piece, count in unknown.most_common(_KINDS):
+        text = piece.replace("▁", " ").removesuffix("@@").strip()
+        causes[_cause(text, scripts, known)] += count
+    return causes.most_common(1)[0][0]
+
+
+def _cause(text: str, scripts: Set[str], known: Callable[[str], bool]) -> str:
+    bare = text.strip("".join(character for character in text if not character.isalnum()))
+    if text.lower() != text and known(text.lower()):
+        return CAPITALS
+    if {script(character) for character in text} - scripts - {None}:
+        return SCRIPT
+    if bare != text and (known(bare) or known(bare.lower())):
+        return UNTOKENISED
+    return LANGUAGE
+
+
+def _knows(subwords: Subwords, dictionary: Any) -> Callable[[str], bool]:
+    """Whether a text has subwords, all of them known."""
+
+    def known(text: str) -> bool:
+        pieces = subwords.encode(text).split()
+        return bool(pieces) and all(piece in dictionary for piece in pieces)
+
+    return known
+
+
+def script(character: str) -> Optional[str]:
+    """The script of a letter, as the first word of its Unicode name has it; None for what is no letter."""
+    if not character.isalpha():
+        return None
+    return unicodedata.name(character, "UNNAMED").split()[0]
+
+
+def _scripts_of(dictionary: Any) -> Set[str]:
+    """The scripts in which a vocabulary is written."""
+    symbols = (x for x in dictionary.symbols if not x.startswith(("<", "madeupword")))  # none of the fillers
+    letters = Counter(map(script, itertools.chain.from_iterable(symbols)))
+    del letters[None]
+    return {name for name, count in letters.items() if name and count >= _SCRIPT_SHARE * letters.total()}
