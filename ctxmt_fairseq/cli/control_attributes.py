@@ -31,7 +31,7 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.cli.control_options import check_system, read_setting, surface_of, write_result
+    from ctxmt_fairseq.cli.control_options import check_system, read_setting, rule_of, write_result
     from ctxmt_fairseq.data.documents import read_sentences
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.attribute_control.annotated_references import check_aligned
@@ -41,22 +41,21 @@ def run(args) -> None:
         judge_attributes,
     )
     from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import read_attribute_set
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, in_surface_form, whole_words
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import whole_words
 
     check_system(args, "--hypotheses")
     setting = read_setting(args)
     examples = read_attribute_set(args.set)
-    occurs = anywhere if args.unspaced else whole_words
     plain = None
     if args.path is None:
         if args.sentences:
             raise BadInput("--sentences: expected a MODEL")
         translations = read_sentences(args.hypotheses)
         check_aligned([args.set, args.hypotheses], [len(examples), len(translations)])
-        occurs = in_surface_form(occurs, surface_of(args))
+        occurs = rule_of(args, whole_words)
     else:
         loaded, translations, without = _translate(args, examples)
-        occurs = in_surface_form(occurs, surface_of(args, loaded))
+        occurs = rule_of(args, whole_words, loaded)
         if without is not None:
             plain = attribute_report(examples, judge_attributes(examples, without, occurs))
     outcomes = judge_attributes(examples, translations, occurs)

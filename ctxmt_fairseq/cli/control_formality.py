@@ -41,11 +41,11 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.cli.control_options import check_system, read_setting, surface_of, write_result
+    from ctxmt_fairseq.cli.control_options import check_system, read_setting, rule_of, write_result
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL, read_references
     from ctxmt_fairseq.evaluation.attribute_control.formality_report import FormalityReport, judge
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, in_surface_form, words_among
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import words_among
 
     check_system(args, "--formal-hypotheses", "--informal-hypotheses")
     if (args.path is None) != (args.source is None):
@@ -61,29 +61,27 @@ def run(args) -> None:
     else:
         beside = {"--source": args.source}
     references, lines = read_references(args.formal, args.informal, beside)
-    occurs = anywhere if args.unspaced else words_among
     if args.path is None:
         translations = dict(zip((FORMAL, INFORMAL), lines.values(), strict=True))
-        occurs = in_surface_form(occurs, surface_of(args))
-        report, plain = FormalityReport(judge(translations, references, occurs)), "translations"
+        outcomes = judge(translations, references, rule_of(args, words_among))
+        report, plain = FormalityReport(outcomes), "translations"
     else:
-        report, plain = _control(args, lines["--source"], references, occurs), "no context"
+        report, plain = _control(args, lines["--source"], references), "no context"
     print(report.table(plain))
     system = args.path or args.formal_hypotheses[0]
     write_result(args, system, setting, report.as_dict(), report.example_lines(references))
 
 
-def _control(args, sentences, references, occurs):
+def _control(args, sentences, references):
     import sys
 
-    from ctxmt_fairseq.cli.control_options import load_translate, surface_of
+    from ctxmt_fairseq.cli.control_options import load_translate, rule_of
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL
     from ctxmt_fairseq.evaluation.attribute_control.formality_report import PROMPTS, control_formality
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import in_surface_form
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import words_among
 
     loaded, translate = load_translate(args)
-    occurs = in_surface_form(occurs, surface_of(args, loaded))
     prompts = {
         FORMAL: args.formal_prompt or PROMPTS[FORMAL],
         INFORMAL: args.informal_prompt or PROMPTS[INFORMAL],
@@ -95,4 +93,4 @@ def _control(args, sentences, references, occurs):
             )
         print("ctxmt: the model reads no metadata: without prompts", file=sys.stderr)
         prompts = dict.fromkeys(prompts, ())
-    return control_formality(translate, sentences, references, prompts, occurs)
+    return control_formality(translate, sentences, references, prompts, rule_of(args, words_among, loaded))

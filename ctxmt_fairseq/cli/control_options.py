@@ -59,16 +59,18 @@ def read_setting(args: Any) -> Any:
     return {name: record[name] for name in ("count", "kept", "seed") if name in record}
 
 
-def surface_of(args: Any, loaded: Any = None) -> Any:
-    """How text stands in the translations: in those of a model, or of the system whose folder --data names.
+def rule_of(args: Any, spaced: Any, loaded: Any = None) -> Any:
+    """Whether a phrase occurs in a translation: by the rule ``spaced``, or with --unspaced anywhere. Both are
+    compared as the data folder of the model, or that which --data names, has its text: in lower case, say.
 
     Raises:
-        BadInput: no such folder.
+        BadInput: no such data folder.
     """
     from ctxmt_fairseq.corpora.text_steps import steps_of_language
+    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, in_surface_form
 
     steps = steps_of_language(args.data, "target") if loaded is None else loaded.target_subwords.steps
-    return steps.surface
+    return in_surface_form(anywhere if args.unspaced else spaced, steps.surface)
 
 
 def load_translate(args: Any) -> Any:

@@ -67,7 +67,7 @@ def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
 
 def _cause(text: str, scripts: Set[str], known: Callable[[str], bool]) -> str:
     bare = text.strip("".join(character for character in text if not character.isalnum()))
-    if text.lower() != text and known(text.lower()):
+    if not known(text) and known(text.lower()):
         return CAPITALS
     if {script(character) for character in text} - scripts - {None}:
         return SCRIPT
@@ -77,11 +77,14 @@ def _cause(text: str, scripts: Set[str], known: Callable[[str], bool]) -> str:
 
 
 def _knows(subwords: Subwords, dictionary: Any) -> Callable[[str], bool]:
-    """Whether a text has subwords, all of them known."""
+    """Whether a word could be text of the vocabulary: itself, or, where words are cut, all its characters."""
+    characters = set(itertools.chain.from_iterable(dictionary.symbols))
 
     def known(text: str) -> bool:
-        pieces = subwords.encode(text).split()
-        return bool(pieces) and all(piece in dictionary for piece in pieces)
+        if subwords.processor is None:
+            pieces = subwords.encode(text).split()
+            return bool(pieces) and all(piece in dictionary for piece in pieces)
+        return bool(text) and characters.issuperset(text)
 
     return known
 

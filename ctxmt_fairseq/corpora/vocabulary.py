@@ -1,4 +1,4 @@
-"""Puts text steps, subword models and dictionaries into a data folder: new ones, given, or another folder's."""
+"""Puts text steps, subword models and dictionaries into a data folder: own ones, given, or another one's."""
 
 import itertools
 import shutil
