@@ -61,13 +61,14 @@ def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
     causes: Counter = Counter()
     for piece, count in unknown.most_common(_KINDS):
         text = piece.replace("▁", " ").removesuffix("@@").strip()
-        causes[_cause(text, scripts, known)] += count
-    return causes.most_common(1)[0][0]
+        if not known(text):  # else the cut is unknown, beside something that is
+            causes[_cause(text, scripts, known)] += count
+    return max(causes, key=causes.__getitem__, default=LANGUAGE)
 
 
 def _cause(text: str, scripts: Set[str], known: Callable[[str], bool]) -> str:
     bare = text.strip("".join(character for character in text if not character.isalnum()))
-    if not known(text) and known(text.lower()):
+    if known(text.lower()):
         return CAPITALS
     if {script(character) for character in text} - scripts - {None}:
         return SCRIPT

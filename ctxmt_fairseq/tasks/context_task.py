@@ -305,7 +305,6 @@ class ContextTask(TranslationTask):
             mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
             metrics.log_scalar_sum("separator_mismatches", mismatches)
 
-    @exit_on_bad_input
     def build_tokenizer(self, args):
         """For ``fairseq-interactive`` and ``-generate``: text steps, and the tokenizer that they name."""
         return SteppedTokenizer(self.cfg, super().build_tokenizer(args))
