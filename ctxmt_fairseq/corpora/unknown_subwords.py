@@ -61,7 +61,7 @@ def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
     causes: Counter = Counter()
     for piece, count in unknown.most_common(_KINDS):
         text = piece.replace("▁", " ").removesuffix("@@").strip()
-        if not known(text):  # else the cut is unknown, beside something that is
+        if text and not known(text):  # else only the cut is unknown, beside a character that is
             causes[_cause(text, scripts, known)] += count
     return max(causes, key=causes.__getitem__, default=LANGUAGE)
 

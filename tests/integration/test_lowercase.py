@@ -135,20 +135,16 @@ def test_contrast(folder, model, cased, tmp_path, caplog, corpus):
     ]
 
 
-def _changed(value, change):
+def _changed(record, change):
     """An example with its sentences changed; metadata and names stay."""
-    text = {"source", "source_before", "source_after", "candidates", "before", "current", "target"}
-    if isinstance(value, dict):
-        return {key: _all(each, change) if key in text else each for key, each in value.items()}
-    return value
+    text = ("source", "targets")
+    return {key: _all(value, change) if key in text else value for key, value in record.items()}
 
 
 def _all(value, change):
     if isinstance(value, dict):
         return {key: _all(each, change) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_all(each, change) for each in value]
-    return change(value) if isinstance(value, str) else value
+    return [_all(each, change) for each in value] if isinstance(value, list) else change(value)
 
 
 def test_interactive_and_the_warning_on_stderr(folder, model, cased):
