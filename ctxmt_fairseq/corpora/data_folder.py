@@ -14,7 +14,7 @@ DESCRIPTION = "ctxmt.json"
 VERSION = 1
 _ENTRIES = {
     **{"source_lang": str, "target_lang": str, "splits": dict, "dictionaries": dict},
-    **{"joined_dictionary": bool, "average_source_length": int},
+    **{"joined_dictionary": bool, "average_source_length": int, "text_steps": list},
 }
 _REQUIRED = ("source_lang", "target_lang", "splits")
 

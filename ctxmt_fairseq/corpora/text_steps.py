@@ -91,25 +91,23 @@ class TextSteps:
         return cls.of_entries(read_description(data_folder).get(KEY, []), data_folder, language)
 
     @classmethod
-    def of_entries(cls, entries: Any, folder: PathLike, language: str) -> "TextSteps":
+    def of_entries(cls, entries: Sequence[Any], folder: PathLike, language: str) -> "TextSteps":
         """From the list in ``ctxmt.json``.
 
         Args:
             folder: has the steps' files.
 
         Raises:
-            BadInput: no such list, an unknown step, or one that cannot be used.
+            BadInput: an unknown step, or one that cannot be used.
         """
-        place = Path(folder) / DESCRIPTION
-        if not isinstance(entries, list):
-            raise BadInput(f"{KEY}: expected a list", place)
         steps = []
         for entry in entries:
             name = entry.get("step") if isinstance(entry, dict) else None
             if not isinstance(name, str) or name not in STEPS:
                 known = ", ".join(STEPS)
                 raise BadInput(
-                    f"{KEY}: expected steps that this version knows ({known}), found {entry!r}", place
+                    f"{KEY}: expected steps that this version knows ({known}), found {entry!r}",
+                    Path(folder) / DESCRIPTION,
                 )
             steps.append(STEPS[name].load(entry, Path(folder), language))
         return cls(steps)
