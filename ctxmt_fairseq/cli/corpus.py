@@ -11,6 +11,7 @@ from ctxmt_fairseq.cli.commands import add_commands
 
 KINDS = {
     "opensubtitles": "subtitles from OPUS, documents without holes and pauses",
+    "opus": "other corpora from OPUS (Europarl, News-Commentary, TED2020, Books, ...)",
 }
 
 

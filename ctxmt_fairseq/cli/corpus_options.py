@@ -1,6 +1,6 @@
-"""The options of every kind of corpus, and what is printed at the end."""
+"""What the kinds of corpora share: options, the way to the files, and what is printed at the end."""
 
-from typing import Any, Dict
+from typing import Any, Dict, Mapping
 
 
 def add_corpus_options(parser: Any) -> None:
@@ -19,6 +19,53 @@ def add_corpus_options(parser: Any) -> None:
     parser.add_argument(
         "--skip-broken", action="store_true", help="leave out broken files, count and list them"
     )
+
+
+def add_opus_options(parser: Any) -> None:
+    """Where OPUS' files are."""
+    parser.add_argument("--alignment", required=True, metavar="FILE", help="OPUS' alignment, .gz or not")
+    parser.add_argument("--xml", required=True, action="append", nargs="+", metavar="FOLDER|ZIP",
+                        help="the documents of both languages")  # fmt: skip
+
+
+def settings(args: Any) -> Dict[str, Any]:
+    """The options that a corpus was made with, for its counts; how fast does not matter."""
+    return {
+        name: value
+        for name, value in vars(args).items()
+        if name not in ("run", "command", "kind", "workers", "dask")
+    }
+
+
+def write_opus(args: Any, kind: str, how: Mapping[str, Any], held_out: Any = None) -> None:
+    """Make a corpus of aligned XML.
+
+    Args:
+        how: arguments of ``corpora.opus.Opus``.
+        held_out: ``corpora.films.HeldOut``, if documents go to several corpora.
+    """
+    from tqdm import tqdm
+
+    from ctxmt_fairseq.corpora.assembly.breakage import skipping
+    from ctxmt_fairseq.corpora.assembly.workers import in_order
+    from ctxmt_fairseq.corpora.assembly.writer import write_corpus
+    from ctxmt_fairseq.corpora.opus import Opus, links_of
+    from ctxmt_fairseq.corpora.raw.archives import Archives
+    from ctxmt_fairseq.corpora.raw.opus_links import read_links
+
+    archives = tuple(path for paths in args.xml for path in paths)
+    Archives(archives)  # a wrong name is said at once
+    opus = Opus(archives, args.source_lang, args.target_lang, **how)
+    work = skipping(opus.part, links_of) if args.skip_broken else opus.part
+    items = read_links(args.alignment, args.source_lang, args.target_lang)
+    parts = tqdm(in_order(work, items, args.workers, args.dask), unit=" documents", disable=None)
+    description = {"kind": kind, "unit": "links", "settings": settings(args)}
+    languages = [args.source_lang, args.target_lang]
+    if held_out is None:
+        record = write_corpus(parts, [args.out], languages, description)
+    else:
+        record = write_corpus(parts, [args.out, *held_out.prefixes], languages, description, held_out)
+    print_counts(record)
 
 
 def print_counts(record: Dict[str, Any]) -> None:

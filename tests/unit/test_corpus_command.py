@@ -73,6 +73,15 @@ def test_what_is_written(opus, capsys):
     )
 
 
+def test_any_corpus_of_opus(opus):
+    corpus(opus, "--unaligned", "keep", "--out", opus / "train", kind="opus")
+    files = read(opus / "train")
+    assert files["en"].decode().splitlines()[3:5] == ["", "en0.5"]
+    assert files["de"].decode().splitlines()[3] == "de0.4"
+    assert files["current"] == b"1\n1\n1\n0\n1\n" * FILMS
+    assert len(set(files["docids"].splitlines())) == 2 * FILMS  # the English fourth is in no link: a hole
+
+
 def test_workers_change_nothing(opus):
     corpus(opus, "--out", opus / "one")
     corpus(opus, "--out", opus / "two", "--workers", 2)

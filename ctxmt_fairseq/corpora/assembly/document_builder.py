@@ -23,31 +23,40 @@ class DocumentBuilder:
         self._number = 1
         self._hole = False
 
-    def add(
-        self, source: str, target: str, metadata: Optional[Mapping[str, str]] = None, current: bool = True
-    ) -> bool:
-        """Take in a unit of the input, blanks of any kind folded; returns whether it was kept."""
+    def add(self, source: str, target: str, metadata: Optional[Mapping[str, str]] = None) -> None:
+        """Take in a unit of the input, blanks of any kind folded, unless it must be left out."""
         source, target = " ".join(source.split()), " ".join(target.split())
-        if not (source and target or self.keep_empty):
-            return self.leave_out("empty")
+        if source and target or self.keep_empty:
+            self._add(source, target, True, metadata or {})
+        else:
+            self.leave_out("empty")
+
+    def add_context(self, source: str, target: str) -> None:
+        """Take in a line that serves as context only; one side may be empty."""
+        source, target = " ".join(source.split()), " ".join(target.split())
+        if source or target:
+            self._add(source, target, False, {})
+        else:
+            self.leave_out("empty")
+
+    def _add(self, source: str, target: str, current: bool, metadata: Mapping[str, str]) -> None:
         for symbol in (SEPARATOR, MASK):
             if symbol in source or symbol in target:
-                return self.leave_out(f"with the symbol {symbol}")
+                self.leave_out(f"with the symbol {symbol}")
+                return
         if self._hole and self.pairs:
             self._number += 1
         self._hole = False
         name = self.name if self._number == 1 else f"{self.name}/{self._number}"
-        self.pairs.append(Pair(source, target, name, current, metadata or {}))
+        self.pairs.append(Pair(source, target, name, current, metadata))
         self.account.read += 1
         self.account.kept += 1
-        return True
 
-    def leave_out(self, reason: str, units: int = 1) -> bool:
+    def leave_out(self, reason: str, units: int = 1) -> None:
         """Count units that are not kept, and end the document there."""
         self.account.read += units
         self.account.left_out[reason] += units
         self.hole()
-        return False
 
     def hole(self) -> None:
         """What follows does not belong to what was before."""

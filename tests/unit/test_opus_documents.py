@@ -1,4 +1,4 @@
-"""From subtitles and links to documents without holes."""
+"""From OPUS' documents and links to documents without holes."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.corpora.assembly.breakage import skipping
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair
 from ctxmt_fairseq.corpora.films import HeldOut, film_of
-from ctxmt_fairseq.corpora.opensubtitles import Subtitles, document_id, links_of
+from ctxmt_fairseq.corpora.opus import Opus, document_id, links_of
 from ctxmt_fairseq.corpora.raw.opus_links import Link, LinkedDocuments
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.opus_files import document, sentence, write_folder
@@ -28,8 +28,8 @@ def part(tmp_path, english, german, links, source="en", **options):
     folder = write_folder(tmp_path, texts)
     target = "de" if source == "en" else "en"
     linked = [Link(*(tuple(side.split()) for side in pair.split(";")), overlap) for pair, overlap in links]
-    subtitles = Subtitles((folder,), source, target, **options)
-    return subtitles.part(LinkedDocuments(names[source], names[target], linked, 1))
+    opus = Opus((folder,), source, target, **{"min_overlap": 0.9, "max_gap": 7.0, **options})
+    return opus.part(LinkedDocuments(names[source], names[target], linked, 1))
 
 
 def at(texts, step=2.0, length=1.5):
@@ -89,6 +89,44 @@ def test_options(tmp_path):
     ]
 
 
+def test_without_overlap_and_times(tmp_path):
+    """As in other corpora than subtitles."""
+    text = [*at(["a", "b"]), ("c", 100.0, 101.0)]
+    links = [("1;1", None), ("2;2", 0.1), ("3;3", None)]
+    found = part(tmp_path, text, text, links, min_overlap=None, max_gap=None)
+    assert documents(found) == [("a", "a", 1), ("b", "b", 1), ("c", "c", 1)]
+    assert not found.account.remarks
+
+
+def test_unaligned_sentences_as_context(tmp_path):
+    text = at(["a", "b", "c", "d", "e"])
+    links = [("1;1", 1.0), ("2;", None), (";2", None), ("3;3", 0.1), ("4;4", 1.0), ("5;5", 1.0)]
+    found = part(tmp_path, text, text, links, keep_unaligned=True)
+    assert [(*pair[:3], pair.current) for pair in found.pairs] == [
+        ("a", "a", "1999/133093/5", True),
+        ("b", "", "1999/133093/5", False),
+        ("", "b", "1999/133093/5", False),
+        ("d", "d", "1999/133093/5/2", True),
+        ("e", "e", "1999/133093/5/2", True),
+    ]
+    assert found.account.balanced and found.account.left_out == {"overlap": 1}
+
+
+def test_chapters_and_speakers_are_metadata(tmp_path):
+    english = (
+        '<document><CHAPTER ID="2"><s id="1"><w>Title</w></s>'
+        '<SPEAKER ID="3" NAME="President"><P id="4"><s id="2"><w>Thanks</w></s></P></SPEAKER>'
+        "</CHAPTER></document>"
+    )
+    folder = write_folder(tmp_path, {"en/ep.xml": english, "de/ep.xml": document(*map(sentence, "12", "ab"))})
+    links = [Link(("1",), ("1",)), Link(("2",), ("2",))]
+    found = Opus((folder,), "en", "de").part(LinkedDocuments("en/ep.xml.gz", "de/ep.xml.gz", links, 1))
+    assert found.pairs == [
+        Pair("Title", "a", "ep", metadata={"chapter": "2"}),
+        Pair("Thanks", "b", "ep", metadata={"chapter": "2", "speaker": "President"}),
+    ]
+
+
 def test_cleaning_and_reserved_symbols_leave_holes(tmp_path):
     text = at(["- a", "( laughs )", "c", "d &lt;sep&gt;", "e"])
     links = [(f"{number};{number}", 1.0) for number in range(1, 6)]
@@ -102,9 +140,9 @@ def test_broken_parts(tmp_path):
     text = at(["a", "b"])
     with pytest.raises(BadInput, match=f"{re.escape(EN)}: the alignment names sentence 3, which"):
         part(tmp_path, text, text, [("3;1", 1.0)])
-    subtitles = Subtitles((str(tmp_path),), "en", "de")
+    opus = Opus((str(tmp_path),), "en", "de")
     missing = LinkedDocuments(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3, 1)
-    left_out = skipping(subtitles.part, links_of)(missing)
+    left_out = skipping(opus.part, links_of)(missing)
     assert left_out.pairs == [] and left_out.account.balanced
     assert left_out.account.left_out == {"in broken files": 3}
     assert "de/1999/1/1.xml.gz: no such document in" in left_out.account.broken[0]
