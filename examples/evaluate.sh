@@ -117,7 +117,7 @@ shift_references() {
     local marks="$1.current"
     [[ -f "$marks" ]] || marks=/dev/null
     paste -d '\n' "$1.docids" "$1.$TARGET_LANG" | MARKS="$2.current" CURRENT="$marks" awk '
-        NR % 2 { first = (NR == 1 || $0 != id); id = $0; next }
+        NR % 2 { gsub(/^[[:space:]]+|[[:space:]]+$/, ""); first = (NR == 1 || $0 != id); id = $0; next }
         {
             mark = 1
             getline mark < ENVIRON["CURRENT"]

@@ -1,17 +1,14 @@
 """The rows of a parallel text with document ids, read in one pass and checked line by line."""
 
 import itertools
-import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Optional, Set, Tuple
+from typing import Iterator, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.data.documents import iterate_ids, iterate_lines
 from ctxmt_fairseq.data.metadata_text import parse_metadata
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -75,20 +72,20 @@ class TextFiles:
 
     def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, Tuple[str, ...]]]:
         """Line number and one line of each file; all must be equally long."""
-        paths = [self.path(suffix) for suffix in suffixes]
+        paths = {suffix: self.path(suffix) for suffix in suffixes}
+        columns = [(iterate_ids if x == "docids" else iterate_lines)(path) for x, path in paths.items()]
         missing = object()
         number = 0
-        for number, lines in enumerate(
-            itertools.zip_longest(*map(iterate_lines, paths), fillvalue=missing), 1
-        ):
+        for number, lines in enumerate(itertools.zip_longest(*columns, fillvalue=missing), 1):
             if missing in lines:
-                short, long = lines.index(missing), next(i for i, x in enumerate(lines) if x is not missing)
+                short = suffixes[lines.index(missing)]
+                long = next(x for x, line in zip(suffixes, lines, strict=True) if line is not missing)
                 raise BadInput(
                     f"ends after {number - 1} lines, but {paths[long]} goes on", paths[short], number
                 )
             yield number, lines  # type: ignore[misc]
         if not number:
-            raise BadInput("expected text, found no line", paths[0])
+            raise BadInput("expected text, found no line", paths[suffixes[0]])
 
     def _sentence(self, line: str, suffix: str, number: int) -> str:
         for symbol in (SEPARATOR, MASK):
@@ -103,22 +100,9 @@ class TextFiles:
 
     def _id_rows(self) -> Iterator[Row]:
         extra = [suffix for suffix in ("current", "meta.jsonl") if self.has(suffix)]
-        seen: Set[str] = set()
-        previous, returned = None, False
         for number, (source, target, document, *more) in self._aligned(
             self.source_lang, self.target_lang, "docids", *extra
         ):
-            document = document.strip("\ufeff \t")
-            if not document:
-                raise BadInput("expected a document id, found a blank line", self.path("docids"), number)
-            if document != previous and document in seen and not returned:
-                returned = True
-                logger.warning(
-                    "%s:%d: document id %r returns after another document; it is read as a new document",
-                    self.path("docids"), number, document,
-                )  # fmt: skip
-            seen.add(document)
-            previous = document
             options = dict(zip(extra, more, strict=True))
             yield Row(
                 number,

@@ -10,7 +10,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import BinaryIO, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
@@ -99,6 +99,51 @@ def read_sentences(path: PathLike) -> List[str]:
     return sentences
 
 
+def document_id(text: str) -> str:
+    """A document's id as text gives it, without white space (or a byte order mark) around it."""
+    return text.strip().strip("\ufeff").strip()
+
+
+def id_runs(path: PathLike) -> Iterator[Tuple[str, int]]:
+    """The documents of a file with one id per line, the one reader of ids: id and number of lines of each.
+
+    Raises:
+        BadInput: as ``iterate_lines``; or a blank id. An id that returns after another one starts a new
+            document, and the first such is warned about.
+    """
+    seen: Set[str] = set()
+    returned = False
+    count = start = 0
+    previous, previous_raw = None, None
+    with open_file(path) as stream:
+        for count, raw in enumerate(_raw_lines(stream, path), 1):
+            if raw == previous_raw:  # most lines: not worth decoding
+                continue
+            name, previous_raw = document_id(_decode(raw, path, count)), raw
+            if not name:
+                raise BadInput("expected a document id, found a blank line", path, count)
+            if name == previous:  # they differ in the white space around them
+                continue
+            if previous is not None:
+                yield previous, count - 1 - start
+            if name in seen and not returned:
+                returned = True
+                logger.warning(
+                    "%s:%d: document id %r returns after another document; it is read as a new document",
+                    path, count, name,
+                )  # fmt: skip
+            seen.add(name)
+            start, previous = count - 1, name
+    if previous is not None:
+        yield previous, count - start
+
+
+def iterate_ids(path: PathLike) -> Iterator[str]:
+    """The document id of every line; see ``id_runs``."""
+    for name, length in id_runs(path):
+        yield from itertools.repeat(name, length)
+
+
 @dataclass(frozen=True)
 class Documents:
     """Where the documents of a corpus begin.
@@ -124,8 +169,8 @@ class Documents:
 
     @classmethod
     def from_ids(cls, ids: Sequence[str]) -> "Documents":
-        """Boundaries from one id per sentence."""
-        return cls.from_lengths([len(list(run)) for _, run in itertools.groupby(ids)])
+        """Boundaries from one id per sentence; the ids may be as files have them (``document_id``)."""
+        return cls.from_lengths([len(list(run)) for _, run in itertools.groupby(map(document_id, ids))])
 
     @classmethod
     def from_lengths(cls, lengths: Sequence[int]) -> "Documents":
@@ -141,32 +186,10 @@ class Documents:
             expected: the number of sentences, checked if given.
 
         Raises:
-            BadInput: a blank id, or another number of lines than expected. An id that returns after
-                another one starts a new document and is warned about.
+            BadInput: see ``id_runs``; or another number of lines than expected.
         """
-        starts: List[int] = []
-        seen = set()
-        returning: Optional[Tuple[str, int]] = None
-        count, previous, previous_raw = 0, None, None
-        with open_file(path) as stream:
-            for count, raw in enumerate(_raw_lines(stream, path), 1):
-                if raw == previous_raw:  # most lines: not worth decoding
-                    continue
-                line, previous_raw = _decode(raw, path, count), raw
-                if line == previous:  # they differ in how the line ends
-                    continue
-                if not line.strip():
-                    raise BadInput("expected a document id, found a blank line", path, count)
-                if line in seen and returning is None:
-                    returning = (line, count)
-                seen.add(line)
-                starts.append(count - 1)
-                previous = line
-        if expected is not None and count != expected:
-            raise BadInput(f"expected {expected} document ids, one per sentence, found {count}", path)
-        if returning:
-            logger.warning(
-                "%s:%d: document id %r returns after another document; it is read as a new document",
-                path, returning[1], returning[0],
-            )  # fmt: skip
-        return cls(np.array(starts + [count], np.int64))
+        documents = cls.from_lengths([length for _, length in id_runs(path)])
+        if expected is not None and documents.sentences != expected:
+            found = documents.sentences
+            raise BadInput(f"expected {expected} document ids, one per sentence, found {found}", path)
+        return documents

@@ -5,7 +5,7 @@ from typing import Dict, List, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_sentences
+from ctxmt_fairseq.data.documents import Documents, PathLike, document_id, iterate_lines, read_sentences
 from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.data.metadata_text import parse_metadata
 from ctxmt_fairseq.data.symbols import SEPARATOR
@@ -90,14 +90,15 @@ def read_json_lines(path: PathLike) -> InputDocuments:
         if "document" not in record:
             raise place.error('expected {"source": ..., "document": ...}')
         document, current = record["document"], record.get("current", True)
-        if not isinstance(document, (str, int)) or not str(document).strip() or not isinstance(current, bool):
+        name = document_id(str(document)) if isinstance(document, (str, int)) else ""
+        if not name or not isinstance(current, bool):
             raise place.error("expected a text, a non-empty document id and true or false")
         if "\n" in source or "\0" in source:
             raise place.error("expected a single line of text in source")
         if SEPARATOR in source.split():
             raise place.error(f"expected text, found the symbol {SEPARATOR}")
         sentences.append(source.strip())
-        ids.append(str(document))
+        ids.append(name)
         flags.append(current)
     return _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool))
 

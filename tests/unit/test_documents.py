@@ -1,5 +1,6 @@
 """Reading text and document ids, and where documents begin."""
 
+import json
 import logging
 
 import numpy as np
@@ -7,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess
+from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 from ctxmt_fairseq.data.documents import Documents, iterate_lines, read_sentences
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.metrics import read_translation
+from ctxmt_fairseq.generation.input_documents import read_json_lines, read_with_ids
 
 
 def write(folder, content: bytes, name="train.docids"):
@@ -107,3 +112,22 @@ def test_unusable_text_is_named_by_line(tmp_path, content, line, found):
 def test_the_separator_inside_a_word_is_refused(tmp_path):
     with pytest.raises(BadInput, match="train.en:1: .*<sep>"):  # SentencePiece would make it a separator
         read_sentences(write(tmp_path, b"a<sep>b\n", "train.en"))
+
+
+def test_white_space_around_an_id_is_no_part_of_it_for_any_command(tmp_path):
+    ids = ["\ufeffd", "d ", "\td", "\u00a0d\r", "d 1", "d  1", " e", "e\u2003", "\ufeffe ", "d"]
+    starts = [0, 4, 5, 6, 9, 10]
+    for suffix, lines in (("docids", ids), ("en", ["a"] * 10), ("fr", ["b"] * 10)):
+        write(tmp_path, "".join(line + "\n" for line in lines).encode(), f"test.{suffix}")
+    records = ({"source": "a", "document": name} for name in ids)
+    write(tmp_path, "".join(json.dumps(record) + "\n" for record in records).encode(), "test.jsonl")
+    text, docids = tmp_path / "test.en", tmp_path / "test.docids"
+    translated = read_with_ids(text, docids).documents
+    assert translated.starts.tolist() == starts
+    assert read_json_lines(tmp_path / "test.jsonl").documents.starts.tolist() == starts
+    assert read_translation(text, [text], docids).document_lengths == np.diff(starts).tolist()
+    corpus = Corpus("en", "fr", {"train": str(tmp_path / "test")})
+    described = preprocess(corpus, Vocabulary(subwords=False), tmp_path / "data")
+    assert described["splits"]["train"]["documents"] == len(translated)
+    binarised = Documents.read(tmp_path / "data" / "train.en-fr.docids")  # as fairseq's tasks do
+    assert binarised.starts.tolist() == starts
