@@ -30,7 +30,7 @@ All results: OUT/results.json, and a table.
   --keep-sentence first keep a window's first sentence, score it against the previous reference (default: $KEEP_SENTENCE)
   --window K            windows of K sentences instead of the trained size, on the sides that had context in training;
                         results are named NAME.wK (default: $WINDOW)
-  --lowercase yes|no    BLEU ignores case (default: $LOWERCASE)
+  --lowercase yes|no    BLEU ignores case; with lower-cased DATA it always does (default: $LOWERCASE)
   --tokenize NAME       BLEU's tokenizer; none for text that is tokenized (default: $TOKENIZE)
   --bootstrap N         samples for BLEU's interval (default: $BOOTSTRAP: no interval)
   --convention NAME     what is compared of contrastive sets' candidates: sum-current, mean-current, sum-window or
@@ -139,7 +139,7 @@ evaluate_on() {
         shift_references "$text" "$result"
         reference="$result.ref" marks="$result.current"
     fi
-    local options=(--docids "$text.docids" --tokenize "$TOKENIZE" --bootstrap "$BOOTSTRAP")
+    local options=(--data "$data" --docids "$text.docids" --tokenize "$TOKENIZE" --bootstrap "$BOOTSTRAP")
     [[ "$LOWERCASE" != yes ]] || options+=(--lowercase)
     [[ ! -f "$marks" ]] || options+=(--current "$marks")
     ctxmt score "$result.hyp" "$reference" "${options[@]}" --json "$result.score.json"

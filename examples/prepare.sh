@@ -5,6 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/recipe.sh"
 
 : "${PROFILE:=paper}" "${SOURCE_LANG:=en}" "${TARGET_LANG:=fr}" "${WORKERS:=4}" "${SPM_TYPE:=bpe}"
 : "${PAPER_VOCAB_SIZE:=32000}" "${VOCAB_SIZE:=auto}" "${DICTIONARIES:=joint}" "${ENCODERS:=}" "${FIELDS:=all}"
+: "${LOWERCASE:=no}"
 
 usage() {
     cat << END
@@ -16,6 +17,7 @@ The folder DATA is made.
   --vocab-size N                    another size (default: $VOCAB_SIZE)
   --dictionaries joint|separate     one vocabulary for both languages, or one for each (default: $DICTIONARIES)
   --spm-type bpe|unigram            subwords (default: $SPM_TYPE)
+  --lowercase yes|no                lower-case the text, and with it all that the models read (default: $LOWERCASE)
   --workers N                       processes (default: $WORKERS)
   --encoders "NAME..."              sentence encoders, a context store of each; the first is DATA/contexts, another
                                     DATA/contexts-NAME (default: "$ENCODERS")
@@ -23,7 +25,7 @@ The folder DATA is made.
 END
 }
 
-parse_options "source-lang target-lang profile vocab-size dictionaries spm-type workers encoders fields" "$@"
+parse_options "source-lang target-lang profile vocab-size dictionaries spm-type lowercase workers encoders fields" "$@"
 ((${#ARGUMENTS[@]} == 3)) || die "expected TRAIN VALID DATA; see --help"
 text=(--train "${ARGUMENTS[0]}" --valid "${ARGUMENTS[1]}") data="${ARGUMENTS[2]}"
 case "$PROFILE" in
@@ -33,6 +35,8 @@ case "$PROFILE" in
 esac
 [[ "$DICTIONARIES" == joint || "$DICTIONARIES" == separate ]] ||
     die "--dictionaries $DICTIONARIES: expected joint or separate"
+[[ "$LOWERCASE" == yes || "$LOWERCASE" == no ]] || die "--lowercase $LOWERCASE: expected yes or no"
+[[ "$LOWERCASE" == no ]] || EXTRA=(--lowercase ${EXTRA[@]+"${EXTRA[@]}"})
 [[ "$VOCAB_SIZE" != auto ]] || VOCAB_SIZE="$size"
 whole VOCAB_SIZE WORKERS
 commands ctxmt

@@ -73,6 +73,7 @@ def test_windows_change_what_was_trained_and_are_named(evaluated):
     evaluated(FOCUSED, trained, *suites, *options)
     called, results, table = evaluated(FOCUSED, trained, *suites, *options, "--window", 3)
     assert results["translations"] == {"window", "window.random", "window.w3", "window.w3.random"}
+    assert {value(words, "--data") for words in called["score"]} == {"data"}  # lower case is the folder's
     names = ("deixis_test+ellipsis_vp", "pronouns")
     assert results["contrast"] == {f"{name}{tag}" for name in names for tag in ("", ".w3")}
     for words in called["translate"] + called["contrast"]:

@@ -278,3 +278,14 @@ def test_vocabularies(tmp_path, paper, dictionaries, size):
     assert f"--{dictionaries} --vocab-size {size} " in done.stdout
     done = bash(paper / "prepare.sh", "train", "valid", "data", "--profile", "small", path=tmp_path)
     assert f"--{dictionaries} --vocab-size 8000 " in done.stdout
+
+
+def test_lower_case(tmp_path):
+    (tmp_path / "ctxmt").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "ctxmt").chmod(0o755)
+    prepare = (FOCUSED / "prepare.sh", "train", "valid", "data")
+    assert " --lowercase" not in bash(*prepare, path=tmp_path).stdout
+    lower = bash(*prepare, "--lowercase", "yes", "--", "--overwrite", path=tmp_path).stdout
+    assert lower.rstrip().endswith(" --lowercase --overwrite")
+    done = bash(*prepare, "--lowercase", "ru", path=tmp_path)
+    assert done.returncode == 2 and "--lowercase ru: expected yes or no" in done.stderr
