@@ -15,6 +15,7 @@ from tqdm import tqdm
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveExample
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -34,6 +35,9 @@ def score_candidates(
 
     Returns:
         per example one score per candidate, in the set's order.
+
+    Raises:
+        BadInput: a context selection that no contrastive set can have.
     """
     dataset = _dataset(loaded, examples)
     windows = _windows(dataset, examples)
@@ -68,7 +72,15 @@ def _windows(
 
 
 def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> ContextDataset:
-    """One document per candidate: previous sentences, current, following ones."""
+    """One document per candidate: previous sentences, current, following ones.
+
+    Raises:
+        BadInput: shuffled context, which would compare an example's candidates after different contexts.
+    """
+    if loaded.task.context_options().context_selection == "shuffled":
+        raise BadInput(
+            "--context-selection shuffled: expected translation; a set's candidates share a context"
+        )
     known: Dict[Tuple[str, str], torch.Tensor] = {}
 
     def encode(side: str, text: str) -> torch.Tensor:

@@ -8,6 +8,7 @@ from fairseq.data import Dictionary
 
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_scoring import _distinct_places, score_candidates, visible_windows
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample, Convention
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -166,3 +167,9 @@ def test_what_candidates_have_in_common_is_computed_once():
     assert place.sum() == len(prefixes) == 4 + 2 + 1 + 3
     assert all(len(set(found)) == 1 for found in prefixes.values())
     assert sorted(found[0] for found in prefixes.values()) == list(range(len(prefixes)))
+
+
+def test_candidates_of_an_example_must_share_their_context():
+    loaded = loaded_models(source_context=1, context_selection="shuffled")
+    with pytest.raises(BadInput, match="--context-selection shuffled"):
+        score_candidates(loaded, examples())
