@@ -66,6 +66,12 @@ def windows(current, context):
     )
 
 
+def _span(before, current, _):
+    """A current sentence's first token and the first after it."""
+    first = sum(len(sentence) + 1 for sentence in before)
+    return first, first + len(current) + 1
+
+
 def sample(chosen=(0, 1, 2, 3)):
     pairs = [windows(number, number) for number in chosen]
     width, target_width = (max(len(pair[side]) for pair in pairs) for side in (0, 1))
@@ -83,6 +89,7 @@ def sample(chosen=(0, 1, 2, 3)):
         "target": target,
         "windows": {
             "current_segment": torch.tensor([len(source[0]) for source, _ in texts]),
+            "current_span": torch.tensor([_span(*source) for source, _ in texts]),
             "target_context_sizes": torch.tensor([len(target[0]) for _, target in texts]),
         },
     }
