@@ -10,8 +10,8 @@ import torch
 from tqdm import tqdm
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.fairseq_fixes import peek
 from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.safe_checkpoints import peek, read
 
 logger = logging.getLogger(__name__)
 # What fairseq writes at the end of an epoch, and every --save-interval-updates.
@@ -28,14 +28,14 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: Path) -> "Checkpoint":
-        """Raises BadInput: no checkpoint of fairseq."""
-        state = peek(path)
+        """Raises BadInput: no checkpoint of fairseq, or one that says what it may not."""
+        state = read(path, sections=("task", "model"))
         try:
-            updates = int(state["optimizer_history"][-1]["num_updates"])
+            updates = state["optimizer_history"][-1]["num_updates"]
             score = state["extra_state"].get("val_loss")
-        except (TypeError, KeyError, IndexError):
+            return cls(path, updates, None if score is None else float(score))
+        except (TypeError, KeyError, ValueError):
             raise BadInput("expected a checkpoint of fairseq-train", path) from None
-        return cls(path, updates, None if score is None else float(score))
 
 
 def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:

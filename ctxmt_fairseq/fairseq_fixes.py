@@ -16,34 +16,17 @@ import threading
 from pathlib import Path
 from typing import Any, List, Optional
 
-import numpy as np
-import torch
 from fairseq import checkpoint_utils, options
 from fairseq.data.iterators import BackgroundConsumer
 
+from ctxmt_fairseq import safe_checkpoints
 from ctxmt_fairseq.edge import fairseq_command
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.safe_checkpoints import peek, restoring
 
 logger = logging.getLogger(__name__)
 
 _EVALUATION_COMMANDS = ("generate", "interactive", "validate")
-
-
-def allow_checkpoint_globals() -> None:
-    """Let torch's safe loading accept what fairseq puts into checkpoints, and nothing else.
-
-    fairseq calls ``torch.load`` without ``weights_only``; torch 2.6 made safe loading the default and refuses
-    ``argparse.Namespace``, and the NumPy scalars that BLEU validation leaves in the metrics.
-    """
-    functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
-    names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
-    names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
-    for module in (
-        "numpy.core.multiarray",
-        "numpy._core.multiarray",
-    ):  # NumPy 1 and NumPy 2 write these names
-        names += [(function, f"{module}.{name}") for name, function in functions.items()]
-    torch.serialization.add_safe_globals(names)
 
 
 def bf16_without_tpu() -> None:
@@ -75,9 +58,20 @@ def resume_from_newest_loadable() -> None:
                 logger.warning("resuming from %s, the newest checkpoint that loads", newest)
                 cfg = copy.deepcopy(cfg)
                 cfg.restore_file, cfg.finetune_from_model = str(newest), None
-        return load(cfg, trainer, **kwargs)
+        with restoring(trainer):
+            return load(cfg, trainer, **kwargs)
 
     checkpoint_utils.load_checkpoint = load_checkpoint
+
+
+def load_checkpoints_safely() -> None:
+    """Build what a checkpoint names only where ``checkpoint_rules`` allows it, in fairseq's commands too.
+
+    fairseq's fully convolutional models, among others, pass strings of the checkpoint to ``eval``.
+    """
+    safe_checkpoints.allow_checkpoint_globals()
+    checkpoint_utils.load_checkpoint_to_cpu = safe_checkpoints.load_checkpoint_to_cpu
+    checkpoint_utils.load_model_ensemble_and_task = safe_checkpoints.load_ensemble
 
 
 def newest_loadable(folder: Path) -> Optional[Path]:
@@ -85,26 +79,13 @@ def newest_loadable(folder: Path) -> Optional[Path]:
     paths = sorted(folder.glob("checkpoint*.pt"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for path in paths:
         try:
-            if peek(path).get("last_optimizer_state") is not None:
+            state = peek(path)
+            if isinstance(state, dict) and state.get("last_optimizer_state") is not None:
                 return path
             logger.warning("%s holds no optimizer state; training cannot resume from it", path)
         except BadInput as error:
             logger.warning("%s", error)
     return None
-
-
-def peek(path: Path) -> Any:
-    """A checkpoint's contents with the tensors left on disk.
-
-    Raises:
-        BadInput: the file is missing, truncated, or holds more than a checkpoint may.
-    """
-    if not path.is_file():
-        raise BadInput("no such checkpoint", path)
-    try:
-        return torch.load(path, map_location="cpu", mmap=True, weights_only=True)
-    except Exception as error:  # torch raises many kinds for a damaged file
-        raise BadInput(f"expected a checkpoint: {str(error).splitlines()[0]}", path) from None
 
 
 def task_from_checkpoint(argv: List[str]) -> None:
@@ -125,7 +106,9 @@ def task_from_checkpoint(argv: List[str]) -> None:
         return
     saved = peek(Path(known.path.split(os.pathsep)[0]))
     task = _saved_task(saved)
-    if task is None or not str(task).startswith(("document_window", "multi_source", "metadata_context")):
+    if not isinstance(task, str) or not task.startswith(
+        ("document_window", "multi_source", "metadata_context")
+    ):
         return
     if known.task is None:
         argv += ["--task", task]
@@ -134,10 +117,12 @@ def task_from_checkpoint(argv: List[str]) -> None:
 
 
 def _saved_task(state: Any) -> Optional[str]:
-    """The name of the task in a checkpoint's configuration."""
-    task = (state.get("cfg") or {}).get("task") or {}
-    values = vars(task) if isinstance(task, argparse.Namespace) else task
-    return values.get("_name") or values.get("task")
+    """The name of the task in a checkpoint's configuration; None where it has none, or is damaged."""
+    with contextlib.suppress(AttributeError, TypeError, KeyError):
+        task = state["cfg"]["task"]
+        values = vars(task) if isinstance(task, argparse.Namespace) else task
+        return values.get("_name") or values.get("task")
+    return None
 
 
 def stop_background_consumers() -> None:
@@ -158,7 +143,7 @@ def stop_background_consumers() -> None:
 def apply() -> None:
     """Apply every fix once, when the plugin is imported."""
     atexit.register(stop_background_consumers)
-    allow_checkpoint_globals()
+    load_checkpoints_safely()
     bf16_without_tpu()
     resume_from_newest_loadable()
     task_from_checkpoint(sys.argv)

@@ -3,15 +3,17 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import torch
-from fairseq import checkpoint_utils, utils
+from fairseq import utils
 
+from ctxmt_fairseq.checkpoint_options import mapping
+from ctxmt_fairseq.checkpoint_rules import ALLOWED
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.fairseq_fixes import peek
+from ctxmt_fairseq.safe_checkpoints import load_ensemble, read, upgraded
 from ctxmt_fairseq.tasks.context_options import saved_options
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
@@ -76,7 +78,11 @@ def _encode(subwords: Subwords, dictionary: Any, text: str) -> torch.Tensor:
 
 
 def load_models(
-    paths: str, data: Optional[str] = None, options: Optional[Dict[str, Any]] = None, cpu: bool = False
+    paths: str,
+    data: Optional[str] = None,
+    options: Optional[Dict[str, Any]] = None,
+    cpu: bool = False,
+    allowed: FrozenSet[str] = ALLOWED,
 ) -> LoadedModels:
     """Load one checkpoint, or several joined by ``:``, as an ensemble.
 
@@ -84,25 +90,28 @@ def load_models(
         data: the data folder with dictionaries and subword models; default: the one of the training.
         options: task options that override the checkpoint's; None entries do not.
         cpu: stay on the CPU even where a GPU is.
+        allowed: fairseq's modules whose classes the checkpoints may name.
 
     Raises:
-        BadInput: no such checkpoint, not one of this plugin's tasks, or no data folder.
+        BadInput: no such checkpoint, one that may not be built or is not of one of this plugin's tasks, or no
+            data folder.
     """
     files = [Path(path) for path in paths.split(os.pathsep)]
-    for file in files:
-        peek(file)
-    first = peek(files[0])
+    states = [read(file, allowed, sections=("task", "model")) for file in files]
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
-    overrides: Dict[str, Any] = {**dict.fromkeys(saved_options(first.get("task_state"))), **(options or {})}
-    if data is not None:
-        overrides["data"] = data
-    saved_data = _saved_data(first)
-    folder = Path((data or saved_data).split(os.pathsep)[0])
+    saved = saved_options(states[0].get("task_state"))
+    overrides: Dict[str, Any] = {**dict.fromkeys(saved), **(options or {})}
+    folder = Path((data or _saved_data(states[0])).split(os.pathsep)[0])
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
-    models, _, task = checkpoint_utils.load_model_ensemble_and_task(
-        [str(file) for file in files], arg_overrides=overrides
-    )
+    if data is not None:
+        overrides["data"] = data
+    models: List[torch.nn.Module] = []
+    task = None
+    for file, state in zip(files, states, strict=True):
+        state = upgraded(state, file, overrides)
+        loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
+        models += loaded
     if not isinstance(task, ContextTask):
         raise BadInput(
             "expected a checkpoint trained with one of the plugin's tasks (--task document_window)", files[0]
@@ -122,6 +131,5 @@ def load_models(
     )
 
 
-def _saved_data(state: Any) -> str:
-    cfg = state.get("cfg") or {}
-    return str((cfg.get("task") or {}).get("data", ""))
+def _saved_data(state: Dict[str, Any]) -> str:
+    return str(mapping(state["cfg"]["task"], "task").get("data") or "")

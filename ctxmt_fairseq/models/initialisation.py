@@ -6,7 +6,7 @@ from pathlib import Path
 from torch import nn
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.fairseq_fixes import peek
+from ctxmt_fairseq.safe_checkpoints import read
 
 logger = logging.getLogger(__name__)
 
@@ -15,14 +15,12 @@ def load_sentence_model(model: nn.Module, path: str) -> None:
     """Take over every parameter of the checkpoint ``path`` that ``model`` has too, and say what was not.
 
     Raises:
-        BadInput: no such checkpoint, or one of another model: it lacks a parameter that is not the context's,
-            or has one of another shape (another size, or another dictionary).
+        BadInput: no such checkpoint, one that says what it may not, or one of another model: it lacks a
+            parameter that is not the context's, or has one of another shape (another size, or another
+            dictionary).
     """
     checkpoint = Path(path)
-    content = peek(checkpoint)
-    if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
-        raise BadInput("expected a fairseq checkpoint, found no model in it", checkpoint)
-    saved, own = content["model"], model.state_dict()
+    saved, own = read(checkpoint, sections=("model",))["model"], model.state_dict()
     new = sorted(name for name, _ in model.named_parameters() if name not in saved)
     missing = [name for name in new if "context_" not in name]
     if missing:

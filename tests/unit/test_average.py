@@ -29,7 +29,7 @@ def save(path, updates, loss=None, **extra_parameters):
     }
     state = {
         "args": None,
-        "cfg": {"model": argparse.Namespace(arch="x"), "task": {"_name": "document_window"}},
+        "cfg": {"model": argparse.Namespace(arch="transformer"), "task": {"_name": "document_window"}},
         "model": model,
         "optimizer_history": [{"num_updates": 0}, {"num_updates": updates}],
         "task_state": {},

@@ -1,0 +1,192 @@
+"""What a checkpoint may say.
+
+fairseq builds whatever task, model and criterion a checkpoint names, with the options that it gives them;
+some of fairseq's own classes pass their options to ``eval``, or open the files that they name. So a
+checkpoint is reduced before anything is built: to classes that this list allows, with options of the declared
+types. All else in its configuration (optimizer, tokenizer, folders of Python code, ...) is left out.
+"""
+
+import argparse
+import dataclasses
+from typing import Any, Dict, FrozenSet, Iterable, Mapping, NamedTuple, Optional
+
+import torch
+from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.dataclass.configs import CommonConfig, DatasetConfig, OptimizationConfig
+from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.tasks import TASK_REGISTRY
+
+from ctxmt_fairseq.checkpoint_options import (
+    WrongValue,
+    checked_options,
+    declared_options,
+    mapping,
+    shown,
+)
+from ctxmt_fairseq.errors import BadInput
+
+# fairseq's modules whose classes a checkpoint may name, and other classes may be derived from. None of them
+# evaluates or opens anything that ``checkpoint_options`` lets through.
+ALLOWED: FrozenSet[str] = frozenset(
+    f"fairseq.{module}"
+    for module in (
+        "tasks.fairseq_task",
+        "tasks.translation",
+        "models.fairseq_model",
+        "models.transformer.transformer_base",
+        "models.transformer.transformer_legacy",
+        "criterions.fairseq_criterion",
+        "criterions.adaptive_loss",
+        "criterions.cross_entropy",
+        "criterions.label_smoothed_cross_entropy",
+        "criterions.label_smoothed_cross_entropy_with_rdrop",
+    )
+)
+
+
+class Section(NamedTuple):
+    """A part of the configuration that names a class.
+
+    Attributes:
+        option: what names the class on the command line.
+        registered: the classes by their names.
+        default: the name where an old checkpoint has none.
+    """
+
+    option: str
+    registered: Mapping[str, Any]
+    default: Optional[str] = None
+
+
+SECTIONS: Dict[str, Section] = {
+    "task": Section("task", TASK_REGISTRY, "translation"),
+    "model": Section("arch", ARCH_MODEL_REGISTRY),
+    "criterion": Section("criterion", CRITERION_REGISTRY, "cross_entropy"),
+}
+# What the options of those three may refer to.
+SHARED: Dict[str, Any] = {
+    "common": CommonConfig,
+    "dataset": DatasetConfig,
+    "optimization": OptimizationConfig,
+}
+# What fairseq stores beside the parameters and the configuration.
+KINDS = {
+    "optimizer_history": list,
+    "extra_state": dict,
+    "task_state": dict,
+    "last_optimizer_state": dict,
+    "criterion": dict,
+}
+
+
+def modules_of(*kinds: type) -> FrozenSet[str]:
+    """fairseq's modules that classes come from: their own, and those of what they are derived from."""
+    modules = {base.__module__ for kind in kinds for base in kind.__mro__}
+    return frozenset(module for module in modules if module.split(".")[0] in ("fairseq", "fairseq_cli"))
+
+
+def check_parameters(parameters: Any, path: object) -> None:
+    """Stop on what are no parameters of a model.
+
+    Raises:
+        BadInput: no dictionary of tensors, a tensor that claims to be larger than what is stored of it, or
+            numbers that are not finite.
+    """
+    if not isinstance(parameters, dict) or not parameters:
+        raise BadInput("expected a checkpoint of fairseq-train, found no model's parameters in it", path)
+    for name, tensor in parameters.items():
+        plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout == torch.strided
+        if not isinstance(name, str) or not plain or tensor.device.type != "cpu" or tensor.is_quantized:
+            raise BadInput(f"{name}: expected a parameter of a model", path)
+        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
+            raise BadInput(f"{name}: expected all numbers of a parameter, found fewer", path)
+        if tensor.is_floating_point() and tensor.numel():
+            least, most = tensor.aminmax()
+            if not (torch.isfinite(least) and torch.isfinite(most)):
+                raise BadInput(f"{name}: expected finite numbers, found NaN or infinity", path)
+
+
+def _check_kinds(state: Dict[str, Any]) -> None:
+    for name, kind in KINDS.items():
+        if not isinstance(state.get(name), (kind, type(None))):
+            raise WrongValue(f"{name}: expected a {kind.__name__}, found {shown(state[name])}")
+    history = state.get("optimizer_history")
+    if history is not None and not (history and isinstance(history[-1], dict)):
+        raise WrongValue("optimizer_history: expected a list of dictionaries")
+    updates = history[-1].get("num_updates", 0) if history else 0
+    if type(updates) is not int or updates < 0:
+        raise WrongValue(f"num_updates: expected a number of updates, found {shown(updates)}")
+
+
+def reduced(
+    state: Any, path: object, allowed: FrozenSet[str] = ALLOWED, sections: Iterable[str] = tuple(SECTIONS)
+) -> Dict[str, Any]:
+    """A checkpoint's contents with no more in its configuration than may be built.
+
+    Args:
+        state: what safe loading gave.
+        path: the file, for messages.
+        allowed: fairseq's modules whose classes may be named; classes of other packages are this plugin's or
+            of the user's own ``--user-dir``, for nothing that a checkpoint says is imported.
+        sections: which of ``SECTIONS`` the caller builds, or compares with what it has built; the others are
+            left out.
+
+    Raises:
+        BadInput: it names something else, gives an option a value of another type, or is no checkpoint.
+    """
+    if not isinstance(state, dict):
+        raise BadInput(f"expected a checkpoint of fairseq-train, found a {type(state).__name__}", path)
+    check_parameters(state.get("model"), path)
+    try:
+        _check_kinds(state)
+        old = state.get("args")
+        cfg = mapping(state.get("cfg"), "cfg") if old is None else _sections(mapping(old, "args"))
+        kept: Dict[str, Any] = {name: _reduced_section(name, cfg.get(name), allowed) for name in sections}
+        for name, shared in SHARED.items():
+            values = mapping(cfg.get(name) or {}, name)
+            kept[name] = {**dataclasses.asdict(shared()), **_numbers(shared, values)}
+    except WrongValue as error:
+        raise BadInput(str(error), path) from None
+    return {**state, "args": None, "cfg": kept}
+
+
+def _sections(args: Dict[str, Any]) -> Dict[str, Any]:
+    """The configuration of an old checkpoint, which holds the command line as it was parsed."""
+    args = dict(args)
+    if isinstance(args.get("data"), list):
+        args["data"] = args["data"][0] if args["data"] else None
+    for side in ("source", "target"):
+        args.setdefault(f"max_{side}_positions", args.get("max_positions", 1024))
+    cfg: Dict[str, Any] = {name: argparse.Namespace(**args) for name in SECTIONS}
+    return {**cfg, **dict.fromkeys(SHARED, args)}
+
+
+def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
+    values = mapping(section, name)
+    option, registered, default = SECTIONS[name]
+    chosen = values.get("_name") or values.get(option, default)
+    if not isinstance(chosen, str) or chosen not in registered:
+        raise WrongValue(
+            f"--{option} {shown(chosen)}: expected a known {name}; is the --user-dir missing that has it?"
+        )
+    kind = registered[chosen]
+    foreign = sorted(modules_of(kind) - allowed)
+    if foreign:
+        raise WrongValue(
+            f"--{option} {chosen}: expected a {name} of this plugin or of the --user-dir, or one of "
+            f"fairseq's that a checkpoint may name, not one of {foreign[0]}"
+        )
+    options = {**checked_options(declared_options(kind), values), "_name": chosen}
+    if isinstance(section, dict):
+        return options
+    if getattr(kind, "__dataclass", None) is None:
+        return argparse.Namespace(**{**options, option: chosen})
+    return {name: options[name] for name in ("_name", *declared_options(kind)) if name in options}
+
+
+def _numbers(shared: Any, values: Dict[str, Any]) -> Dict[str, Any]:
+    return {
+        field.name: values[field.name]
+        for field in dataclasses.fields(shared)
+        if type(values.get(field.name)) in (bool, int, float)
+    }

@@ -1,0 +1,136 @@
+"""Reading checkpoints: nothing that a file says runs, and only what ``checkpoint_rules`` allows is built."""
+
+import argparse
+import contextlib
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+import torch
+from fairseq import checkpoint_utils
+from fairseq.dataclass.utils import overwrite_args_by_name
+from omegaconf import OmegaConf
+
+from ctxmt_fairseq.checkpoint_rules import ALLOWED, SECTIONS, modules_of, reduced
+from ctxmt_fairseq.errors import BadInput, as_bad_input
+
+_load_ensemble = checkpoint_utils.load_model_ensemble_and_task
+# In training the command line has named classes too, and built them; then a checkpoint may name them.
+_of_training: ContextVar[FrozenSet[str]] = ContextVar(
+    "modules of the training's classes", default=frozenset()
+)
+
+
+def allow_checkpoint_globals() -> None:
+    """Let torch's safe loading accept what fairseq puts into checkpoints, and nothing else.
+
+    fairseq calls ``torch.load`` without ``weights_only``; torch 2.6 made safe loading the default and refuses
+    ``argparse.Namespace``, and the NumPy scalars that BLEU validation leaves in the metrics.
+    """
+    functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
+    names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
+    names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
+    for module in (
+        "numpy.core.multiarray",
+        "numpy._core.multiarray",
+    ):  # NumPy 1 and NumPy 2 write these names
+        names += [(function, f"{module}.{name}") for name, function in functions.items()]
+    torch.serialization.add_safe_globals(names)
+
+
+def peek(path: Path, mmap: bool = True) -> Any:
+    """What a file made by ``torch.save`` holds, with the tensors left on disk unless ``mmap`` is false.
+
+    Raises:
+        BadInput: the file is missing, truncated, or holds more than a checkpoint may.
+    """
+    if not path.is_file():
+        raise BadInput("no such checkpoint", path)
+    try:
+        return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
+    except Exception as error:  # torch raises many kinds for a damaged file
+        raise BadInput(f"expected a checkpoint: {_reason(error)}", path) from None
+
+
+def read(
+    path: Path,
+    allowed: FrozenSet[str] = ALLOWED,
+    sections: Iterable[str] = tuple(SECTIONS),
+    mmap: bool = True,
+) -> Dict[str, Any]:
+    """A checkpoint of fairseq-train, reduced to what may be built of it.
+
+    Args:
+        allowed, sections: see ``checkpoint_rules.reduced``.
+        mmap: leave the tensors on disk; not where they outlive the file.
+
+    Raises:
+        BadInput: as ``peek``, or it says something that is not allowed.
+    """
+    return reduced(peek(path, mmap), path, allowed, sections)
+
+
+def load_checkpoint_to_cpu(
+    path: Any, arg_overrides: Optional[Dict[str, Any]] = None, load_on_all_ranks: bool = False
+) -> Dict[str, Any]:
+    """In the place of fairseq's function, which upgrades what the file says before anybody can look at it."""
+    # fairseq copies over checkpoint_last.pt in place, while the optimizer's state may still be a map of it.
+    state = read(Path(path), ALLOWED | _of_training.get(), mmap=False)
+    return upgraded(state, Path(path), arg_overrides or {})
+
+
+def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
+    """A checkpoint that was read, as fairseq's loading wants it; ``overrides`` replaces options by name."""
+    cfg = OmegaConf.create(state["cfg"], flags={"allow_objects": True})
+    overwrite_args_by_name(cfg, overrides)
+    with naming(path):
+        return checkpoint_utils._upgrade_state_dict({**state, "cfg": cfg})
+
+
+def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List[Any], Any, Any]:
+    """fairseq's ``load_model_ensemble_and_task``.
+
+    Raises:
+        BadInput: a checkpoint that may not be built, or from which no model can be built.
+    """
+    with naming(*filenames):
+        return _load_ensemble(filenames, *args, **kwargs)
+
+
+@contextlib.contextmanager
+def restoring(trainer: Any) -> Iterator[None]:
+    """Training goes on from a checkpoint, which may name the classes that the command line named."""
+    parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
+    token = _of_training.set(modules_of(*(type(part) for part in parts)))
+    restore = trainer.load_checkpoint
+
+    def load_checkpoint(path: Any, *args: Any, **kwargs: Any) -> Any:
+        with naming(path):
+            return restore(path, *args, **kwargs)
+
+    trainer.load_checkpoint = load_checkpoint
+    try:
+        yield
+    finally:
+        trainer.load_checkpoint = restore
+        _of_training.reset(token)
+
+
+@contextlib.contextmanager
+def naming(*paths: Any) -> Iterator[None]:
+    """Whatever goes wrong with a checkpoint is said in one line, as ``BadInput``."""
+    try:
+        yield
+    except Exception as error:  # fairseq raises many kinds for parameters or options that do not fit
+        names = ", ".join(map(str, paths))
+        found = BadInput(f"expected a checkpoint that fits: {_reason(error)}", names)
+        raise as_bad_input(error) or found from error
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong first, short enough for a line."""
+    while error.__context__ is not None:
+        error = error.__context__
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) < 300 else f"{text[:300]}..."

@@ -1,0 +1,66 @@
+"""Checkpoints as fairseq-train writes them, of models that were not trained, and what a hostile one says."""
+
+import argparse
+import copy
+
+import torch
+from fairseq import options, tasks
+from fairseq.data import Dictionary
+from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+from fairseq.trainer import Trainer
+
+TINY = (
+    *("--encoder-embed-dim", "8", "--encoder-ffn-embed-dim", "8", "--encoder-layers", "1"),
+    *("--decoder-layers", "1", "--encoder-attention-heads", "2", "--decoder-attention-heads", "2"),
+)
+
+
+def data_folder(folder):
+    """A folder with the dictionaries of ten words in two languages."""
+    dictionary = Dictionary()
+    for word in "abcdefghij":
+        dictionary.add_symbol(word)
+    folder.mkdir(exist_ok=True)
+    for language in ("en", "fr"):
+        dictionary.save(str(folder / f"dict.{language}.txt"))
+    return folder
+
+
+def trained(folder, *arguments, arch="concat_transformer", task="document_window"):
+    """What fairseq-train would save: (state, parsed command line)."""
+    command = [str(data_folder(folder / "data")), "--source-lang", "en", "--target-lang", "fr"]
+    command += ["--arch", arch, "--task", task, "--cpu", "--optimizer", "adam", *TINY, *arguments]
+    args = options.parse_args_and_arch(options.get_training_parser(), input_args=command)
+    cfg = convert_namespace_to_omegaconf(args)
+    torch.manual_seed(1)
+    task = tasks.setup_task(cfg.task)
+    trainer = Trainer(cfg, task, task.build_model(cfg.model), task.build_criterion(cfg.criterion))
+    trainer._gathered_optim_state = None  # what trainer.consolidate_optimizer sets
+    state = copy.deepcopy(trainer.state_dict())
+    state["extra_state"]["train_iterator"] = {"epoch": 1, "iterations_in_epoch": 0}
+    return state, args
+
+
+def as_old(state, args):
+    """The same as old versions of fairseq saved it."""
+    return {**{name: value for name, value in state.items() if name != "cfg"}, "args": args}
+
+
+def save(path, state):
+    torch.save(state, path)
+    return path
+
+
+def section(state, name):
+    """The dictionary of a section's options, to be changed; of an old checkpoint all sections are one."""
+    values = state["cfg"][name] if state.get("args") is None else state["args"]
+    return vars(values) if isinstance(values, argparse.Namespace) else values
+
+
+def named(state, name, value):
+    """The checkpoint with another class in a section."""
+    options_of = section(state, name)
+    options_of[{"model": "arch"}.get(name, name)] = value
+    if state.get("args") is None:
+        options_of["_name"] = value
+    return state
