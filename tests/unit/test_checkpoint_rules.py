@@ -89,10 +89,10 @@ def test_the_payload_works(tmp_path):
 # ---- what may be named
 
 FOREIGN = [
-    ("fconv", "encoder_layers"), ("fconv_self_att_wp", "pretrained"),
-    ("lightconv", "decoder_kernel_size_list"), ("lstm", "adaptive_softmax_cutoff"), ("transformer_align", None), ("transformer_ulm", None),
-    ("transformer_from_pretrained_xlm", None), ("transformer_lm", "character_filters"),
-    ("wav2vec2", "conv_feature_layers"), ("no_such_model", None),
+    ("fconv", "encoder_layers"), ("fconv_self_att_wp", "pretrained"), ("lstm", "adaptive_softmax_cutoff"),
+    ("lightconv", "decoder_kernel_size_list"), ("transformer_lm", "character_filters"),
+    ("wav2vec2", "conv_feature_layers"), ("transformer_align", None), ("transformer_ulm", None),
+    ("transformer_from_pretrained_xlm", None), ("no_such_model", None),
 ]  # fmt: skip
 
 
@@ -145,9 +145,9 @@ def test_the_users_own_classes_may_be_named_but_not_what_they_borrow(state, tmp_
 EVALUATED = ["adaptive_softmax_cutoff", "encoder_xformers_att_config", "decoder_xformers_att_config"]
 TYPES = [
     ("encoder_layers", "2"), ("encoder_layers", 1.5), ("encoder_layers", [1]), ("encoder_layers", True),
-    ("dropout", float("nan")), ("dropout", "0.1"), ("activation_fn", "${oc.env:HOME}"),
-    ("activation_fn", "exec"), ("share_all_embeddings", "yes"), ("encoder_layers", {"a": 1}),
-    ("dropout", torch.zeros(1)), ("adaptive_softmax_cutoff", ["3"]), ("encoder_layers_to_keep", "0,1;2"), ("activation_fn", "x" * 10**6),
+    ("encoder_layers", {"a": 1}), ("encoder_layers_to_keep", "0,1;2"), ("adaptive_softmax_cutoff", ["3"]),
+    ("dropout", float("nan")), ("dropout", "0.1"), ("dropout", torch.zeros(1)), ("activation_fn", "exec"),
+    ("activation_fn", "${oc.env:HOME}"), ("activation_fn", "x" * 10**6), ("share_all_embeddings", "yes"),
 ]  # fmt: skip
 
 
