@@ -152,7 +152,7 @@ def reduced(
 
 def _sections(args: Dict[str, Any]) -> Dict[str, Any]:
     """The configuration of an old checkpoint, which holds the command line as it was parsed."""
-    args = dict(args)
+    args = {name: value for name, value in args.items() if name != "_name"}  # all classes' options are in it
     if isinstance(args.get("data"), list):
         args["data"] = args["data"][0] if args["data"] else None
     for side in ("source", "target"):

@@ -84,8 +84,20 @@ METADATA_DEFAULTS: Dict[str, Any] = {"metadata_fields": "all", "current_vector":
 
 
 def saved_options(task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
-    """The options in a checkpoint's task state."""
-    return dict((task_state or {}).get("context", {}))
+    """The options in a checkpoint's task state.
+
+    Raises:
+        BadInput: they are none, or one has another type than its default.
+    """
+    saved = (task_state or {}).get("context", {})
+    if not isinstance(saved, dict):
+        raise BadInput(f"the checkpoint's context options: expected a dictionary, found {saved!r:.60}")
+    defaults = {**DEFAULTS, **METADATA_DEFAULTS}
+    for name in saved.keys() & defaults.keys():
+        if type(saved[name]) is not type(defaults[name]):
+            kind = type(defaults[name]).__name__
+            raise BadInput(f"the checkpoint's {name}: expected {kind}, found {saved[name]!r:.60}")
+    return {name: value for name, value in saved.items() if name in defaults}
 
 
 def given(cfg: Any, state: Dict[str, Any], defaults: Dict[str, Any] = DEFAULTS) -> Dict[str, Any]:
