@@ -7,6 +7,7 @@ from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequ
 
 import torch
 from fairseq import utils
+from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.checkpoint_options import mapping
 from ctxmt_fairseq.checkpoint_rules import ALLOWED
@@ -98,24 +99,26 @@ def load_models(
     """
     files = [Path(path) for path in paths.split(os.pathsep)]
     states = [read(file, allowed, sections=("task", "model")) for file in files]
+    first = mapping(states[0]["cfg"]["task"], "task")
+    kind = TASK_REGISTRY[first["_name"]]
+    if not issubclass(kind, ContextTask):
+        raise BadInput(
+            "expected a checkpoint trained with one of the plugin's tasks (--task document_window)", files[0]
+        )
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
-    saved = saved_options(states[0].get("task_state"))
+    saved = saved_options(states[0].get("task_state"), kind.defaults)
     overrides: Dict[str, Any] = {**dict.fromkeys(saved), **(options or {})}
-    folder = Path((data or _saved_data(states[0])).split(os.pathsep)[0])
+    folder = Path((data or str(first.get("data") or "")).split(os.pathsep)[0])
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
     if data is not None:
         overrides["data"] = data
     models: List[torch.nn.Module] = []
-    task = None
+    task: Any = None
     for file, state in zip(files, states, strict=True):
         state = upgraded(state, file, overrides)
         loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
         models += loaded
-    if not isinstance(task, ContextTask):
-        raise BadInput(
-            "expected a checkpoint trained with one of the plugin's tasks (--task document_window)", files[0]
-        )
     for name, value in (options or {}).items():
         if value is not None and not hasattr(task.cfg, name):
             raise BadInput(f"--{name.replace('_', '-')}: the task of {files[0]} has no such option")
@@ -129,7 +132,3 @@ def load_models(
         Subwords.load(folder, task.cfg.source_lang),
         Subwords.load(folder, task.cfg.target_lang),
     )
-
-
-def _saved_data(state: Dict[str, Any]) -> str:
-    return str(mapping(state["cfg"]["task"], "task").get("data") or "")

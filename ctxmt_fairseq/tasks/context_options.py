@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional
 from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
+from ctxmt_fairseq.checkpoint_options import shown
 from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import KEEP
@@ -83,20 +84,22 @@ class ContextConfig(TranslationConfig):
 METADATA_DEFAULTS: Dict[str, Any] = {"metadata_fields": "all", "current_vector": "yes"}
 
 
-def saved_options(task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+def saved_options(task_state: Optional[Dict[str, Any]], defaults: Dict[str, Any]) -> Dict[str, Any]:
     """The options in a checkpoint's task state.
+
+    Args:
+        defaults: the options of the task.
 
     Raises:
         BadInput: they are none, or one has another type than its default.
     """
     saved = (task_state or {}).get("context", {})
     if not isinstance(saved, dict):
-        raise BadInput(f"the checkpoint's context options: expected a dictionary, found {saved!r:.60}")
-    defaults = {**DEFAULTS, **METADATA_DEFAULTS}
+        raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
     for name in saved.keys() & defaults.keys():
         if type(saved[name]) is not type(defaults[name]):
             kind = type(defaults[name]).__name__
-            raise BadInput(f"the checkpoint's {name}: expected {kind}, found {saved[name]!r:.60}")
+            raise BadInput(f"the checkpoint's {name}: expected {kind}, found {shown(saved[name])}")
     return {name: value for name, value in saved.items() if name in defaults}
 
 

@@ -104,7 +104,7 @@ class ContextTask(TranslationTask):
         Raises:
             BadInput: the members of an ensemble disagree, and the command line does not decide.
         """
-        saved = context_options.saved_options(state_dict)
+        saved = context_options.saved_options(state_dict, self.defaults)
         for name, value in saved.items():
             known = self.saved_options.get(name, value)
             if known != value and getattr(self.cfg, name, None) is None:
