@@ -105,6 +105,10 @@ class WindowBuilder:
         options: sizes and selection.
         seed: of the random choices (sampled sizes, random context).
 
+    Attributes:
+        variants: None, or blocks of documents that are variants of one: they get the same random context, of
+            another block.
+
     Raises:
         BadInput: random context asked for, but there is only one document to draw from; the reference asked
             for, but no source context whose place it could take.
@@ -114,6 +118,7 @@ class WindowBuilder:
         self.documents = documents
         self.options = options
         self.seed = seed
+        self.variants: Optional[Documents] = None
         shuffled = options.context_selection == "shuffled"
         self.shuffled = ShuffledContexts(documents, options, seed) if shuffled else None
         if options.context_selection == "random" and options.reach and len(documents) < 2:
@@ -184,7 +189,9 @@ class WindowBuilder:
             offsets: what the sentence stands for, as a distance: one number gives (n,), (d, 1) gives (d, n).
             epoch: of the random choice.
         """
-        start, end = self.documents.bounds(indices)
+        start, end = (self.documents if self.variants is None else self.variants).bounds(indices)
+        if self.variants is not None:
+            indices = start
         own = end - start
         others = (self.documents.sentences - own).astype(np.uint64)
         draws = randomness.bits(randomness.RANDOM_CONTEXT, self.seed, epoch, indices, offsets + 1000)

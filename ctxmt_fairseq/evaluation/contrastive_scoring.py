@@ -75,9 +75,14 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     """One document per candidate: previous sentences, current, following ones.
 
     Raises:
-        BadInput: shuffled context, which would compare an example's candidates after different contexts.
+        BadInput: shuffled context, which would compare an example's candidates after different contexts; or
+            random context of a single example.
     """
-    if loaded.task.context_options().context_selection == "shuffled":
+    options = loaded.task.context_options()
+    draws = options.context_selection == "random" and (options.reach or loaded.reads_metadata)
+    if draws and len(examples) < 2:
+        raise BadInput("--context-selection random: expected at least two examples to draw from")
+    if options.context_selection == "shuffled":
         raise BadInput(
             "--context-selection shuffled: expected translation; a set's candidates share a context"
         )
@@ -113,6 +118,9 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
         training=False,
         contexts=loaded.contexts_of(texts, metadata),
     )
+    per_example = [len(example.candidates) for example in examples]
+    starts = np.cumsum([0, *per_example[:-1]])
+    dataset.builder.variants = Documents.from_lengths(np.add.reduceat(lengths, starts).tolist())
     dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens what is too long
     return dataset
 

@@ -169,7 +169,32 @@ def test_what_candidates_have_in_common_is_computed_once():
     assert sorted(found[0] for found in prefixes.values()) == list(range(len(prefixes)))
 
 
-def test_candidates_of_an_example_must_share_their_context():
+def test_candidates_of_an_example_share_their_random_context():
+    """Else the accuracy would be that of candidates after different contexts. It is another example's."""
+    loaded = loaded_models(source_context=2, target_context=1, context_selection="random")
+    words = iter(f"{a} {b}" for a in WORDS for b in WORDS)
+    made = [  # no sentence occurs twice
+        example(
+            [next(words), next(words)],
+            next(words),
+            [([f"{a} h h", f"{a} h"], f"{a} g{' g' * n}") for n in range(3)],
+        )
+        for a in WORDS[:6]
+    ]
+    drawn = set()
+    for one, row in zip(made, visible_windows(loaded, made), strict=True):
+        assert len({source for source, _ in row}) == 1 and len({target for _, target in row}) == 3
+        separator = loaded.task.target_dictionary.index(SEPARATOR)
+        assert len({target[: target.index(separator)] for _, target in row}) == 1
+        text = loaded.task.source_dictionary.string(torch.tensor(row[0][0][0])).split(f" {SEPARATOR} ")
+        assert text[-1] == one.source and not {*one.source_before, one.source} & {*text[:-1]}
+        drawn.add(tuple(text[:-1]))
+    assert len(drawn) == len(made)
+    with pytest.raises(BadInput, match="--context-selection random: expected at least two examples"):
+        score_candidates(loaded, made[:1])
+
+
+def test_contexts_of_a_contrastive_set_are_not_shuffled():
     loaded = loaded_models(source_context=1, context_selection="shuffled")
     with pytest.raises(BadInput, match="--context-selection shuffled"):
         score_candidates(loaded, examples())
