@@ -12,6 +12,8 @@ from ctxmt_fairseq.cli.commands import add_commands
 KINDS = {
     "opensubtitles": "subtitles from OPUS, documents without holes and pauses",
     "opus": "other corpora from OPUS (Europarl, News-Commentary, TED2020, Books, ...)",
+    "ted": "talks of IWSLT: training text and test sets",
+    "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
 }
 
 

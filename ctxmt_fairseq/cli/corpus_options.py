@@ -1,17 +1,24 @@
 """What the kinds of corpora share: options, the way to the files, and what is printed at the end."""
 
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Iterable, Mapping, Optional
 
 
 def add_corpus_options(parser: Any) -> None:
-    """Languages, output, workers, and what happens to broken files."""
-    from ctxmt_fairseq.cli.option_types import language, name, workers
+    """Languages and output."""
+    from ctxmt_fairseq.cli.option_types import language, name
 
     parser.add_argument("--source-lang", type=language, required=True, metavar="LANG")
     parser.add_argument("--target-lang", type=language, required=True, metavar="LANG")
-    parser.add_argument(
-        "--out", type=name, required=True, metavar="PREFIX", help="what the corpus' files begin with"
-    )
+    parser.add_argument("--out", type=name, required=True, metavar="PREFIX", help="of the corpus' files")
+
+
+def add_opus_options(parser: Any) -> None:
+    """Where OPUS' files are, who reads them, and what happens to broken ones."""
+    from ctxmt_fairseq.cli.option_types import workers
+
+    parser.add_argument("--alignment", required=True, metavar="FILE", help="OPUS' alignment, .gz or not")
+    parser.add_argument("--xml", required=True, action="append", nargs="+", metavar="FOLDER|ZIP",
+                        help="the documents of both languages")  # fmt: skip
     parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="of a dask.distributed scheduler, for many machines"
@@ -21,11 +28,11 @@ def add_corpus_options(parser: Any) -> None:
     )
 
 
-def add_opus_options(parser: Any) -> None:
-    """Where OPUS' files are."""
-    parser.add_argument("--alignment", required=True, metavar="FILE", help="OPUS' alignment, .gz or not")
-    parser.add_argument("--xml", required=True, action="append", nargs="+", metavar="FOLDER|ZIP",
-                        help="the documents of both languages")  # fmt: skip
+def add_side_options(parser: Any) -> None:
+    """Files of either side."""
+    parser.add_argument("--source", required=True, nargs="+", metavar="FILE", help="files of the source side")
+    parser.add_argument("--target", required=True, nargs="+", metavar="FILE",
+                        help="files of the target side, in the same order")  # fmt: skip
 
 
 def settings(args: Any) -> Dict[str, Any]:
@@ -44,11 +51,8 @@ def write_opus(args: Any, kind: str, how: Mapping[str, Any], held_out: Any = Non
         how: arguments of ``corpora.opus.Opus``.
         held_out: ``corpora.films.HeldOut``, if documents go to several corpora.
     """
-    from tqdm import tqdm
-
     from ctxmt_fairseq.corpora.assembly.breakage import skipping
     from ctxmt_fairseq.corpora.assembly.workers import in_order
-    from ctxmt_fairseq.corpora.assembly.writer import write_corpus
     from ctxmt_fairseq.corpora.opus import Opus, links_of
     from ctxmt_fairseq.corpora.raw.archives import Archives
     from ctxmt_fairseq.corpora.raw.opus_links import read_links
@@ -58,13 +62,50 @@ def write_opus(args: Any, kind: str, how: Mapping[str, Any], held_out: Any = Non
     opus = Opus(archives, args.source_lang, args.target_lang, **how)
     work = skipping(opus.part, links_of) if args.skip_broken else opus.part
     items = read_links(args.alignment, args.source_lang, args.target_lang)
-    parts = tqdm(in_order(work, items, args.workers, args.dask), unit=" documents", disable=None)
-    description = {"kind": kind, "unit": "links", "settings": settings(args)}
-    languages = [args.source_lang, args.target_lang]
-    if held_out is None:
-        record = write_corpus(parts, [args.out], languages, description)
-    else:
-        record = write_corpus(parts, [args.out, *held_out.prefixes], languages, description, held_out)
+    parts = in_order(work, items, args.workers, args.dask)
+    write_parts(args, kind, "links", parts, held_out)
+
+
+def write_sides(args: Any, kind: str, target_kind: str = "ref", by: Optional[str] = None) -> None:
+    """Make a corpus of files that hold the same documents on both sides.
+
+    Args:
+        target_kind, by: which translation, see ``corpora.aligned_documents.read_side``.
+
+    Raises:
+        BadInput: not as many files on both sides.
+    """
+    from ctxmt_fairseq.corpora.aligned_documents import pair_documents, read_side
+    from ctxmt_fairseq.errors import BadInput
+
+    if len(args.source) != len(args.target):
+        raise BadInput(f"--target: expected {len(args.source)} files as --source, found {len(args.target)}")
+    parts = (
+        pair_documents(read_side(source, "src"), read_side(target, target_kind, by))
+        for source, target in zip(args.source, args.target, strict=True)
+    )
+    write_parts(args, kind, "lines", parts)
+
+
+def write_parts(args: Any, kind: str, unit: str, parts: Iterable[Any], held_out: Any = None) -> None:
+    """Write a corpus and print its counts.
+
+    Args:
+        unit: of the input, in words.
+        parts: see ``write_corpus``.
+        held_out: ``corpora.films.HeldOut``, if documents go to several corpora.
+    """
+    from tqdm import tqdm
+
+    from ctxmt_fairseq.corpora.assembly.writer import write_corpus
+
+    record = write_corpus(
+        tqdm(parts, unit=" documents", disable=None),
+        [args.out, *(held_out.prefixes if held_out else ())],
+        [args.source_lang, args.target_lang],
+        {"kind": kind, "unit": unit, "settings": settings(args)},
+        held_out,
+    )
     print_counts(record)
 
 

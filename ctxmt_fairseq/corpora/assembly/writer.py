@@ -44,7 +44,7 @@ def write_corpus(
     prefixes: Sequence[str],
     languages: Sequence[str],
     description: Dict[str, Any],
-    route: Route = lambda document: 0,
+    route: Optional[Route] = None,
 ) -> Dict[str, Any]:
     """Write PREFIX.SRC, PREFIX.TGT, PREFIX.docids and PREFIX.counts.json; PREFIX.current where a line is
     context only, PREFIX.meta.jsonl where one has metadata.
@@ -73,7 +73,7 @@ def write_corpus(
         for part in parts:
             account.add(part.account)
             for pair in part.pairs:
-                corpora[route(pair.document)].write(pair)
+                corpora[route(pair.document) if route else 0].write(pair)
         if not account.balanced or account.kept != sum(corpus.sentences for corpus in corpora):
             raise RuntimeError(f"the account does not add up: {account.as_dict()}")
         if not account.kept:

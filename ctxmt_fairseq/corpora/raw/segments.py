@@ -21,6 +21,7 @@ class Segments(NamedTuple):
     """One side of a document.
 
     Attributes:
+        collection: the id of the set that it belongs to (``setid``), "" if there is none.
         document: its id.
         kind: ``src``, ``ref`` or ``hyp``.
         by: who translated it (``translator``, ``system``, ``sysid``), or None.
@@ -28,6 +29,7 @@ class Segments(NamedTuple):
         texts: id of each segment -> its text, in their order.
     """
 
+    collection: str
     document: str
     kind: str
     by: Optional[str]
@@ -105,4 +107,4 @@ class _Scanner:
         if not name:
             raise self._error("expected a document with an id (docid=, id=)", place)
         by = who.get("translator") or who.get("system") or who.get("sysid")
-        return Segments(name, kind, by, document, {})
+        return Segments(who.get("setid", ""), name, kind, by, document, {})

@@ -1,0 +1,86 @@
+"""Two files of plain text, line by line, and where their documents end."""
+
+import itertools
+from pathlib import Path
+from typing import Iterable, Iterator, NamedTuple, Optional, Tuple, Union
+
+from ctxmt_fairseq.corpora.assembly.document_builder import DocumentBuilder
+from ctxmt_fairseq.corpora.assembly.pairs import Account, Part
+from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.errors import BadInput
+
+PathLike = Union[str, Path]
+CANARY = "canary"  # the domain of WMT24's line that is to be kept out of training text
+
+
+class Line(NamedTuple):
+    """A line of both sides.
+
+    Attributes:
+        document: its id; None for a line that belongs to none.
+    """
+
+    source: str
+    target: str
+    document: Optional[str]
+
+
+def documents_by_blank_lines(source: PathLike, target: PathLike) -> Iterator[Part]:
+    """News-Commentary, Europarl v10: a line that is blank on both sides ends a document; documents are
+    numbered.
+
+    Raises:
+        BadInput: files that cannot be read, or of different lengths.
+    """
+
+    def lines() -> Iterator[Line]:
+        number, inside = 0, False
+        for first, second in _together(source, target):
+            blank = not (first.strip() or second.strip())
+            number += not blank and not inside
+            inside = not blank
+            yield Line(first, second, None if blank else str(number))
+
+    return _documents(lines(), "blank lines between documents", keep_empty=False)
+
+
+def documents_by_names(source: PathLike, target: PathLike, names: PathLike) -> Iterator[Part]:
+    """WMT24's plain text: ``names`` has the domain, a tab and the document's id of every line.
+
+    Its canary, a line that must not get into training text, is left out; all other lines are kept.
+
+    Raises:
+        BadInput: files that cannot be read, or of different lengths; a name that is not of this form.
+    """
+
+    def lines() -> Iterator[Line]:
+        named = itertools.zip_longest(_together(source, target), iterate_lines(names))
+        for number, (pair, name) in enumerate(named, 1):
+            if pair is None or name is None:
+                raise BadInput(f"expected as many lines as {source}", names)
+            domain, tab, document = name.partition("\t")
+            if not (domain.strip() and tab and document.strip()):
+                raise BadInput(f"expected a domain, a tab and a document's id, found {name!r}", names, number)
+            yield Line(pair[0], pair[1], None if domain == CANARY else document.strip())
+
+    return _documents(lines(), CANARY, keep_empty=True)
+
+
+def _together(source: PathLike, target: PathLike) -> Iterator[Tuple[str, str]]:
+    for number, pair in enumerate(itertools.zip_longest(iterate_lines(source), iterate_lines(target)), 1):
+        if None in pair:
+            shorter, longer = (source, target) if pair[0] is None else (target, source)
+            raise BadInput(f"expected as many lines as {longer}, found {number - 1}", shorter)
+        yield pair
+
+
+def _documents(lines: Iterable[Line], between: str, keep_empty: bool) -> Iterator[Part]:
+    """A part per document; lines that belong to none are left out as ``between``."""
+    for name, group in itertools.groupby(lines, key=lambda line: line.document):
+        builder = DocumentBuilder(name or "", Account(), keep_empty)
+        for line in group:
+            if name is None:
+                builder.leave_out(between)
+            else:
+                builder.add(line.source, line.target)
+        yield builder.part()
