@@ -57,15 +57,18 @@ class ConcatTransformerEncoder(ContextEncoder):
             return super().forward(*stock_inputs)
         if positions.kind == "flag":
             if current_span is None:
-                raise ValueError("--segment-positions flag needs current_span in net_input")
+                raise BadInput(
+                    "--segment-positions flag: expected --task document_window, for current_span in net_input"
+                )
             with positions.given(current_span):
                 return super().forward(*stock_inputs)
         if positions.is_context is None:
             ours = for_decoder = average_sentence_length(src_tokens, positions.separator, self.padding_idx)
         else:
             if current_segment is None or target_context_sizes is None:
-                raise ValueError(
-                    "--segment-types context needs current_segment and target_context_sizes in net_input"
+                raise BadInput(
+                    "--segment-types context: expected --task document_window, for current_segment and "
+                    "target_context_sizes in net_input"
                 )
             ours, for_decoder = current_segment, target_context_sizes
         with positions.given(ours):

@@ -1,6 +1,6 @@
 """Position embeddings that tell which sentence of its window a token belongs to.
 
-Source: focused concatenation (Lupo et al. 2022), sections 3.2 and 4.6.2; the flag for context is the
+Source: focused concatenation (Lupo et al. 2022), sections 3.2 and 4.6.2; the kind ``flag`` is that of the
 concatenation baseline of Voita et al. (2018).
 """
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from ctxmt_fairseq.errors import BadInput
 from tests.unit.concat_models import (
     ALL,
     EOS,
@@ -133,7 +134,7 @@ def test_the_flag_leaves_the_decoder_as_it_is():
     assert model.context_inputs == ("current_span",)
     ours, stock = (sum(p.numel() for p in m.parameters()) for m in (model, make()))
     assert ours - stock == 3 * 128 and not [name for name in model.decoder.state_dict() if "segment" in name]
-    with pytest.raises(ValueError, match="current_span"):
+    with pytest.raises(BadInput, match="^--segment-positions flag: expected --task document_window"):
         model(NET_INPUT["src_tokens"], NET_INPUT["src_lengths"], NET_INPUT["prev_output_tokens"])
 
 

@@ -93,7 +93,7 @@ def test_missing_inputs_and_symbols_are_refused():
     model = make(segment_positions="learned", segment_types="context")
     assert model.context_inputs == ("current_segment", "target_context_sizes")
     assert make().context_inputs == ()
-    with pytest.raises(ValueError, match="current_segment"):
+    with pytest.raises(BadInput, match="--task document_window, for current_segment"):
         model(NET_INPUT["src_tokens"], NET_INPUT["src_lengths"], NET_INPUT["prev_output_tokens"])
 
 
