@@ -10,6 +10,7 @@ from fairseq.data import LanguagePairDataset
 
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.current_sentence import Hypothesis
 from ctxmt_fairseq.generation.running_document import RunningDocuments
@@ -75,6 +76,8 @@ class InteractiveDocument:
             raise BadInput(
                 "--context-selection reference: expected references, which a dialogue does not have"
             )
+        dictionary = self.task.src_dict  # a separator that was typed is no end of a sentence
+        source = source.masked_fill(source == dictionary.index(SEPARATOR), dictionary.unk())
         self.sources.append(source)
         line = len(self.sources) - 1
         nothing = torch.empty(0, dtype=torch.long)

@@ -4,8 +4,10 @@ import dataclasses
 import json
 import shutil
 from argparse import Namespace
+from unittest.mock import MagicMock
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,8 +20,10 @@ from ctxmt_fairseq.corpora.text_steps import Lowercase, TextStep, TextSteps, ste
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.interactive import SteppedTokenizer
+from ctxmt_fairseq.generation import interactive
+from ctxmt_fairseq.generation.interactive import InteractiveDocument, SteppedTokenizer
 from tests.unit.test_preprocess import contents, read_back, write
+from tests.unit.window_datasets import VOCABULARY
 
 LOWERCASE = [{"step": "lowercase"}]
 SOURCE = ["The Cat is asleep .", "THE DOG barks at the cat .", "Paul IS asleep ."]
@@ -212,6 +216,17 @@ def test_fairseq_s_commands_read_and_write_through_the_steps(monkeypatch, tmp_pa
     own = Namespace(encode=lambda text: f"[{text}]", decode=lambda text: text.strip("[]"))
     tokenizer = SteppedTokenizer(cfg, own)
     assert tokenizer.encode("The Cat.") == "[the cat .]" and tokenizer.decode("[le chat .]") == "le chat."
+
+
+def test_a_separator_that_was_typed_ends_no_sentence(monkeypatch):
+    separator, word = VOCABULARY.index(SEPARATOR), 20
+    documents = MagicMock()
+    monkeypatch.setattr(interactive, "RunningDocuments", documents)
+    source = torch.tensor([[word, separator, word, VOCABULARY.eos()]])
+    document = InteractiveDocument(MagicMock(src_dict=VOCABULARY))
+    document.translate(None, [], {"net_input": {"src_tokens": source}})
+    (read,) = documents.call_args.args[1]
+    assert read.tolist() == [word, VOCABULARY.unk(), word, VOCABULARY.eos()]
 
 
 def test_score_follows_the_data_folder(tmp_path, capsys):
