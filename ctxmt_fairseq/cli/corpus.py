@@ -13,6 +13,8 @@ KINDS = {
     "opensubtitles": "subtitles from OPUS, documents without holes and pauses",
     "opus": "other corpora from OPUS (Europarl, News-Commentary, TED2020, Books, ...)",
     "ted": "talks of IWSLT: training text and test sets",
+    "europarl": "Europarl's text with its tags for chapters and speakers",
+    "voita": "the corpora that Voita et al. released",
     "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
 }
 

@@ -14,11 +14,16 @@ def add_corpus_options(parser: Any) -> None:
 
 def add_opus_options(parser: Any) -> None:
     """Where OPUS' files are, who reads them, and what happens to broken ones."""
-    from ctxmt_fairseq.cli.option_types import workers
-
     parser.add_argument("--alignment", required=True, metavar="FILE", help="OPUS' alignment, .gz or not")
     parser.add_argument("--xml", required=True, action="append", nargs="+", metavar="FOLDER|ZIP",
                         help="the documents of both languages")  # fmt: skip
+    add_worker_options(parser)
+
+
+def add_worker_options(parser: Any) -> None:
+    """Who reads the files, and what happens to broken ones."""
+    from ctxmt_fairseq.cli.option_types import workers
+
     parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="of a dask.distributed scheduler, for many machines"
@@ -51,8 +56,6 @@ def write_opus(args: Any, kind: str, how: Mapping[str, Any], held_out: Any = Non
         how: arguments of ``corpora.opus.Opus``.
         held_out: ``corpora.films.HeldOut``, if documents go to several corpora.
     """
-    from ctxmt_fairseq.corpora.assembly.breakage import skipping
-    from ctxmt_fairseq.corpora.assembly.workers import in_order
     from ctxmt_fairseq.corpora.opus import Opus, links_of
     from ctxmt_fairseq.corpora.raw.archives import Archives
     from ctxmt_fairseq.corpora.raw.opus_links import read_links
@@ -60,10 +63,21 @@ def write_opus(args: Any, kind: str, how: Mapping[str, Any], held_out: Any = Non
     archives = tuple(path for paths in args.xml for path in paths)
     Archives(archives)  # a wrong name is said at once
     opus = Opus(archives, args.source_lang, args.target_lang, **how)
-    work = skipping(opus.part, links_of) if args.skip_broken else opus.part
     items = read_links(args.alignment, args.source_lang, args.target_lang)
-    parts = in_order(work, items, args.workers, args.dask)
-    write_parts(args, kind, "links", parts, held_out)
+    write_parts(args, kind, "links", file_wise(args, opus.part, links_of, items), held_out)
+
+
+def file_wise(args: Any, work: Any, units: Any, items: Iterable[Any]) -> Iterable[Any]:
+    """Parts from files, by the workers that were asked for.
+
+    Args:
+        work: from an item to its part.
+        units: how many units of the input an item has, if it turns out to be broken.
+    """
+    from ctxmt_fairseq.corpora.assembly.breakage import skipping
+    from ctxmt_fairseq.corpora.assembly.workers import in_order
+
+    return in_order(skipping(work, units) if args.skip_broken else work, items, args.workers, args.dask)
 
 
 def write_sides(args: Any, kind: str, target_kind: str = "ref", by: Optional[str] = None) -> None:

@@ -2,11 +2,11 @@
 
 import itertools
 from pathlib import Path
-from typing import Iterable, Iterator, NamedTuple, Optional, Tuple, Union
+from typing import Iterable, Iterator, NamedTuple, Optional, Union
 
 from ctxmt_fairseq.corpora.assembly.document_builder import DocumentBuilder
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Part
-from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.corpora.raw.line_files import lines_together
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
@@ -35,7 +35,7 @@ def documents_by_blank_lines(source: PathLike, target: PathLike) -> Iterator[Par
 
     def lines() -> Iterator[Line]:
         number, inside = 0, False
-        for first, second in _together(source, target):
+        for first, second in lines_together(source, target):
             blank = not (first.strip() or second.strip())
             number += not blank and not inside
             inside = not blank
@@ -54,24 +54,13 @@ def documents_by_names(source: PathLike, target: PathLike, names: PathLike) -> I
     """
 
     def lines() -> Iterator[Line]:
-        named = itertools.zip_longest(_together(source, target), iterate_lines(names))
-        for number, (pair, name) in enumerate(named, 1):
-            if pair is None or name is None:
-                raise BadInput(f"expected as many lines as {source}", names)
+        for number, (first, second, name) in enumerate(lines_together(source, target, names), 1):
             domain, tab, document = name.partition("\t")
             if not (domain.strip() and tab and document.strip()):
                 raise BadInput(f"expected a domain, a tab and a document's id, found {name!r}", names, number)
-            yield Line(pair[0], pair[1], None if domain == CANARY else document.strip())
+            yield Line(first, second, None if domain == CANARY else document.strip())
 
     return _documents(lines(), CANARY, keep_empty=True)
-
-
-def _together(source: PathLike, target: PathLike) -> Iterator[Tuple[str, str]]:
-    for number, pair in enumerate(itertools.zip_longest(iterate_lines(source), iterate_lines(target)), 1):
-        if None in pair:
-            shorter, longer = (source, target) if pair[0] is None else (target, source)
-            raise BadInput(f"expected as many lines as {longer}, found {number - 1}", shorter)
-        yield pair
 
 
 def _documents(lines: Iterable[Line], between: str, keep_empty: bool) -> Iterator[Part]:
