@@ -15,7 +15,8 @@ usage() {
     cat << END
 Usage: evaluate.sh DATA RUN TEXT [SUITE...] [OPTIONS] [-- OPTIONS OF ctxmt translate]
 RUN is train.sh's OUT, DATA its data folder, TEXT the prefix of the test text (TEXT.SRC, TEXT.TGT, TEXT.docids and, where
-lines serve as context only, TEXT.current; for models that read metadata, TEXT.meta.jsonl), each SUITE a contrastive set.
+lines serve as context only, TEXT.current; for models that read metadata, TEXT.meta.jsonl or TEXT.meta.FIELD), each SUITE
+a contrastive set.
 All results: OUT/results.json, and a table.
   --out DIR             (default: $OUT)
   --average N           checkpoints nearest the best to average, 1: the best alone (default: $AVERAGE)
@@ -54,15 +55,19 @@ translate() {
         --beam "$BEAM" --max-len-a "$MAX_LEN_A" --max-len-b "$MAX_LEN_B" "${device[@]}" "$@"
 }
 
-# task MODEL: the name of its task.
-task() {
-    python - "$1" << 'END'
+# reads_metadata MODEL TEXT: "yes" if the model reads metadata and TEXT has some.
+reads_metadata() {
+    [[ -n "$(compgen -G "$2.meta.*")" ]] || return 0
+    python - "$@" << 'END'
 import sys
 from pathlib import Path
 
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.fairseq_fixes import peek
 
-print(peek(Path(sys.argv[1]))["cfg"]["task"]["_name"])
+reads = peek(Path(sys.argv[1]))["cfg"]["task"]["_name"] == "metadata_context"
+if reads and MetadataFiles.beside(sys.argv[2]):
+    print("yes")
 END
 }
 
@@ -132,7 +137,7 @@ evaluate_on() {
     local text="$1" result="$2/$3" reference="$1.$TARGET_LANG" marks="$1.current"
     shift 3
     [[ "$KEEP_SENTENCE" == trained ]] || set -- --keep-sentence "$KEEP_SENTENCE" "$@"
-    [[ "$TASK" != metadata_context ]] || set -- --contexts "$text.meta.jsonl" "$@"
+    [[ "$WITH_METADATA" != *$'\n'"$text"$'\n'* ]] || set -- --contexts "$text" "$@"
     translate "$model" "$text" "$result.hyp" ${GIVEN[@]+"${GIVEN[@]}"} ${OVERRIDES[@]+"${OVERRIDES[@]}"} "$@" \
         ${EXTRA[@]+"${EXTRA[@]}"}
     if [[ "$KEEP_SENTENCE" == first ]]; then
@@ -191,8 +196,11 @@ if [[ "$WINDOW" != trained ]]; then
     window_options "$model"
     tag=".w$WINDOW"
 fi
-TASK=""
-[[ ! -f "$text.meta.jsonl" ]] || TASK="$(task "$model")"
+WITH_METADATA=$'\n' # a line for each text whose metadata the model reads
+for prefix in "$text" ${DEV:+"$DEV"}; do
+    reads="$(reads_metadata "$model" "$prefix")" # on its own, so that its failure is one
+    [[ "$reads" != yes ]] || WITH_METADATA+="$prefix"$'\n'
+done
 for decoding in $DECODING; do
     n="$LENPEN" name="$decoding$tag"
     if [[ "$LENPEN" == opt ]]; then

@@ -1,6 +1,6 @@
 """Few-shot settings of one training set: its metadata with annotations kept on k examples per combination.
 
-The annotations are the chosen attributes, fields of PREFIX.meta.jsonl; the values that a line has for them
+The annotations are the chosen attributes, fields of PREFIX's metadata; the values that a line has for them
 are its combination. For every k of --counts a folder K below --out gets the metadata in which k lines of each
 combination (all, where there are fewer) keep them; setting.json, which says how many those are; and links to
 PREFIX's other files. So OUT/K/NAME is a prefix for ctxmt embed, and one data folder of ctxmt preprocess
@@ -23,7 +23,7 @@ from typing import List, Optional
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.option_types import name, seed
 
-    parser.add_argument("prefix", metavar="PREFIX", help="of PREFIX.meta.jsonl and the text beside it")
+    parser.add_argument("prefix", metavar="PREFIX", help="of a text and its metadata")
     parser.add_argument("--attributes", metavar="NAMES", required=True, help="fields, joined by commas")
     parser.add_argument(
         "--counts",

@@ -1,8 +1,8 @@
 """Turn text with document ids into a binarised data folder for fairseq's commands.
 
 A split is the files PREFIX.SRC and PREFIX.TGT (one sentence per line), PREFIX.docids (one document id per
-line) and, optionally, PREFIX.current (0: the line is only context) and PREFIX.meta.jsonl (one JSON object of
-strings per line).
+line) and, optionally, PREFIX.current (0: the line is only context) and metadata: PREFIX.meta.jsonl (one JSON
+object of strings per line) or files PREFIX.meta.FIELD (one value per line).
 
 Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train --valid text/valid \\
     --test text/test --vocab-size 8000 --out data-bin

@@ -4,11 +4,11 @@ The input is text with document ids (--docids), text with blank lines between do
 ({"source": ..., "document": ...}). With target context the model's own earlier translations are forced as the
 prefix of the next sentence; --target-context-from gives them instead (post-editing: a file, or '-' for
 corrections that arrive line by line on stdin: after each printed translation one line, empty to accept it).
-Models of the task metadata_context also read what is known of the sentences: --context, --contexts.
+Models of the task metadata_context also read what is known of the sentences: --metadata, --contexts.
 
 Examples:
   ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4
-  ctxmt translate mtcue.pt test.en --docids test.docids --context "Formal conversation"
+  ctxmt translate mtcue.pt test.en --docids test.docids --metadata "Formal conversation"
 """
 
 import argparse
@@ -30,10 +30,11 @@ def add_arguments(parser) -> None:
                         help="force the target context, or decode the whole target window")  # fmt: skip
     parser.add_argument("--target-context-from", metavar="FILE",
                         help="target context: one line per input line, or '-' (default: own)")  # fmt: skip
-    parser.add_argument("--context", metavar="TEXT", action="append",
+    parser.add_argument("--metadata", metavar="TEXT", action="append",
                         help="what is known of all sentences (may be given several times)")  # fmt: skip
-    parser.add_argument("--contexts", metavar="FILE",
-                        help="the same of each: one JSON object of strings per input line")  # fmt: skip
+    parser.add_argument("--contexts", metavar="FILE|PREFIX",
+                        help="the metadata of each: a file with one JSON object of strings per input line, "
+                        "or PREFIX of PREFIX.meta.jsonl and PREFIX.meta.FIELD")  # fmt: skip
     parser.add_argument(
         "--keep-sentence", choices=("current", "first"), help="sentence of the decoded window"
     )
@@ -70,16 +71,15 @@ def read_input(args):
 
 
 def read_metadata(args, documents):
-    """Text by field for every sentence, from --contexts and --context; None if neither is given."""
+    """Text by field for every sentence, from --contexts and --metadata; None if neither is given."""
     from ctxmt_fairseq.generation import input_documents
 
-    if not (args.context or args.contexts):
+    if not (args.metadata or args.contexts):
         return None
     records = [{} for _ in documents.sentences]
     if args.contexts:
-        lines = input_documents.read_metadata(args.contexts, documents.height)
-        records = [lines[line] for line in documents.output_lines]
-    prompts = {f"prompt {number}": text for number, text in enumerate(args.context or (), 1)}
+        records = input_documents.read_metadata(args.contexts, documents)
+    prompts = {f"prompt {number}": text for number, text in enumerate(args.metadata or (), 1)}
     return [{**record, **prompts} for record in records]
 
 
@@ -97,7 +97,7 @@ def run(args) -> None:
     metadata = read_metadata(args, documents)
     loaded = load_from_options(args)
     if metadata and not loaded.reads_metadata:
-        raise BadInput("--context, --contexts: expected a model of the task metadata_context")
+        raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")
     search = argparse.Namespace(**{name: getattr(args, name) for name in SEARCH})
     translator = DocumentTranslator(loaded, search, args.decoding, args.documents_at_once)
     selection = loaded.task.context_options().context_selection

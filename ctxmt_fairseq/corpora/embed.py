@@ -15,7 +15,6 @@ import numpy as np
 from tqdm import tqdm
 
 from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
-from ctxmt_fairseq.corpora.metadata_rows import rows_with_metadata
 from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
@@ -90,11 +89,10 @@ def survey(request: Request) -> Dict[str, Survey]:
         given: Counter = Counter()
         nothing: Counter = Counter()
         sentences = 0
-        rows = tqdm(rows_with_metadata(files), desc=f"check {split}", unit=" lines", disable=None)
-        for row, values in rows:
+        for row in tqdm(files.rows(), desc=f"check {split}", unit=" lines", disable=None):
             digest.update(digest_line(steps.surface(row.source)))
             sentences += 1
-            for field, value in values.items():
+            for field, value in row.metadata.items():
                 given[field] += 1
                 nothing[field] += metadata_text(field, value) is None
         expected, text = described[split], files.path(files.source_lang)
@@ -149,9 +147,9 @@ def texts_to_embed(
     files: TextFiles, fields: Sequence[str], sentences: bool, steps: TextSteps
 ) -> Iterator[List[Optional[str]]]:
     """For each sentence its own text (``TextSteps.surface``) and that of each field, None for nothing."""
-    for row, values in rows_with_metadata(files):
+    for row in files.rows():
         own = steps.surface(row.source) if sentences else None
-        yield [own, *(metadata_text(field, values.get(field, "")) for field in fields)]
+        yield [own, *(metadata_text(field, row.metadata.get(field, "")) for field in fields)]
 
 
 def existing(out: PathLike) -> Optional[StoreHeader]:

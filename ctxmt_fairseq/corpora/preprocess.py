@@ -8,6 +8,7 @@ compare counts, put the folder in its place.
 import contextlib
 import hashlib
 import itertools
+import json
 import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -164,8 +165,8 @@ def _stage(
     }
     if files.has("current"):
         columns["current"] = folder / corpus.name(split, "current")
-    if files.has("meta.jsonl"):
-        columns["meta"] = folder / corpus.name(split, "meta.jsonl")
+    if files.metadata:
+        columns["metadata"] = folder / corpus.name(split, "meta.jsonl")
     sentences, documents, context_only, previous = 0, 0, 0, None
     source_steps, target_steps = (steps[language] for language in corpus.languages)
     digest = hashlib.sha256()
@@ -178,7 +179,8 @@ def _stage(
             digest.update(digest_line(source_steps.surface(row.source)))
             row = replace(row, source=source_steps.apply(row.source), target=target_steps.apply(row.target))
             for column, output in outputs.items():
-                output.write(getattr(row, column) + "\n")
+                value = getattr(row, column)
+                output.write((json.dumps(value) if column == "metadata" else value) + "\n")
             sentences += 1
             documents += row.document != previous
             context_only += row.current == "0"

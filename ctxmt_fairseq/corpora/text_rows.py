@@ -1,12 +1,12 @@
 """The rows of a parallel text with document ids, read in one pass and checked line by line."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Iterator, Optional, Tuple
+from typing import Dict, Iterator, Optional, Tuple
 
 from ctxmt_fairseq.data.documents import iterate_ids, iterate_lines
-from ctxmt_fairseq.data.metadata_text import parse_metadata
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
 
@@ -14,19 +14,19 @@ from ctxmt_fairseq.errors import BadInput
 @dataclass(frozen=True)
 class Row:
     """One sentence pair: its line from 1, texts with single spaces, document id, ``current`` "0" or "1",
-    metadata as JSON."""
+    metadata by field."""
 
     line: int
     source: str
     target: str
     document: str
     current: Optional[str] = None
-    meta: Optional[str] = None
+    metadata: Dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TextFiles:
-    """The files of one split: PREFIX.SRC, PREFIX.TGT, PREFIX.docids and, if there, .current, .meta.jsonl.
+    """The files of one split: PREFIX.SRC, PREFIX.TGT, PREFIX.docids and, if there, .current; metadata.
 
     Args:
         blank_lines: there are no ids; a blank line on both sides ends a document.
@@ -44,10 +44,8 @@ class TextFiles:
 
     def __post_init__(self):
         ids = self.path("docids")
-        if self.blank_lines and any(self.path(name).exists() for name in ("docids", "current", "meta.jsonl")):
-            raise BadInput(
-                f"blank lines between documents exclude {ids.name}, .current and .meta.jsonl", self.prefix
-            )
+        if self.blank_lines and any(self.path(name).exists() for name in ("docids", "current")):
+            raise BadInput(f"blank lines between documents exclude {ids.name} and .current", self.prefix)
         if not self.blank_lines and not ids.is_file():
             raise BadInput(
                 "no such file; expected one document id per line (or --blank-lines, for text with a blank "
@@ -62,13 +60,21 @@ class TextFiles:
         """Whether the optional file is there."""
         return self.path(suffix).is_file()
 
+    @property
+    def metadata(self) -> MetadataFiles:
+        return MetadataFiles.beside(self.prefix)
+
     def rows(self) -> Iterator[Row]:
         """The rows in order; every check happens here.
 
         Raises:
             BadInput: names file, line and what was expected.
         """
-        return self._blank_line_rows() if self.blank_lines else self._id_rows()
+        rows = self._blank_line_rows() if self.blank_lines else self._id_rows()
+        if not self.metadata:
+            return rows
+        known = self.metadata.of_rows((row.line, row) for row in rows)
+        return (replace(row, metadata=values) for row, values in known)
 
     def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, Tuple[str, ...]]]:
         """Line number and one line of each file; all must be equally long."""
@@ -99,18 +105,16 @@ class TextFiles:
         return " ".join(line.split())
 
     def _id_rows(self) -> Iterator[Row]:
-        extra = [suffix for suffix in ("current", "meta.jsonl") if self.has(suffix)]
+        extra = ["current"] if self.has("current") else []
         for number, (source, target, document, *more) in self._aligned(
             self.source_lang, self.target_lang, "docids", *extra
         ):
-            options = dict(zip(extra, more, strict=True))
             yield Row(
                 number,
                 self._sentence(source, self.source_lang, number),
                 self._sentence(target, self.target_lang, number),
                 document,
-                self._current(options["current"], number) if "current" in options else None,
-                self._meta(options["meta.jsonl"], number) if "meta.jsonl" in options else None,
+                self._current(more[0], number) if more else None,
             )
 
     def _blank_line_rows(self) -> Iterator[Row]:
@@ -138,8 +142,4 @@ class TextFiles:
     def _current(self, line: str, number: int) -> str:
         if line.strip() not in ("0", "1"):
             raise BadInput(f"expected 0 or 1, found {line.strip()!r}", self.path("current"), number)
-        return line.strip()
-
-    def _meta(self, line: str, number: int) -> str:
-        parse_metadata(line, self.path("meta.jsonl"), number)
         return line.strip()

@@ -7,7 +7,7 @@ import numpy as np
 
 from ctxmt_fairseq.data.documents import Documents, PathLike, document_id, iterate_lines, read_sentences
 from ctxmt_fairseq.data.json_files import get, json_lines
-from ctxmt_fairseq.data.metadata_text import parse_metadata
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 
@@ -103,22 +103,18 @@ def read_json_lines(path: PathLike) -> InputDocuments:
     return _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool))
 
 
-def read_metadata(path: PathLike, height: int) -> List[Dict[str, str]]:
-    """One JSON object of strings per line of the input: text by field; a blank line is an empty object.
+def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:
+    """What is known of each sentence: text by field.
 
     Args:
-        height: the number of lines.
+        name: a file of JSON objects, or the prefix of a text whose metadata stand beside it.
 
     Raises:
-        BadInput: another number of lines, or a line that is no such object.
+        BadInput: see ``MetadataFiles``.
     """
-    records = [
-        parse_metadata(line, path, number) if line.strip() else {}
-        for number, line in enumerate(iterate_lines(path), 1)
-    ]
-    if len(records) != height:
-        raise BadInput(f"expected {height} lines as in the input, found {len(records)}", path)
-    return records
+    rows = ((line + 1, None) for line in range(documents.height))
+    lines = [values for _, values in MetadataFiles.named(name).of_rows(rows)]
+    return [lines[line] for line in documents.output_lines]
 
 
 def _aligned(sentences: List[str], documents: Documents, flags: np.ndarray) -> InputDocuments:

@@ -11,11 +11,11 @@ source "$here/../recipe.sh"
 usage() {
     cat << END
 Usage: few_shot.sh TRAIN VALID SET DATA RUNS OUT --attributes NAMES [OPTIONS] [-- OPTIONS OF fairseq-train]
-TRAIN and VALID are prefixes of annotated text (TRAIN.SRC, TRAIN.TGT, TRAIN.meta.jsonl), SET is what ctxmt control
+TRAIN and VALID are prefixes of annotated text (TRAIN.SRC, TRAIN.TGT and its metadata), SET is what ctxmt control
 attributes reads. DATA is the data folder of RUNS/MTCUE and RUNS/BASE-PM, from which training starts, and which are
 evaluated for K = 0. Every line is a document of its own: attributes are the only context. All results: OUT/SYSTEM-K.json,
 OUT/few-shot.png. A finished training is not repeated; the options of train.sh come from the environment (GPUS=4 ...).
-  --attributes NAMES   fields of TRAIN.meta.jsonl, joined by commas
+  --attributes NAMES   fields of the metadata, joined by commas
   --sentences FILE     JSON, attribute -> value -> the sentence for it, see ctxmt control few-shot (default: ${SENTENCES:-none})
   --counts K,K         examples per combination; 0, the paper's zero-shot; all (default: $COUNTS)
   --systems "NAME..."  MTCUE, TAGGING (default: $SYSTEMS)
@@ -33,11 +33,11 @@ unless_dry() {
 lines_as_documents() {
     local folder file
     folder="$(cd "$(dirname "$1")" && pwd -P)"
-    [[ -f "$1.meta.jsonl" ]] || die "$1.meta.jsonl: no such file; expected the annotated text's metadata"
+    [[ -n "$(compgen -G "$1.meta.*")" ]] || die "$1.meta.jsonl: no such file; expected the annotated text's metadata"
     for file in "$1".*; do
         [[ "$file" == "$1.docids" ]] || ln -sf "$folder/$(basename "$file")" "$out/text/$2.${file#"$1".}"
     done
-    awk '{ print NR }' "$1.meta.jsonl" > "$out/text/$2.docids"
+    awk '{ print NR }' "$1.$SOURCE_LANG" > "$out/text/$2.docids"
 }
 
 # The metadata of all settings, and a data folder that serves them all.
@@ -80,7 +80,7 @@ parse_options "attributes sentences counts systems encoder seed" "$@"
 ((${#ARGUMENTS[@]} == 6)) || die "expected TRAIN VALID SET DATA RUNS OUT; see --help"
 train="${ARGUMENTS[0]}" valid="${ARGUMENTS[1]}" set="${ARGUMENTS[2]}"
 data="${ARGUMENTS[3]}" runs="${ARGUMENTS[4]}" out="${ARGUMENTS[5]}"
-[[ -n "$ATTRIBUTES" ]] || die "--attributes: expected fields of $train.meta.jsonl"
+[[ -n "$ATTRIBUTES" ]] || die "--attributes: expected fields of the metadata of $train"
 for system in $SYSTEMS; do
     start "$system" > /dev/null
 done

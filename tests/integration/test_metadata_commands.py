@@ -71,11 +71,11 @@ def test_no_sentence_is_lost_and_the_store_is_what_translate_embeds(arch, model,
 
 def test_context_for_all_and_for_each_are_one(arch, model, corpus, tmp_path):
     text = (corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH, "--scores")
-    formal = run("ctxmt", "translate", model, *text, "--context", "Formal conversation").stdout
+    formal = run("ctxmt", "translate", model, *text, "--metadata", "Formal conversation").stdout
     lines = tmp_path / "contexts.jsonl"
     lines.write_text(43 * (json.dumps({"formality": "Formal conversation"}) + "\n"))
     assert run("ctxmt", "translate", model, *text, "--contexts", lines).stdout == formal
-    assert run("ctxmt", "translate", model, *text, "--context", "Informal chit-chat").stdout != formal
+    assert run("ctxmt", "translate", model, *text, "--metadata", "Informal chit-chat").stdout != formal
 
 
 def test_interactive(arch, data, model, corpus):
@@ -136,5 +136,5 @@ def test_what_does_not_fit_is_refused(data, contexts, corpus, tmp_path):
 def test_metadata_is_for_models_that_read_it(s2to2, corpus):
     model = s2to2 / "checkpoint_last.pt"
     text = (corpus / "test2.en", "--docids", corpus / "test2.docids")
-    assert "metadata_context" in refused("ctxmt", "translate", model, *text, "--context", "Formal")
+    assert "metadata_context" in refused("ctxmt", "translate", model, *text, "--metadata", "Formal")
     assert "--metadata-fields" in refused("ctxmt", "translate", model, *text, "--metadata-fields", "none")

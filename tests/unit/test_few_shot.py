@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.few_shot import (
     NEVER_KEPT,
@@ -73,7 +74,7 @@ def test_as_many_lines_of_every_combination_as_asked_for_or_there_are(tmp_path_f
     rows += [{"speaker": "a", "formality": "b"}]
     path = tmp_path_factory.mktemp("few") / "train.meta.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    annotations = read_annotations(path, NAMES, seed)
+    annotations = read_annotations(MetadataFiles.named(path), NAMES, seed)
     expected = Counter(combination_of(row, NAMES) for row in rows)
     expected.pop((None, None), None)
     assert annotations.sizes == expected
@@ -92,6 +93,7 @@ def test_files(tmp_path):
     rows = metadata()
     prefix = write_prefix(tmp_path / "corpus", rows, en="x\n" * 200, docids="1\n" * 200)
     settings = write_settings(prefix, NAMES, COUNTS, tmp_path / "out", seed=7)
+    rows = list(MetadataFiles.beside(prefix).lines())  # without blank values
     out = tmp_path / "out"
     assert sorted(path.name for path in out.iterdir()) == ["0", "1", "30", "5", "all"]
     sizes = Counter(filter(any, (combination_of(row, NAMES) for row in rows)))
@@ -116,7 +118,7 @@ def test_files(tmp_path):
         for suffix in ("en", "docids"):
             link = out / str(name) / f"train.{suffix}"
             assert link.is_symlink() and link.read_text() == Path(f"{prefix}.{suffix}").read_text()
-    assert (out / "all" / "train.meta.jsonl").read_bytes() == Path(f"{prefix}.meta.jsonl").read_bytes()
+    assert read(out, "all") == rows
     assert kept_lines(read(out, 0)) == set()
 
 
@@ -131,20 +133,18 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_another_draw(tmp_pat
     assert read(tmp_path / "a", 1) != read(tmp_path / "c", 1)
 
 
-def test_a_line_that_stays_keeps_its_bytes(tmp_path):
-    folder = tmp_path / "corpus"
-    write_prefix(folder, [])
-    lines = [
-        '{"genre":"Com\\u00e9die"  }',
-        "{}",
-        '{"speaker": "", "x": "1"}',
-        '{"speaker":"f"}',
-        '{"speaker":"f"}',
-    ]
-    (folder / "train.meta.jsonl").write_text("\n".join(lines) + "\n")
-    write_settings(str(folder / "train"), ["speaker"], [1], tmp_path / "out")
-    written = (tmp_path / "out" / "1" / "train.meta.jsonl").read_text().splitlines()
-    assert written[:3] == lines[:3] and sorted(written[3:]) == ['{"speaker":"f"}', "{}"]
+def test_metadata_in_files_of_their_own(tmp_path):
+    """The same settings as from one file of objects, and no file that the setting's would contradict."""
+    rows = metadata()
+    write_settings(write_prefix(tmp_path / "a", rows), NAMES, COUNTS, tmp_path / "objects")
+    prefix = write_prefix(tmp_path / "b", [{k: v for k, v in row.items() if k == "genre"} for row in rows])
+    for name in NAMES:
+        text = "".join(row.get(name, "") + "\n" for row in rows)
+        Path(f"{prefix}.meta.{name}").write_text(text, "utf-8")
+    write_settings(prefix, NAMES, COUNTS, tmp_path / "files")
+    for count in (0, 1, 5, 30, "all"):
+        assert read(tmp_path / "files", count) == read(tmp_path / "objects", count)
+        assert not list((tmp_path / "files" / str(count)).glob("*.meta.speaker"))
 
 
 def test_context_only_lines_keep_nothing(tmp_path):
@@ -153,7 +153,8 @@ def test_context_only_lines_keep_nothing(tmp_path):
     settings = write_settings(prefix, ["speaker"], [2, None], tmp_path / "out")
     assert [setting["kept"] for setting in settings] == [1, 1] and settings[0]["annotated"] == 4
     assert read(tmp_path / "out", "all") == [{}, {"speaker": "f"}, {}, {}, {"genre": "Drama"}]
-    ranks = read_annotations(f"{prefix}.meta.jsonl", ["speaker"], 1, f"{prefix}.current").ranks.tolist()
+    metadata = MetadataFiles.beside(prefix)
+    ranks = read_annotations(metadata, ["speaker"], 1, f"{prefix}.current").ranks.tolist()
     assert ranks == [NEVER_KEPT, 0, NEVER_KEPT, NEVER_KEPT, NOT_ANNOTATED]
 
 
@@ -204,17 +205,15 @@ def test_bad_input_is_refused_and_leaves_nothing(tmp_path):
     assert refusal(tmp_path, prefix, sentences=SENTENCES).startswith(
         f"{path}:2: expected a sentence for 'speaker' 'x'"
     )
-    assert "no such file" in refusal(tmp_path, str(tmp_path / "nowhere"))
+    assert "no metadata: expected " in refusal(tmp_path, str(tmp_path / "nowhere"))
     Path(f"{prefix}.current").write_text("1\n")
     assert "expected 2 lines of 0 or 1" in refusal(tmp_path, prefix)
     os.remove(f"{prefix}.current")
     own = Path(f"{prefix}.meta.speaker")
     own.write_text("f\nf\n")
-    assert refusal(tmp_path, prefix).startswith(
-        f"{own}: expected the attribute 'speaker' in train.meta.jsonl alone"
-    )
+    assert refusal(tmp_path, prefix) == f"{own}:1: the field speaker is in train.meta.jsonl too"
     own.unlink()
-    for line in ('{"speaker": 1}', "[]", "", '{"speaker": "\\ud800"}'):
+    for line in ('{"speaker": 1}', "[]", '{"speaker": [1]}', '{"speaker": "\\ud800"}'):
         path.write_text('{"speaker": "f"}\n' + line + "\n")
         assert refusal(tmp_path, prefix).startswith(f"{path}:2: expected ")
 

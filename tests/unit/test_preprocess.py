@@ -207,11 +207,12 @@ def test_odd_unicode_keeps_every_line(tmp_path_factory, lines):
 
 
 def test_current_and_metadata_travel(text, tmp_path):
-    meta = ['{"speaker": "Zoé"}', "{}", "{}", "{}", "{}", '{"a": "\\u00e9"}']
-    write(text, current=["0", "1", "1", "0", "1", "1"], meta__jsonl=meta)
+    meta = ['{"speaker": "Zoé"}', "{}", "", "{}", "{}", '{"a": "\\u00e9"}']
+    write(text, current=["0", "1", "1", "0", "1", "1"], meta__jsonl=meta, meta__year=["", "1999"] + [""] * 4)
     description = preprocess(corpus(text), WORDS, tmp_path / "data")
     assert (tmp_path / "data" / "train.en-fr.current").read_text().split() == ["0", "1", "1", "0", "1", "1"]
-    assert (tmp_path / "data" / "train.en-fr.meta.jsonl").read_text(encoding="utf-8").splitlines() == meta
+    lines = (tmp_path / "data" / "train.en-fr.meta.jsonl").read_text(encoding="utf-8").splitlines()
+    assert list(map(json.loads, lines)) == [{"speaker": "Zoé"}, {"year": "1999"}, {}, {}, {}, {"a": "é"}]
     assert description["splits"]["train"]["context_only"] == 2
 
 

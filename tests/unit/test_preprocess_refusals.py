@@ -59,7 +59,7 @@ REFUSALS = {
     "metadata no JSON": ({"meta__jsonl": ["{}"] * 5 + ["{"]}, r"train\.meta\.jsonl:6: expected JSON: "),
     "metadata too long": (
         {"meta__jsonl": ["{}"] * 7},
-        r"train\.en:7: ends after 6 lines, but .*jsonl goes on",
+        r"train\.meta\.jsonl: goes on after the 6 lines of the text",
     ),
     "no text": ({"en": [], "fr": [], "docids": []}, r"train\.en: expected text, found no line"),
 }

@@ -11,12 +11,12 @@ import json
 import random
 from array import array
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
-from ctxmt_fairseq.data.metadata_text import parse_metadata
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.input_documents import read_flags
 
@@ -48,42 +48,33 @@ class Annotations:
         return (self.ranks >= 0) & (self.ranks < (len(self.ranks) if count is None else count))
 
 
-def read_metadata(path: PathLike) -> Iterator[Tuple[str, Dict[str, str]]]:
-    """The lines of a ``.meta.jsonl``, as text and as fields.
-
-    Raises:
-        BadInput: a line that is not a JSON object of strings.
-    """
-    for number, line in enumerate(iterate_lines(path), 1):
-        yield line, parse_metadata(line, path, number)
-
-
 def combination_of(fields: Mapping[str, str], attributes: Sequence[str]) -> Combination:
     """The attributes' values; a blank value is a missing one."""
     return tuple(fields.get(name, "").strip() or None for name in attributes)
 
 
 def read_annotations(
-    path: PathLike, attributes: Sequence[str], seed: int, current: Optional[PathLike] = None
+    metadata: MetadataFiles, attributes: Sequence[str], seed: int, current: Optional[PathLike] = None
 ) -> Annotations:
     """Find the annotated lines, and draw the order of each combination's.
 
     Args:
-        path: a ``.meta.jsonl``.
         current: 0 or 1 per line; lines marked 0 serve as context only, and no setting keeps theirs.
 
     Raises:
-        BadInput: see ``read_metadata`` and ``read_flags``; or an attribute that no line has.
+        BadInput: see ``MetadataFiles.lines`` and ``read_flags``; or an attribute that no line has.
     """
     found: Dict[Combination, array] = {}  # line numbers
     count = 0
-    for count, (_, fields) in enumerate(read_metadata(path), 1):
+    for count, fields in enumerate(metadata.lines(), 1):
         combination = combination_of(fields, attributes)
         if any(combination):
             found.setdefault(combination, array("q")).append(count - 1)
     for at, name in enumerate(attributes):
         if not any(combination[at] for combination in found):
-            raise BadInput(f"expected the attribute {name!r} on some line, found it on none", path)
+            raise BadInput(
+                f"expected the attribute {name!r} on some line, found it on none", metadata.paths[0]
+            )
     trained = np.ones(count, bool) if current is None else read_flags(current, count)
     ranks = np.full(count, NOT_ANNOTATED, np.int64)
     sizes = {}

@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
 from ctxmt_fairseq.evaluation.attribute_control.few_shot import (
@@ -16,7 +17,6 @@ from ctxmt_fairseq.evaluation.attribute_control.few_shot import (
     combination_of,
     describe,
     read_annotations,
-    read_metadata,
 )
 from ctxmt_fairseq.output_folders import folder_output
 
@@ -37,7 +37,8 @@ def write_settings(
     So OUT/K/NAME, with PREFIX's own name, is the prefix of a text with the same sentences as PREFIX.
 
     Args:
-        prefix: of ``PREFIX.meta.jsonl``; where there is a ``PREFIX.current``, lines marked 0 keep nothing.
+        prefix: of the metadata (see ``MetadataFiles``), which become one ``.meta.jsonl``; where there is a
+            ``PREFIX.current``, lines marked 0 keep nothing.
         counts: annotated examples per combination of attributes; None for all.
         out: a new or empty folder.
         sentences: what is written in place of the kept attributes.
@@ -46,26 +47,23 @@ def write_settings(
         ``describe`` each setting, with the seed.
 
     Raises:
-        BadInput: see ``read_annotations`` and ``as_sentences``; a chosen attribute in a file of its own
-            (``PREFIX.meta.NAME``), or a folder that cannot be written or is not empty.
+        BadInput: see ``read_annotations`` and ``as_sentences``; no metadata, or a folder that cannot be
+            written or is not empty.
     """
     source = Path(prefix).absolute()
-    for name in attributes:
-        own = Path(f"{source}.meta.{name}")
-        if own.exists():
-            raise BadInput(f"expected the attribute {name!r} in {source.name}{METADATA} alone", own)
-    path = Path(f"{source}{METADATA}")
+    metadata = MetadataFiles.named(source)
     current = Path(f"{source}.current")
     with folder_output(out) as draft:
-        annotations = read_annotations(path, attributes, seed, current if current.is_file() else None)
+        annotations = read_annotations(metadata, attributes, seed, current if current.is_file() else None)
         settings = [{**describe(annotations, count), "seed": seed} for count in counts]
         for setting in settings:
             folder = draft / str(setting["count"])
             folder.mkdir()
             _link_text(source, folder)
             (folder / SETTING).write_text(json.dumps(setting, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        files = [draft / str(setting["count"]) / path.name for setting in settings]
-        _write_metadata(path, files, annotations, [annotations.keeps(count) for count in counts], sentences)
+        files = [draft / str(setting["count"]) / f"{source.name}{METADATA}" for setting in settings]
+        kept = [annotations.keeps(count) for count in counts]
+        _write_metadata(metadata, files, annotations, kept, sentences)
     return settings
 
 
@@ -73,31 +71,29 @@ def _link_text(source: Path, folder: Path) -> None:
     for file in source.parent.iterdir():
         if (
             file.name.startswith(f"{source.name}.")
-            and file.name != f"{source.name}{METADATA}"
+            and not file.name.startswith(f"{source.name}.meta.")
             and file.is_file()
         ):
             (folder / file.name).symlink_to(file)
 
 
 def _write_metadata(
-    path: Path,
+    metadata: MetadataFiles,
     files: Sequence[Path],
     annotations: Annotations,
     kept: Sequence[np.ndarray],
     sentences: Optional[Sentences],
 ) -> None:
-    """Copy the metadata to every setting's file; a line that does not change keeps its bytes."""
+    """Write every setting's metadata."""
     with ExitStack() as stack:
         outputs = [stack.enter_context(open(file, "w", encoding="utf-8", newline="\n")) for file in files]
-        lines = tqdm(read_metadata(path), total=len(annotations.ranks), unit="line", disable=None)
-        for number, (line, fields) in enumerate(lines):
-            if not any(combination_of(fields, annotations.attributes)):
-                with_attributes = without = line
-            else:
-                with_attributes = (
-                    line if sentences is None else _dump(_written(path, number, fields, sentences))
-                )
+        lines = tqdm(metadata.lines(), total=len(annotations.ranks), unit="line", disable=None)
+        for number, fields in enumerate(lines):
+            with_attributes = without = _dump(fields)
+            if any(combination_of(fields, annotations.attributes)):
                 without = _dump({k: v for k, v in fields.items() if k not in annotations.attributes})
+                if sentences is not None:
+                    with_attributes = _dump(_written(metadata.paths[0], number, fields, sentences))
             for output, keeps in zip(outputs, kept, strict=True):
                 output.write((with_attributes if keeps[number] else without) + "\n")
 

@@ -1,9 +1,10 @@
 """Our own contrastive sets: JSON lines, one example per line."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict
 
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, json_lines, sentences
+from ctxmt_fairseq.data.metadata_text import texts_by_field
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
@@ -24,7 +25,7 @@ def read_jsonl(path: Path) -> ContrastiveSet:
     - ``source``: the sentences, previous, current, following; ``current``: the current one's index;
     - ``targets``: the candidates, each the target sentences up to and including the current one;
     - ``correct``: the correct candidate's index;
-    - ``meta`` (optional): an object of strings, the metadata that a model may read as context.
+    - ``meta`` (optional): the metadata that a model may read as context, as a line of a ``.meta.jsonl``.
 
     Scoring: sum over the current sentence, like the public suites.
 
@@ -70,8 +71,8 @@ def _candidate(place: Place, target: Any, current: int) -> Candidate:
     return Candidate(tuple(text[:-1]), text[-1])
 
 
-def _meta(place: Place, record: Any) -> dict:
-    meta = get(place, record, "meta", dict) if "meta" in record else {}
-    if not all(isinstance(value, str) for value in meta.values()):
+def _meta(place: Place, record: Any) -> Dict[str, str]:
+    meta = texts_by_field(get(place, record, "meta", dict) if "meta" in record else {})
+    if meta is None:
         raise place.error("expected 'meta' to be an object of strings")
     return meta
