@@ -20,7 +20,7 @@ The folder DATA is made.
   --lowercase yes|no                lower-case the text, and with it all that the models read (default: $LOWERCASE)
   --workers N                       processes (default: $WORKERS)
   --encoders "NAME..."              sentence encoders, a context store of each; the first is DATA/contexts, another
-                                    DATA/contexts-NAME (default: "$ENCODERS")
+                                    DATA/contexts-NAME; cls:NAME, mean:NAME choose the pooling (default: "$ENCODERS")
   --fields A,B                      metadata in the stores (default: $FIELDS)
 END
 }
@@ -46,6 +46,6 @@ ctxmt preprocess --source-lang "$SOURCE_LANG" --target-lang "$TARGET_LANG" "--$D
 store=contexts
 for encoder in $ENCODERS; do
     ctxmt embed "$data" "${text[@]}" --encoder "$encoder" --fields "$FIELDS" \
-        --out "$data/${store:-contexts-$(basename "$encoder")}"
+        --out "$data/${store:-contexts-$(basename "${encoder#*:}")}"
     store=""
 done

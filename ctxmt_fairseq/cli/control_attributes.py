@@ -8,7 +8,8 @@ the phrases that agree with it and those that do not:
 
 Phrases are found as they are written, as whole words. The context is a list of texts or an object of texts by
 field; by default the model reads the attributes themselves, or with --sentences the sentences for them. Every
-sentence is translated without context too. Printed are the accuracies by attribute, by value and of all
+sentence is translated without context too. A model that was trained with the current sentence's own vector
+does without it, unless --current-vector yes. Printed are the accuracies by attribute, by value and of all
 attributes of a sentence together, by their combination: right ones among those that are right or wrong; and
 the mean over the attributes, as in the EAMT 2022 task (Vincent et al. 2022).
 

@@ -1,13 +1,16 @@
 """How accurately a model's translations are formal or informal, as its context asks for.
 
-Every sentence is translated without context and with each prompt as its only context. The references of both
-formalities have the phrases that express it marked, [F]Haben Sie[/F] das gehört?, as in CoCoA-MT and the
-IWSLT 2022 formality task, whose rule counts: a translation is formal if all words of a formal phrase are
-among its words and those of no informal phrase are, and the other way round; the accuracy is the share that
-is as wanted of those that are either. Several files of each kind (domains) count as one set.
+Every sentence is translated without context and with each prompt as its only context: a model that was
+trained with the current sentence's own vector does without it too, unless --current-vector yes. The
+references of both formalities have the phrases that express it marked, [F]Haben Sie[/F] das gehört?, as in
+CoCoA-MT and the IWSLT 2022 formality task, whose rule counts: a translation is formal if all words of a
+formal phrase are among its words and those of no informal phrase are, and the other way round; the accuracy
+is the share that is as wanted of those that are either. Several files of each kind (domains) count as one
+set.
 
 The default prompts are those of MTCue (Vincent et al. 2023, appendix D), which reports the best of them for
-either formality. Any system's translations can be judged without a model.
+either formality; a warning says where its accuracy rests on few translations. Any system's translations can
+be judged without a model.
 
 Examples:
   ctxmt control formality mtcue.pt --source test.en --formal test.formal.annotated.de \

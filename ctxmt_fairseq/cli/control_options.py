@@ -76,6 +76,9 @@ def rule_of(args: Any, spaced: Any, loaded: Any = None) -> Any:
 def load_translate(args: Any) -> Any:
     """The model that the options name, and a function that translates sentences, each a document of its own.
 
+    Without ``--current-vector yes`` the current sentence's own vector is no context, as in the MTCue authors'
+    evaluation: what an evaluation gives as context is all, and without context there is none.
+
     Raises:
         BadInput: see ``load_models``; or a number that is too small.
     """
@@ -85,6 +88,8 @@ def load_translate(args: Any) -> Any:
     from ctxmt_fairseq.generation.translate_texts import translate_texts
 
     loaded = load_from_options(args)
+    if loaded.reads_metadata:
+        args.current_vector = loaded.task.cfg.current_vector = args.current_vector or "no"
     search = argparse.Namespace(beam=args.beam, lenpen=args.lenpen)
     translator = DocumentTranslator(loaded, search, width=args.batch_size)
 
@@ -104,6 +109,7 @@ def write_result(
     """
     from ctxmt_fairseq.output_files import write_files
 
-    result = {"system": args.system or system, "setting": setting, **report}
+    current = {"current_vector": args.current_vector} if args.current_vector else {}
+    result = {"system": args.system or system, "setting": setting, **current, **report}
     report_json = json.dumps(result, indent=2, ensure_ascii=False) + "\n"
     write_files([(args.json, report_json), (args.examples, "".join(line + "\n" for line in examples))])

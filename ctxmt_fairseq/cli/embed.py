@@ -8,7 +8,8 @@ say too little get a prefix ("PG rating: R"); --dry-run shows the texts and writ
 The same command continues an interrupted run. Where a store exists, only what is new is embedded.
 
 Encoders: minilm (384 dimensions; from an installed package, nothing is downloaded), discrete (a random vector
-for each text, the paper's ablation), or any sentence-transformers model by folder or name.
+for each text, the paper's ablation), or any sentence-transformers or transformers model by folder or name,
+with --pooling cls for the state of its first token (as the MTCue authors use DistilBERT) or mean.
 
 Example: ctxmt embed data-bin --train text/train --valid text/valid --test text/test --dry-run
 """
@@ -18,7 +19,7 @@ from typing import Any
 
 from ctxmt_fairseq.cli.split_options import add_split_options, splits_of
 from ctxmt_fairseq.data.store_header import DTYPES
-from ctxmt_fairseq.data.text_encoders import BATCH, DEFAULT_ENCODER
+from ctxmt_fairseq.data.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS
 
 
 def add_arguments(parser) -> None:
@@ -32,6 +33,12 @@ def add_arguments(parser) -> None:
         default=DEFAULT_ENCODER,
         metavar="NAME",
         help="minilm, discrete, or a sentence-transformers model (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--pooling",
+        choices=POOLINGS,
+        help="from the states of its words to a vector (default: as the model says, else mean); the same as "
+        "--encoder cls:NAME or mean:NAME",
     )
     parser.add_argument(
         "--dtype", choices=list(DTYPES), default="float32", help="of the vectors (default: %(default)s)"
@@ -79,7 +86,8 @@ def run(args) -> None:
         report = preview(request, out, args.dry_run)
         print(preview_text(report))
     else:
-        report = embed(request, out, args.encoder, args.dtype, _device(args.cpu), args.batch_size)
+        encoder = f"{args.pooling}:{args.encoder}" if args.pooling else args.encoder
+        report = embed(request, out, encoder, args.dtype, _device(args.cpu), args.batch_size)
         print(result_text(report))
     write_files([(args.json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")])
 

@@ -6,13 +6,14 @@ coherent (similar texts give similar vectors).
 
 import hashlib
 from pathlib import Path
-from typing import Any, Dict, Protocol, Sequence
+from typing import Any, Dict, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.errors import BadInput
 
 DEFAULT_ENCODER = "minilm"
+POOLINGS = ("cls", "mean")  # of a plain transformer; written before the name of the model, cls:NAME
 BATCH = 64  # texts that go through a model together
 
 
@@ -48,14 +49,16 @@ class SentenceEncoder:
         name: what to call it.
         source: its folder, or its name on the model hub.
         batch_size: texts that go through the model together.
+        pooling: of the last layer's states, the first token's or the mean, and nothing after it; None: what
+            the model says, and the mean where it says nothing.
 
     Raises:
         BadInput: the library is not installed, or the model cannot be loaded.
     """
 
-    def __init__(self, name: str, source: str, device: str, batch_size: int):
+    def __init__(self, name: str, source: str, device: str, batch_size: int, pooling: Optional[str] = None):
         try:
-            self.model = _load(source, device).eval()
+            self.model = _load(source, device, pooling).eval()
         except (OSError, ValueError, KeyError) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise BadInput(
@@ -77,21 +80,30 @@ class SentenceEncoder:
         return np.asarray(self._encode(texts), np.float32)
 
 
-def _load(source: str, device: str) -> Any:
+def _load(source: str, device: str, pooling: Optional[str]) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     except ImportError:
         raise BadInput(
             'sentence vectors need the extra "embed": pip install "ctxmt_fairseq[embed]" '
             "(the encoder discrete needs nothing)"
         ) from None
-    local: Dict[str, Any] = dict(device=device, trust_remote_code=False, local_files_only=True)
+
+    def load(local: bool) -> Any:
+        options: Dict[str, Any] = dict(trust_remote_code=False, local_files_only=local)
+        if pooling is None:
+            return SentenceTransformer(source, device=device, **options)
+        words = Transformer(source, model_kwargs=options, processor_kwargs=options, config_kwargs=options)
+        states = Pooling(words.get_embedding_dimension(), pooling_mode=pooling)
+        return SentenceTransformer(modules=[words, states], device=device)
+
     try:  # what is here needs no network
-        return SentenceTransformer(source, **local)
+        return load(local=True)
     except (OSError, ValueError, KeyError):
         if Path(source).is_dir():
             raise
-    return SentenceTransformer(source, **{**local, "local_files_only": False})
+    return load(local=False)
 
 
 def _minilm_folder() -> str:
@@ -110,17 +122,28 @@ def load_text_encoder(name: str, device: str = "cpu", batch_size: int = BATCH) -
     Args:
         name: ``minilm`` (384 dimensions, from an installed package, never on line), ``discrete``, or a
             sentence-transformers model by name or folder. A plain transformers model, such as DistilBERT,
-            gets mean pooling over its tokens.
+            gets mean pooling over its tokens. Before the model's name ``cls:`` or ``mean:`` choose the
+            pooling, without what a sentence-transformers model has after it (often the length 1).
         device: of the model, as torch writes it.
         batch_size: texts that go through the model together.
 
     Raises:
-        BadInput: a library or the model is missing.
+        BadInput: a library or the model is missing; or a pooling of the discrete embedding.
     """
     if name == DiscreteEncoder.name:
         return DiscreteEncoder()
-    if name == DEFAULT_ENCODER:
-        return SentenceEncoder(name, _minilm_folder(), device, batch_size)
-    if Path(name).is_dir():
-        name = str(Path(name).resolve())  # a store or a checkpoint may be used from another folder
-    return SentenceEncoder(name, name, device, batch_size)
+    pooling, source = split_pooling(name)
+    prefix = f"{pooling}:" if pooling else ""
+    if source == DiscreteEncoder.name:
+        raise BadInput(f"{name}: expected a model of words to pool, found the discrete embedding")
+    if source == DEFAULT_ENCODER:
+        return SentenceEncoder(name, _minilm_folder(), device, batch_size, pooling)
+    if Path(source).is_dir():
+        source = str(Path(source).resolve())  # a store or a checkpoint may be used from another folder
+    return SentenceEncoder(prefix + source, source, device, batch_size, pooling)
+
+
+def split_pooling(name: str) -> Tuple[Optional[str], str]:
+    """The pooling and the model in an encoder's name; None where the name leaves the pooling to the model."""
+    pooling, colon, model = name.partition(":")
+    return (pooling, model) if colon and pooling in POOLINGS else (None, name)

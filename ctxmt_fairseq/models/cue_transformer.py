@@ -36,7 +36,7 @@ class CueTransformer(VectorModel):
 
 def cue_defaults(args: Any) -> None:
     vector_defaults(args)
-    args.context_qk_norm = getattr(args, "context_qk_norm", "no")
+    args.context_qk_norm = getattr(args, "context_qk_norm", "yes")
 
 
 register_sizes("cue_transformer", cue_defaults, big=True)

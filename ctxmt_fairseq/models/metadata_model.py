@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel
 from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.vector_context import VectorContextEncoder
+from ctxmt_fairseq.modules.vector_context import INPUTS, VectorContextEncoder
 
 EncoderOut = Dict[str, List[Tensor]]
 
@@ -25,7 +25,22 @@ class MetadataModel(SeparateContextModel):
     measured: Dict[str, Callable[[Any], Any]] = {}
 
     @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        parser.add_argument(
+            "--context-feature-dropout",
+            type=float,
+            metavar="P",
+            help="dropout of the elements of embedded contexts (--context-dropout leaves out whole ones) "
+            "(default: --dropout; tagging_transformer 0)",
+        )
+
+    @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
+        """Raises BadInput: ``--context-feature-dropout`` is no probability."""
+        dropout = getattr(args, "context_feature_dropout", None)
+        if dropout is not None and not 0 <= dropout < 1:
+            raise BadInput(f"--context-feature-dropout {dropout}: expected a probability below 1")
         for name, measure in cls.measured.items():
             if getattr(args, name, None) is None:
                 setattr(args, name, measure(task))
@@ -73,7 +88,13 @@ class VectorModel(MetadataModel):
         parser.add_argument(
             "--context-qk-norm",
             choices=("yes", "no"),
-            help="normalise queries and keys in the context encoder (default: mtcue yes, cue no)",
+            help="normalise queries and keys in the context encoder (default: yes)",
+        )
+        parser.add_argument(
+            "--context-input",
+            choices=INPUTS,
+            help="what the context encoder's layers read: the projected vectors, these scaled and "
+            "normalised, or the same from tiny initial values (default: plain)",
         )
 
     @classmethod
@@ -98,6 +119,9 @@ class VectorEncoder(ContextEncoder):
             args.context_ffn_dim,
             args.farthest_context + 1 if args.context_positions == "yes" else None,
             args.context_qk_norm == "yes",
+            # options that older checkpoints lack
+            input=getattr(args, "context_input", "plain"),
+            feature_dropout=getattr(args, "context_feature_dropout", None),
         )
 
     def forward(
@@ -126,6 +150,7 @@ def vector_defaults(args: Any) -> None:
         "context_layers": getattr(args, "encoder_layers", 6),
         "context_ffn_dim": getattr(args, "encoder_ffn_embed_dim", 2048),
         "context_positions": "yes",
+        "context_input": "plain",
     }
     for name, value in defaults.items():
         setattr(args, name, getattr(args, name, value))

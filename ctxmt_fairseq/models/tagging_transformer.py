@@ -5,6 +5,7 @@ from typing import Any, Optional
 from fairseq.data import Dictionary
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerDecoder
+from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
 from ctxmt_fairseq.models.context_model import ContextEncoder
@@ -25,6 +26,9 @@ class TaggingEncoder(ContextEncoder):
         super().__init__(args, dictionary, embed_tokens)
         self.context_tags = embedding_table(args.tag_count, embed_tokens.embedding_dim)
         nn.init.zeros_(self.context_tags.weight[0])  # <unk>, which says nothing unless training has it
+        # an option that older checkpoints lack
+        dropout = getattr(args, "context_feature_dropout", None) or 0.0
+        self.context_dropout = FairseqDropout(dropout, module_name=type(self).__name__)
 
     def forward(
         self,
@@ -43,7 +47,7 @@ class TaggingEncoder(ContextEncoder):
         if context_tags is None:
             return encoder_out
         # Scaled as fairseq scales words, so that they are of the order of the states that they stand beside.
-        states = self.embed_scale * self.context_tags(context_tags.clamp(min=0))
+        states = self.context_dropout(self.embed_scale * self.context_tags(context_tags.clamp(min=0)))
         return append_context(encoder_out, ContextStates(states, context_tags.lt(0)))
 
 

@@ -1,6 +1,7 @@
 """Contexts that come as vectors of whole texts (MTCue, sections 2.1 and 2.2)."""
 
 import copy
+import math
 from typing import Any, Optional
 
 from fairseq.modules import FairseqDropout, LayerNorm
@@ -11,6 +12,8 @@ from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import embedding_table
 from ctxmt_fairseq.modules.qk_norm_attention import QKNormEncoderLayer
 
+INPUTS = ("plain", "layernorm", "small-init")
+_SMALL = 1e-3  # initial values of "small-init" lie between its negative and it, those of distances are 0
 NOTHING = -2  # the distance where there is no vector; metadata has -1, the current sentence 0
 
 
@@ -26,10 +29,22 @@ class VectorContextEncoder(nn.Module):
         distances: rows of the table of distances, 0 for the current sentence's vector; sentences beyond share
             the last. None: distances have no embedding.
         qk_norm: ``QKNormAttention`` in the layers.
+        input: what the layers read. "plain": vectors through the linear layer, with their distances;
+            "layernorm": these scaled by sqrt(D), as fairseq scales words, and normalised; "small-init": the
+            same, from tiny initial values (the alternatives of appendix C).
+        feature_dropout: of these inputs' elements; None: the dropout of ``cfg``.
     """
 
     def __init__(
-        self, cfg: Any, vector_dim: int, layers: int, ffn_dim: int, distances: Optional[int], qk_norm: bool
+        self,
+        cfg: Any,
+        vector_dim: int,
+        layers: int,
+        ffn_dim: int,
+        distances: Optional[int],
+        qk_norm: bool,
+        input: str = "plain",
+        feature_dropout: Optional[float] = None,
     ):
         super().__init__()
         cfg = copy.deepcopy(cfg)
@@ -39,7 +54,14 @@ class VectorContextEncoder(nn.Module):
         nn.init.xavier_uniform_(self.projection.weight)
         nn.init.zeros_(self.projection.bias)
         self.distance_embeddings = None if distances is None else embedding_table(distances, embed_dim)
-        self.dropout = FairseqDropout(cfg.dropout, module_name=type(self).__name__)
+        self.input_norm = None if input == "plain" else LayerNorm(embed_dim)
+        self.input_scale = 1.0 if input == "plain" else math.sqrt(embed_dim)
+        if input == "small-init":
+            nn.init.uniform_(self.projection.weight, -_SMALL, _SMALL)
+            if self.distance_embeddings is not None:
+                nn.init.zeros_(self.distance_embeddings.weight)
+        dropout = cfg.dropout if feature_dropout is None else feature_dropout
+        self.dropout = FairseqDropout(dropout, module_name=type(self).__name__)
         layer = QKNormEncoderLayer if qk_norm else TransformerEncoderLayerBase
         self.layers = nn.ModuleList(layer(cfg) for _ in range(layers))
         self.layer_norm = LayerNorm(embed_dim) if cfg.encoder.normalize_before and layers else None
@@ -58,6 +80,8 @@ class VectorContextEncoder(nn.Module):
             farthest = self.distance_embeddings.num_embeddings - 1
             places = self.distance_embeddings(distances.clamp(0, farthest))
             states = states + places.masked_fill(distances.lt(0).unsqueeze(-1), 0)
+        if self.input_norm is not None:
+            states = self.input_norm(self.input_scale * states)
         states = self.dropout(states).transpose(0, 1)
         hidden = padding & ~padding.all(dim=1, keepdim=True)  # a row of pads alone would give NaN
         for layer in self.layers:

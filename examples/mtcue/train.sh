@@ -4,7 +4,7 @@
 set -euo pipefail
 PROFILES=("paper 3e-4 200000 4000 0.3 0 0")
 : "${PATIENCE:=5}" "${ADAM_EPS:=1e-8}" "${STEP_TOKENS:=25000}" "${KEPT:=1}"
-: "${CONTEXT_DROPOUT:=0.25}" "${STORE:=auto}" "${START_FROM:=auto}"
+: "${CONTEXT_FEATURE_DROPOUT:=0.25}" "${CONTEXT_DROPOUT:=0}" "${STORE:=auto}" "${START_FROM:=auto}"
 source "$(dirname "${BASH_SOURCE[0]}")/../training.sh"
 
 usage() {
@@ -13,6 +13,8 @@ Usage: train.sh ROW DATA OUT [OPTIONS] [-- OPTIONS OF fairseq-train]
 ROW is a row of the paper's table 4, MTCUE with any of the parts below:
   BASE, BASE-PM            the Transformer on single sentences; with a wider and deeper encoder
   TAGGING                  an embedding for each value of the metadata
+     +hash                 as the authors' scripts have it: a random vector for each metadata value and each of 6 sentences
+     +wide-decoder         of BASE-PM and TAGGING: 4,096 units in the decoder too, as in the scripts (and +hash)
   NOVOTNEY-CUE             context as one vector
   MTCUE                    metadata, the current and 5 previous sentences as vectors
      +no-context-encoder, +no-positions, +no-minilm, +no-metadata, +no-document, +random-context, +no-context (table 6)
@@ -20,16 +22,20 @@ ROW is a row of the paper's table 4, MTCUE with any of the parts below:
 BASE and BASE-PM come first: the others start from them.
   --start-from RUN         whose best checkpoint training starts from, none: random parameters (default: $START_FROM: of the
                            runs beside OUT BASE, for TAGGING BASE-PM)
-  --store DIR              context store (default: $STORE: DATA/contexts, +no-minilm: DATA/contexts-discrete)
+  --store DIR              context store (default: $STORE: DATA/contexts; +no-minilm, +hash: DATA/contexts-discrete;
+                           NOVOTNEY-CUE: DATA/contexts-distilbert-base-cased, if it is there)
+  --context-feature-dropout X  dropout of the embedded contexts' elements (default: $CONTEXT_FEATURE_DROPOUT)
   --context-dropout X      probability of leaving a vector or tag out (default: $CONTEXT_DROPOUT)
 END
     training_usage
 }
 
-# wider_encoder: table 3's encoder of BASE-PM and TAGGING, for this profile, added to the array MODEL
+# wider_encoder: table 3's encoder of BASE-PM and TAGGING, for this profile, added to the array MODEL. The decoder is
+# table 3's, too, or with +wide-decoder as wide as the encoder.
 wider_encoder() {
     local layers=10 inner=4096 decoder_inner=2048
     [[ "$PROFILE" != small ]] || layers=4 inner=512 decoder_inner=256
+    [[ -z "$WIDE_DECODER" ]] || decoder_inner="$inner"
     MODEL+=(--encoder-layers "$layers" --encoder-ffn-embed-dim "$inner" --decoder-ffn-embed-dim "$decoder_inner")
 }
 
@@ -37,8 +43,10 @@ wider_encoder() {
 model_flags() {
     local name="$1" data="$2" parts=() part
     IFS=+ read -r -a parts <<< "$name"
-    START=BASE OWN_STORE=""
-    MODEL=(--task metadata_context --context-dropout "$CONTEXT_DROPOUT" --arch)
+    START=BASE OWN_STORE="" WIDE_DECODER=""
+    [[ "+$name+" != *+wide-decoder+* && "+$name+" != *+hash+* ]] || WIDE_DECODER=+wide-decoder
+    MODEL=(--task metadata_context --context-feature-dropout "$CONTEXT_FEATURE_DROPOUT"
+        --context-dropout "$CONTEXT_DROPOUT" --arch)
     case "${parts[0]:-}" in
         BASE | BASE-PM)
             START=none
@@ -46,16 +54,26 @@ model_flags() {
             [[ "${parts[0]}" == BASE ]] || wider_encoder
             ;;
         TAGGING)
-            START=BASE-PM
-            MODEL+=("tagging_transformer_$ARCH_SIZE" --current-vector no)
+            START="BASE-PM$WIDE_DECODER"
+            if [[ "+$name+" == *+hash+* ]]; then
+                OWN_STORE="$data/contexts-discrete"
+                MODEL+=("mtcue_transformer_$ARCH_SIZE" --source-context 5 --context-fusion flat --context-layers 0
+                    --context-input small-init)
+            else
+                MODEL+=("tagging_transformer_$ARCH_SIZE" --current-vector no)
+            fi
             wider_encoder
             ;;
-        NOVOTNEY-CUE) MODEL+=("cue_transformer_$ARCH_SIZE" --source-context 5) ;;
+        NOVOTNEY-CUE)
+            MODEL+=("cue_transformer_$ARCH_SIZE" --source-context 5)
+            [[ ! -d "$data/contexts-distilbert-base-cased" ]] || OWN_STORE="$data/contexts-distilbert-base-cased"
+            ;;
         MTCUE) MODEL+=("mtcue_transformer_$ARCH_SIZE" --source-context 5) ;;
         *) die "$name: no such row; see --help" ;;
     esac
     for part in "${parts[@]:1}"; do
         case "${parts[0]}+$part" in
+            BASE-PM+wide-decoder | TAGGING+wide-decoder | TAGGING+hash) ;; # above
             MTCUE+no-context-encoder) MODEL+=(--context-layers 0) ;;
             MTCUE+no-positions) MODEL+=(--context-positions no) ;;
             MTCUE+no-minilm) OWN_STORE="$data/contexts-discrete" ;;
@@ -70,7 +88,7 @@ model_flags() {
     done
 }
 
-parse_options "$TRAINING_OPTIONS start-from store context-dropout" "$@"
+parse_options "$TRAINING_OPTIONS start-from store context-feature-dropout context-dropout" "$@"
 ((${#ARGUMENTS[@]} == 3)) || die "expected ROW DATA OUT; see --help"
 row="${ARGUMENTS[0]}" data="${ARGUMENTS[1]}" out="${ARGUMENTS[2]}"
 use_profile

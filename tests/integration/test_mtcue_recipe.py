@@ -13,6 +13,15 @@ WIDER = {  # table 3 of MTCue
     "encoder-ffn-embed-dim": "4096",
     "decoder-ffn-embed-dim": "2048",
 }
+WIDE = {"decoder-ffn-embed-dim": "4096"}  # the authors' scripts
+HASH = {
+    "context-store": "data/contexts-discrete",
+    "source-context": "5",
+    "current-vector": None,
+    "context-fusion": "flat",
+    "context-layers": "0",
+    "context-input": "small-init",
+}
 
 
 @pytest.mark.parametrize(
@@ -21,6 +30,9 @@ WIDER = {  # table 3 of MTCue
         ("BASE", "transformer", {"task": "document_window", "encoder-layers": None}),
         ("BASE-PM", "transformer", {"task": "document_window", **WIDER}),
         ("TAGGING", "tagging_transformer_base", {"source-context": None, "current-vector": "no", **WIDER}),
+        ("BASE-PM+wide-decoder", "transformer", {"task": "document_window", **WIDER, **WIDE}),
+        ("TAGGING+wide-decoder", "tagging_transformer_base", {"current-vector": "no", **WIDER, **WIDE}),
+        ("TAGGING+hash", MTCUE_BASE, {**HASH, **WIDER, **WIDE}),
         ("NOVOTNEY-CUE", "cue_transformer_base", {"source-context": "5"}),
         ("MTCUE", MTCUE_BASE, {"source-context": "5", "metadata-fields": None, "context-store": None}),
         ("MTCUE+no-context-encoder", MTCUE_BASE, {"context-layers": "0", "source-context": "5"}),
@@ -55,9 +67,12 @@ def test_rows_of_mtcue(planned, row, arch, expected):
         "share-all-embeddings": True,
     }
     assert chosen(options, published) == published
-    start = {"BASE": None, "BASE-PM": None, "TAGGING": "BASE-PM"}.get(row, "BASE")
+    wide = "BASE-PM+wide-decoder"
+    starts = {**dict.fromkeys(["BASE", "BASE-PM", wide]), "TAGGING": "BASE-PM"}
+    start = {**starts, **dict.fromkeys(["TAGGING+wide-decoder", "TAGGING+hash"], wide)}.get(row, "BASE")
     assert options.get("--sentence-checkpoint") == (start and f"runs/{start}/checkpoints/checkpoint_best.pt")
-    assert ("--context-dropout" in options) == (start is not None)
+    dropout = {"context-feature-dropout": "0.25", "context-dropout": "0"}
+    assert chosen(options, dropout) == (dropout if start else dict.fromkeys(dropout))
 
 
 def test_options_of_mtcue(planned):
@@ -67,6 +82,8 @@ def test_options_of_mtcue(planned):
     assert (given["--context-store"], given["--context-dropout"]) == ("a store", "0.1")
     assert "--sentence-checkpoint" not in planned(*train, "--start-from", "none")
     assert planned(*train, "--max-tokens", 5000)["--update-freq"] == "40"
+    given = planned(*train, "--context-feature-dropout", 0.3)
+    assert (given["--context-feature-dropout"], given["--context-dropout"]) == ("0.3", "0")
     small = planned(*train, "--profile", "small")
     assert small["--arch"] == "mtcue_transformer_tiny" and "--encoder-layers" not in small
 
@@ -123,6 +140,8 @@ def test_context_stores_of_mtcue(tmp_path):
     assert stores() == {"minilm": "data/contexts", "discrete": "data/contexts-discrete"}
     named = stores("--encoders", "hub/multilingual hub/distilbert")
     assert named == {"hub/multilingual": "data/contexts", "hub/distilbert": "data/contexts-distilbert"}
+    pooled = stores("--encoders", "mean:hub/minilm cls:distilbert-base-cased")
+    assert list(pooled.values()) == ["data/contexts", "data/contexts-distilbert-base-cased"]
     assert "embed" not in bash(FOCUSED / "prepare.sh", *prepare[1:4], path=tmp_path).stdout
 
 

@@ -32,7 +32,12 @@ CASES = {
     "mtcue no QK-norm": (MTCUE, {"context_qk_norm": "no"}),
     "cue": (CUE, {}),
     "cue pre-norm": (CUE, PRE_NORM),
-    "cue QK-norm": (CUE, {"context_qk_norm": "yes"}),
+    "cue no QK-norm": (CUE, {"context_qk_norm": "no"}),
+    "mtcue layer norm": (MTCUE, {"context_input": "layernorm"}),
+    "mtcue as tagging": (
+        MTCUE,
+        {"context_fusion": "flat", "context_layers": 0, "context_input": "layernorm"},
+    ),
     "tagging": (TAGGING, {}),
     "tagging pre-norm": (TAGGING, PRE_NORM),
 }

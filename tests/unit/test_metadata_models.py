@@ -233,7 +233,7 @@ def test_defaults():
     """QK-norm only in MTCue's context encoder; parallel attention (sections 2.2 and 2.3)."""
     mtcue, cue = (arguments(f"{arch}_tiny") for arch in ("mtcue_transformer", "cue_transformer"))
     assert (mtcue.context_qk_norm, mtcue.context_fusion, mtcue.context_gate) == ("yes", "parallel", "none")
-    assert cue.context_qk_norm == "no"
+    assert cue.context_qk_norm == "yes"
     assert mtcue.context_positions == cue.context_positions == "yes"
     own = {type(module).__name__ for module in make("mtcue").modules() if "QKNorm" in type(module).__name__}
     assert own == {"QKNormAttention", "QKNormEncoderLayer"}

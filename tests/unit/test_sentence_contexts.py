@@ -60,7 +60,7 @@ def test_minilm_vectors_are_semantically_coherent(minilm):
     np.testing.assert_array_equal(vectors, minilm.encode(texts))
 
 
-def test_a_plain_model_gets_mean_pooling(tmp_path, monkeypatch):
+def test_a_plain_model_gets_mean_pooling_or_its_first_token(tmp_path, monkeypatch):
     transformers = pytest.importorskip("transformers")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "cat", "sleeps"]
     (tmp_path / "vocab.txt").write_text("\n".join(words))
@@ -71,13 +71,29 @@ def test_a_plain_model_gets_mean_pooling(tmp_path, monkeypatch):
     tokenizer = transformers.BertTokenizerFast(str(tmp_path / "vocab.txt"))
     tokenizer.save_pretrained(tmp_path / "plain")
     monkeypatch.chdir(tmp_path)
-    encoder = load_text_encoder("plain")
-    assert encoder.name == str(tmp_path / "plain") and encoder.dimension == 8
     texts = ["a cat", "a cat sleeps", ""]
-    for text, vector in zip(texts, encoder.encode(texts), strict=True):
-        with torch.no_grad():
-            states = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
-        np.testing.assert_allclose(vector, states.mean(0).numpy(), atol=1e-5)
+    with torch.no_grad():
+        states = [model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0] for text in texts]
+    for prefix, expected in (
+        ("", [state.mean(0) for state in states]),
+        ("mean:", [state.mean(0) for state in states]),
+        ("cls:", [state[0] for state in states]),
+    ):
+        encoder = load_text_encoder(f"{prefix}plain")
+        assert encoder.name == f"{prefix}{tmp_path / 'plain'}" and encoder.dimension == 8
+        np.testing.assert_allclose(encoder.encode(texts), torch.stack(expected).numpy(), atol=1e-5)
+        again = load_text_encoder(encoder.name)  # as a store and a checkpoint name it
+        assert (again.encode(texts) == encoder.encode(texts)).all()
+
+
+def test_pooling_is_all_that_follows_the_words(minilm):
+    """all-MiniLM has mean pooling and then vectors of length 1; the MTCue authors take the mean itself."""
+    mean = load_text_encoder("mean:minilm").encode(["Formal conversation", "Drama, Family"])
+    assert abs(np.linalg.norm(mean, axis=1) - 1).min() > 0.1
+    unit = mean / np.linalg.norm(mean, axis=1, keepdims=True)
+    np.testing.assert_allclose(unit, minilm.encode(["Formal conversation", "Drama, Family"]), atol=1e-5)
+    with pytest.raises(BadInput, match="mean:discrete: expected a model of words"):
+        load_text_encoder("mean:discrete")
 
 
 def test_a_missing_library_or_model_is_one_clear_line(monkeypatch, tmp_path):

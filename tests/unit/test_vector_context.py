@@ -6,7 +6,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from fairseq.models import build_model
 
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.vector_context import mean_context
 from tests.unit.metadata_models import (
@@ -16,6 +18,7 @@ from tests.unit.metadata_models import (
     ROWS,
     SOURCES,
     TARGETS,
+    TASK,
     VECTORS,
     batch_of,
     make,
@@ -30,12 +33,13 @@ from tests.unit.numpy_layers import (
     linear,
     sublayer,
 )
-from tests.unit.random_models import logits
+from tests.unit.random_models import arguments, logits
 from tests.unit.window_datasets import PAD
 
-QK_NORM = ("mtcue", "mtcue pre-norm", "mtcue no positions", "cue QK-norm")
-NO_ENCODER = ("mtcue no encoder", "mtcue no encoder pre-norm")
-VECTOR_CASES = (*QK_NORM, *NO_ENCODER, "mtcue no QK-norm", "cue", "cue pre-norm")
+INPUT_NORM = ("mtcue layer norm", "mtcue as tagging")
+QK_NORM = ("mtcue", "mtcue pre-norm", "mtcue no positions", "mtcue layer norm", "cue", "cue pre-norm")
+NO_ENCODER = ("mtcue no encoder", "mtcue no encoder pre-norm", "mtcue as tagging")
+VECTOR_CASES = (*QK_NORM, *NO_ENCODER, "mtcue no QK-norm", "cue no QK-norm")
 
 
 def encode(model, batch):
@@ -69,6 +73,9 @@ def contexts(case, model, row):
         for state, distance in zip(states, DISTANCES[row], strict=True):
             if distance >= 0:  # e'(s, j) = e(s) + POS(j); metadata has none
                 state += table[min(distance, REACH)]
+    assert (encoder.input_norm is not None) == (case in INPUT_NORM)
+    if case in INPUT_NORM:
+        states = layer_norm(encoder.input_norm, math.sqrt(128) * states)
     assert len(encoder.layers) == (0 if case in NO_ENCODER else 2)
     if case in NO_ENCODER:
         return states
@@ -93,6 +100,47 @@ def test_context_encoder(case):
             same(found.states[row][~found.padding[row]], contexts(case, model, row))
 
 
+def test_dropout_of_elements_is_its_own():
+    """``--context-feature-dropout`` on embedded contexts, and nothing where older checkpoints lack it."""
+    for case, expected in (("mtcue", 0.3), ("cue", 0.3), ("tagging", 0.0)):
+        for option, found in ((None, expected), (0.25, 0.25)):
+            model = make(case, dropout=0.3, context_feature_dropout=option)
+            encoder = model.encoder if case == "tagging" else model.encoder.context_encoder
+            module = encoder.context_dropout if case == "tagging" else encoder.dropout
+            assert module.p == found
+    model = make("mtcue", dropout=0.0, context_feature_dropout=0.25).train()
+    model.encoder.context_encoder.layers = torch.nn.ModuleList()
+    inputs = batch_of(model)["net_input"]
+    given = inputs["context_vectors"], inputs["context_distances"]
+    with torch.no_grad():
+        trained = [model.encoder.context_encoder(*given).states for _ in range(20)]
+        whole = model.eval().encoder.context_encoder(*given).states
+    dropped = torch.stack(trained).eq(0)
+    assert dropped.float().mean() == pytest.approx(0.25, abs=0.01)
+    assert not dropped[:, 0].all(dim=-1).any()  # elements, not vectors
+    kept = torch.stack(trained)[~dropped]
+    torch.testing.assert_close(kept, (whole / 0.75).expand(dropped.shape)[~dropped])
+    with pytest.raises(BadInput, match="--context-feature-dropout 1.0: expected a probability"):
+        make("tagging", context_feature_dropout=1.0)
+
+
+def test_small_initial_values():
+    encoder = make("mtcue", context_input="small-init").encoder.context_encoder
+    assert 0.0009 < encoder.projection.weight.abs().max() <= 0.001
+    assert not encoder.distance_embeddings.weight.any() and encoder.input_norm is not None
+
+
+def test_options_that_older_checkpoints_lack():
+    """What such a checkpoint was trained with is built, whatever the defaults are now."""
+    args = arguments("cue_transformer_tiny", context_qk_norm="no")
+    for name in ("context_input", "context_feature_dropout"):
+        if hasattr(args, name):
+            delattr(args, name)
+    model = build_model(args, TASK)
+    assert model.state_dict().keys() == make("cue no QK-norm").state_dict().keys()
+    assert model.encoder.context_encoder.input_norm is None
+
+
 @pytest.mark.parametrize("case", ["mtcue", "mtcue no QK-norm", "cue"])
 def test_no_row_of_pads_alone_comes_to_self_attention(case):
     """Whether softmax survives such a row depends on the device, the precision and torch's version."""
@@ -105,7 +153,7 @@ def test_no_row_of_pads_alone_comes_to_self_attention(case):
     assert seen[0].any()
 
 
-@pytest.mark.parametrize("case", ["cue", "cue pre-norm", "cue QK-norm"])
+@pytest.mark.parametrize("case", ["cue", "cue pre-norm", "cue no QK-norm"])
 def test_cue_is_one_more_position_with_the_mean_of_the_contexts(case):
     model = make(case)
     out, source = encode(model, batch_of(model)), encode(model, batch_of(model, absent=True))

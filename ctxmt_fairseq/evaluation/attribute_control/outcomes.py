@@ -41,10 +41,14 @@ class OutcomeCount:
         return self.right + self.wrong + self.both + self.neither
 
     @property
+    def decided(self) -> int:
+        """Those that are right or wrong."""
+        return self.right + self.wrong
+
+    @property
     def accuracy(self) -> Optional[float]:
-        """Right ones among those that are right or wrong, in percent; None if none is."""
-        decided = self.right + self.wrong
-        return 100 * self.right / decided if decided else None
+        """Right ones among those that are decided, in percent; None if none is."""
+        return 100 * self.right / self.decided if self.decided else None
 
     def as_dict(self) -> Dict[str, Any]:
         return {"examples": self.examples, **vars(self), "accuracy": self.accuracy}
