@@ -98,6 +98,7 @@ def test_a_model_with_metadata_is_asked_with_every_prompt(files, mtcue, tmp_path
     done = formality(
         *(files, mtcue, "--source", files["source"], *prompts, "--json", result, "--cpu", "--beam", 2),
     )
+    assert json.loads(result.read_text())["current_vector"] == "no"  # though it was trained with it
     runs = json.loads(result.read_text())["runs"]
     assert [(each["wanted"], each["prompt"]) for each in runs] == [
         *(("formal", None), ("informal", None), ("formal", "Good day"), ("formal", "Madam")),
@@ -158,6 +159,9 @@ def test_few_shot_settings_train_on_the_same_text(few_shot, mtcue, corpus):
     assert kept[0] == 0 < kept[1] < kept[2]
     for count in kept:
         assert f" {count} " in (few_shot / "table").read_text()
-    meta = (settings / "all" / "train.meta.jsonl").read_bytes()
-    assert meta == (corpus / "demo" / "train.meta.jsonl").read_bytes()
+    written, given = (
+        [json.loads(line) for line in read(folder / "train.meta.jsonl")]
+        for folder in (settings / "all", corpus / "demo")
+    )
+    assert written == given
     assert mtcue.is_file()  # the store of the setting goes with the data folder of the whole text

@@ -1,9 +1,11 @@
 """``ctxmt control`` without a model: judging translations, settings, the picture, and refusals."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from ctxmt_fairseq.cli.control_options import load_translate
 from ctxmt_fairseq.cli.main import main
 
 FORMAL = ["[F]Vous[/F] chantez souvent.", "[F]Votre[/F] chat dort.", "Il pleut."]
@@ -70,6 +72,24 @@ def hypotheses(formal, informal):
 
 def references(files, **other):
     return "--formal", other.get("formal", files["formal"]), "--informal", files["informal"]
+
+
+# --- models ---
+
+
+@pytest.mark.parametrize("given, used", [(None, "no"), ("no", "no"), ("yes", "yes")])
+def test_the_current_sentence_is_no_context_unless_asked_for(monkeypatch, given, used):
+    """Also of a model that was trained with its vector; other models have no such option."""
+    for reads in (True, False):
+        loaded = SimpleNamespace(reads_metadata=reads, task=SimpleNamespace(cfg=SimpleNamespace()))
+        monkeypatch.setattr("ctxmt_fairseq.cli.model_options.load_from_options", lambda args, to=loaded: to)
+        monkeypatch.setattr(
+            "ctxmt_fairseq.generation.document_translation.DocumentTranslator", lambda *_, **__: None
+        )
+        args = SimpleNamespace(beam=1, lenpen=1.0, batch_size=1, current_vector=given)
+        load_translate(args)
+        assert vars(loaded.task.cfg) == ({"current_vector": used} if reads else {})
+        assert args.current_vector == (used if reads else given)
 
 
 # --- formality ---

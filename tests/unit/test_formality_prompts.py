@@ -98,7 +98,9 @@ def test_table_and_json_show_every_prompt(report):
         "best formal prompt: Your Excellency",
         "best informal prompt: Hey",
     } <= rows
+    assert table.count("warning: its accuracy rests on 4 of 6 translations") == 2
     content = json.loads(json.dumps(report.as_dict()))
+    assert content["best_decided"] == {"formal": 4, "informal": 4}
     assert (content["accuracy"], content["sentences"]) == (87.5, 6)
     assert content["best_prompts"] == {"formal": "Your Excellency", "informal": "Hey"}
     assert content["runs"][2] == {
@@ -111,6 +113,16 @@ def test_table_and_json_show_every_prompt(report):
         **{"line": 1, "wanted": "formal", "prompt": "Good day, madam", "translation": "Haben Sie das"},
         **{"formality": "formal", "reference": "Haben Sie Ihren Hut, Anna?"},
     }
+
+
+@pytest.mark.parametrize("decided", [29, 30])
+def test_a_best_prompt_that_rests_on_few_translations_is_warned_about(decided):
+    texts = ["Haben Sie das"] * decided + ["Na ja"] * 20
+    plain = judge(dict.fromkeys((FORMAL, INFORMAL), texts), [REFERENCE] * len(texts))
+    prompted = [*judge({FORMAL: texts, INFORMAL: texts}, [REFERENCE] * len(texts), prompt="Sir")]
+    table = FormalityReport(plain, prompted).table("no context")
+    assert (f"rests on {decided} of {decided + 20} translations" in table) == (decided < 30)
+    assert "warning" not in FormalityReport(plain).table("translations")
 
 
 def test_a_prompt_that_decides_nothing_is_never_the_best():

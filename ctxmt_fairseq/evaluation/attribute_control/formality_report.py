@@ -138,12 +138,8 @@ class FormalityReport:
     def _best_line(self, wanted: str) -> str:
         best = self.best(wanted)
         decided, sentences = best.count.decided, len(best.labels)
-        line = f"best {wanted} prompt ({decided} of {sentences} translations decided): {best.prompt}"
-        if decided >= FEW:
-            return line
-        return (
-            f"{line}\nwarning: its accuracy rests on fewer than {FEW} translations that are either formality"
-        )
+        warning = f"\nwarning: its accuracy rests on {decided} of {sentences} translations"
+        return f"best {wanted} prompt: {best.prompt}{warning if decided < FEW else ''}"
 
     def example_lines(self, references: Sequence[ContrastiveReference]) -> Iterator[str]:
         """One JSON object per run and sentence: what was wanted and what came out."""
