@@ -10,16 +10,18 @@ import hashlib
 import itertools
 import json
 import shutil
+import signal
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from tqdm import tqdm
 
 from ctxmt_fairseq.corpora.data_folder import (
     PathLike,
     digest_line,
+    entry,
     new_folder,
     read_description,
     write_description,
@@ -142,6 +144,8 @@ def _check(corpus: Corpus, vocabulary: Vocabulary) -> Optional[Dict[str, Any]]:
             raise BadInput("expected --train, or --like DATA to take subwords and dictionaries from DATA")
         return None
     like = read_description(vocabulary.like)
+    for key in ("joined_dictionary", "average_source_length"):
+        entry(vocabulary.like, key)
     if [like["source_lang"], like["target_lang"]] != corpus.languages:
         found = f"{like['source_lang']}-{like['target_lang']}"
         raise BadInput(f"expected {'-'.join(corpus.languages)}, found {found}", vocabulary.like)
@@ -226,8 +230,32 @@ def _binarise(pieces: Path, prefix: Path, dictionary: Any, workers: int) -> Tupl
     from fairseq.binarizer import FileBinarizer, VocabularyDatasetBinarizer
     from fairseq.data.indexed_dataset import make_dataset
 
-    summary = FileBinarizer.multiprocess_dataset(
-        str(pieces), "mmap", VocabularyDatasetBinarizer(dictionary), str(prefix), len(dictionary), workers
-    )
+    arguments = str(pieces), "mmap", VocabularyDatasetBinarizer(dictionary), str(prefix), len(dictionary)
+    with processes_end_with_this_one():
+        summary = FileBinarizer.multiprocess_dataset(*arguments, workers)
     written = make_dataset(str(prefix), "mmap")  # its sizes live in a memory map that closes with it
     return len(written), int(written.sizes.sum()) - len(written), Counter(summary.replaced)
+
+
+@contextlib.contextmanager
+def processes_end_with_this_one() -> Iterator[None]:
+    """fairseq's worker processes leave Ctrl-C to this process, and are gone when it leaves the block.
+
+    By themselves each would print a traceback, and write on into a folder that is being removed.
+    """
+    from fairseq import binarizer
+
+    pools: List[Any] = []
+
+    def pool(processes: int) -> Any:
+        pools.append(make_pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)))
+        return pools[-1]
+
+    make_pool, binarizer.Pool = binarizer.Pool, pool
+    try:
+        yield
+    finally:
+        binarizer.Pool = make_pool
+        for made in pools:
+            made.terminate()
+            made.join()

@@ -1,0 +1,252 @@
+"""One case: a command with spoiled input, run in a folder of its own, and what became of it."""
+
+import contextlib
+import io
+import os
+import random
+import shutil
+import signal
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.edge import exit_code
+from tests.fuzz.commands import COMMANDS
+from tests.fuzz.mutations import STRINGS, spoil
+from tests.fuzz.samples import TIME
+
+OK, REFUSED, RED = "ok", "refused", "RED"
+SECONDS = 20  # of a case; more is a hang
+OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot")
+PLACES = [
+    "nowhere",
+    "folder",
+    "empty",
+    "/dev/null",
+    "/dev/full",
+    "x" * 300,
+    "no/such/file",
+    "few.en/x",
+    "loop",
+    "binary",
+]
+VALUES = [
+    "-1",
+    "0",
+    "-3",
+    "nan",
+    "inf",
+    "-inf",
+    "1e999",
+    "1e30",
+    "9" * 30,
+    "2147483648",
+    "1.5",
+    "0x10",
+    "a/b",
+    ".",
+    ":",
+    "::",
+    "/",
+]
+VALUES += ["--", "-", "none", "all", "a,,b", "en", "\udcff", *STRINGS]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case."""
+
+    number: int
+    command: str
+    result: str
+    why: str
+    arguments: list
+
+
+class Hang(BaseException):
+    """The case takes too long."""
+
+
+class Fuzzer:
+    """Runs cases; a case depends on the seed and its number alone.
+
+    Args:
+        samples: content by file name, see ``make_samples``.
+        folder: where cases are run; each leaves it empty.
+    """
+
+    def __init__(self, samples, folder, seed):
+        self.samples = dict(samples)
+        for suffix in ("en", "fr", "docids", "meta.jsonl", "current"):
+            lines = samples[f"text.{suffix}"].splitlines(keepends=True)
+            self.samples[f"few.{suffix}"] = b"".join(lines[:3])
+        self.folder = Path(folder)
+        self.seed = seed
+
+    def run(self, number, keep=False):
+        """Run a case; ``keep``: its folder stays as it is."""
+        rng = random.Random(f"{self.seed}:{number}")
+        command = rng.choices(COMMANDS, [each.weight for each in COMMANDS])[0]
+        place = self.folder / "work" / "case"
+        shutil.rmtree(self.folder / "work", ignore_errors=True)
+        place.mkdir(parents=True)
+        arguments = self._arguments(rng, command)
+        self._files(rng, command, place)
+        before = snapshot(self.folder / "work")
+        code, stderr, error = call(arguments, place)
+        result, why = self._judge(code, stderr, error, before, snapshot(self.folder / "work"), arguments)
+        if not keep:
+            shutil.rmtree(self.folder / "work", ignore_errors=True)
+        return Outcome(number, command.name, result, why, arguments)
+
+    def _files(self, rng, command, place):
+        names = [name for name in self.samples if name.startswith(tuple(command.inputs.split()))]
+        spoiled = set(rng.sample(names, min(len(names), rng.choice([0, 1, 1, 1, 1, 2]))))
+        for name in names:
+            content = spoil(rng, name, self.samples[name]) if name in spoiled else self.samples[name]
+            if content is None:
+                continue
+            path = place / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            os.utime(path, (TIME, TIME))
+        (place / "folder").mkdir()
+        (place / "empty").touch()
+        (place / "binary").write_bytes(bytes(range(256)))
+        (place / "loop").symlink_to("loop")
+        os.mkfifo(place / "pipe")
+
+    def _arguments(self, rng, command):
+        arguments = command.arguments
+        if arguments[0] == "fairseq-validate":
+            return arguments  # fairseq's own parser says what it expects in its own way
+        for option, values in command.options.items():
+            if rng.random() < 0.1:
+                arguments += [option] if values is None else [option, rng.choice(values)]
+        for _ in range(rng.choice([0, 0, 1, 1, 2])):
+            kind = rng.randrange(6)
+            if kind <= 2 and command.options:
+                option = rng.choice(sorted(command.options))
+                arguments += [option, _strange(rng, option)]
+            elif kind <= 4 and len(arguments) > 1:
+                at = rng.randrange(1, len(arguments))
+                arguments[at] = _strange(rng, arguments[at - 1])
+            elif kind == 5:
+                at = rng.randrange(len(arguments))
+                if rng.random() < 0.5:
+                    del arguments[at]
+                else:
+                    arguments.insert(at, rng.choice(["--help", "--unknown", *VALUES]))
+        return arguments
+
+    def _judge(self, code, stderr, error, before, after, arguments):
+        if isinstance(error, Hang):
+            return RED, f"more than {SECONDS} s"
+        if error is not None:
+            return RED, "".join(traceback.format_exception(error)).strip()
+        left = sorted(name for name in after if after[name] != before.get(name))
+        lost = sorted(name for name in before if name not in after)
+        if code == 0:
+            scratch = [
+                name
+                for name in left
+                if Path(name).name.startswith(".") or name.endswith((".tmp", ".partial"))
+            ]
+            return (RED, f"left {scratch}") if scratch else (OK, "")
+        lines = stderr.splitlines()
+        errors = [line for line in lines if line.startswith("ctxmt: error: ")]
+        if code != 2 or len(errors) != 1 or lines[-1] != errors[0] or "Traceback" in stderr:
+            return RED, f"exit code {code}, stderr {stderr[-2000:]!r}"
+        left = [name for name in left if not _documented(name, arguments)]
+        if left or lost:
+            return RED, f"left {left}, lost {lost} after {errors[0]}"
+        return REFUSED, errors[0]
+
+
+def _documented(name, arguments):
+    """What a refused command may leave: the journal of a translation, and what was embedded."""
+    return (arguments[0] == "translate" and name.endswith(".partial")) or arguments[0] == "embed"
+
+
+def _strange(rng, option):
+    if option in OUTPUTS:
+        return rng.choice([*PLACES, "", " ", "."])
+    return rng.choice([*VALUES, *PLACES, "pipe"])
+
+
+def snapshot(folder):
+    """Name -> kind, size and time of everything below a folder."""
+    found = {}
+    for path, folders, files in os.walk(folder):
+        for name in folders + files:
+            stat = os.lstat(os.path.join(path, name))
+            time = 0 if name in folders else stat.st_mtime_ns
+            size = 0 if name in folders else stat.st_size
+            found[os.path.relpath(os.path.join(path, name), folder)] = (stat.st_mode, size, time)
+    return found
+
+
+def call(arguments, folder):
+    """Exit code, stderr and exception of a command in this process.
+
+    Whatever a command could write to the streams of a terminal is checked: text must have an encoding.
+    """
+    stdout, stderr = (
+        io.TextIOWrapper(io.BytesIO(), "utf-8", errors, newline="\n", write_through=True)
+        for errors in ("strict", "backslashreplace")
+    )
+    code, error, before = None, None, os.getcwd()
+
+    def alarm(*_):
+        raise Hang
+
+    previous = signal.signal(signal.SIGALRM, alarm)
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr), no_network():
+            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            try:
+                code = fairseq_validate(arguments) if arguments[0] == "fairseq-validate" else main(arguments)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    except SystemExit as exit:
+        code = exit.code or 0
+    except (Exception, Hang) as caught:
+        error = caught
+    finally:
+        os.chdir(before)
+        signal.signal(signal.SIGALRM, previous)
+    return (
+        code,
+        *(stream.buffer.getvalue().decode("utf-8", "replace") for stream in (stdout, stderr)),
+        error,
+    )
+
+
+def fairseq_validate(arguments):
+    """fairseq-validate with the plugin, and what ``edge.hook_commands`` does at its end."""
+    from fairseq_cli.validate import cli_main
+
+    from ctxmt_fairseq.fairseq_fixes import task_from_checkpoint
+
+    argv = list(arguments)
+    try:
+        with patch.object(sys, "argv", argv):
+            task_from_checkpoint(argv)
+            cli_main()
+    except Exception as error:
+        code = exit_code(error)
+        if code is None:
+            raise
+        return code
+    return 0
+
+
+@contextlib.contextmanager
+def no_network():
+    """The same answer on every machine: there is none."""
+    with patch("socket.getaddrinfo", side_effect=OSError(-2, "Name or service not known")):
+        yield

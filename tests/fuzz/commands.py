@@ -1,0 +1,202 @@
+"""The command lines that the fuzzer starts from: every command of ``ctxmt``, and fairseq's validation."""
+
+import shlex
+from dataclasses import dataclass, field
+from typing import Dict, List, Optional, Sequence
+
+Options = Dict[str, Optional[Sequence[str]]]  # good values; None: a flag
+
+
+@dataclass(frozen=True)
+class Command:
+    """What the fuzzer spoils.
+
+    Attributes:
+        name: of the row in the table.
+        line: a command line that works; names of files are those of the samples.
+        inputs: how the names of the samples begin that it reads.
+        weight: how often it is drawn, compared with the others: what is dear is drawn seldom.
+        options: those that may be added.
+    """
+
+    name: str
+    line: str
+    inputs: str
+    weight: int
+    options: Options = field(default_factory=dict)
+
+    @property
+    def arguments(self) -> List[str]:
+        return shlex.split(self.line)
+
+
+def given(text: str) -> Options:
+    """Options from text: ``--name`` with values joined by ``|``, or without."""
+    options: Options = {}
+    for part in text.split("--")[1:]:
+        name, *values = part.split()
+        options[f"--{name}"] = values[0].split("|") if values else None
+    return options
+
+
+MODEL, MTCUE = "model/checkpoint_last.pt", "mtcue/checkpoint_last.pt"
+LANGUAGES = "--source-lang en --target-lang fr"
+FORMALITY = "control formality --formal formal.fr --informal informal.fr"
+VALIDATE = "--valid-subset valid --cpu --batch-size 4 --num-workers 0"
+SEARCH = "--cpu --beam 2 --max-len-b 4"
+
+CONTEXT = given(
+    "--data data|. --source-context 0|2 --source-context-after 0|1 --target-context 0|3 "
+    "--target-context-on-source 0|1 --context-selection document|random|empty|absent|reference|swapped "
+    "--metadata-fields all|none|genre --current-vector yes|no"
+)
+RESULT = given("--json json --examples lines --system name --setting setting.json --unspaced")
+TEXT = given("--valid text --test text|text,text --blank-lines")
+SCORE = given(
+    "--docids text.docids --current text.current --lowercase --json json "
+    "--tokenize 13a|char|intl|zh|none|flores200|ja-mecab|spm"
+)
+EMBED = given(
+    "--out store --fields all|none|genre|genre,plot --no-sentences --dtype float16|float32 --batch-size 2 "
+    "--json json"
+)
+TRANSLATE = given(
+    "--current text.current --output new --decoding prefix|window --target-context-from text.fr "
+    "--context Formal --contexts text.meta.jsonl --keep-sentence current|first --documents-at-once 1 --scores "
+    "--lenpen 0|0.6|-1 --max-len-a 0|0.5 --min-len 0|1|2 --unkpen 0|-2.5 --no-repeat-ngram-size 0|2"
+)
+SENTENCE = given(
+    "--sentence Hello --context Boat --document blank.en --line 2 --side encoder|decoder --layer 1 "
+    "--target Bonjour --metadata Sir --output map.png"
+)
+CONTRAST = given(
+    "--reduction sum|mean --span current|window --max-tokens 100 --json json --examples lines "
+    "--format jsonl|voita|opensubs"
+)
+SETS = {"bawden.json": "", "voita.json": "", "jsonl.jsonl": "", "opensubs": ""}
+SETS["contrapro.json"] = " --documents documents"
+
+COMMANDS = [
+    Command("user-dir", "user-dir", "", 2),
+    Command("benchmark", "benchmark nothing", "", 4, given("--repeats 1 --sentences 5 --cpu")),
+    Command(
+        *("demo-corpus", "demo-corpus new --documents 1 --evaluation-documents 1 --examples 2", "", 3),
+        given("--seed 2 --document-length 4 --phenomena pronoun|deixis,ellipsis --json"),
+    ),
+    Command("score", "score text.fr text.fr", "text.", 60, {**SCORE, **given("--bootstrap 5")}),
+    Command(
+        *("compare contrast", "compare contrast examples.jsonl examples.jsonl", "examples", 40),
+        given("--json json --all-pairs"),
+    ),
+    Command(
+        *("compare translations", "compare translations text.fr text.en text.fr --samples 100", "text.", 8),
+        {**SCORE, **given("--seed 3 --metric bleu|chrf2 --unit document|sentence --all-pairs")},
+    ),
+    Command(
+        *("preprocess words", f"preprocess {LANGUAGES} --train text --no-subwords --out new", "text.", 12),
+        {**TEXT, **given("--separate --overwrite --vocab-size 5")},
+    ),
+    Command(
+        *("preprocess like", f"preprocess {LANGUAGES} --test text --like data --out new", "text. data", 12),
+        TEXT,
+    ),
+    Command(
+        *(
+            "preprocess subwords",
+            f"preprocess {LANGUAGES} --train text --vocab-size 60 --out new",
+            "text.",
+            4,
+        ),
+        {**TEXT, **given("--joint --separate --spm-type bpe|unigram --workers 1 --character-coverage 0.9")},
+    ),
+    Command(
+        *("embed preview", "embed data --train text --encoder discrete --dry-run", "text. data", 20),
+        {**TEXT, **EMBED},
+    ),
+    Command("embed", "embed data --train text --encoder discrete", "text. data", 8, {**TEXT, **EMBED}),
+    # Text is read before the model: most of its defects show without one.
+    Command(
+        *("read text", "translate nowhere.pt text.en --docids text.docids", "text.", 25),
+        {**TRANSLATE, **CONTEXT},
+    ),
+    Command(
+        "read lines", "translate nowhere.pt lines.jsonl --json-lines", "lines", 25, {**TRANSLATE, **CONTEXT}
+    ),
+    Command(
+        *(
+            "translate",
+            f"translate {MODEL} few.en --docids few.docids {SEARCH}",
+            f"few. text. {MODEL} data",
+            4,
+        ),
+        {**TRANSLATE, **CONTEXT},
+    ),
+    Command(
+        *("translate contexts", f"translate {MTCUE} few.en --contexts few.meta.jsonl {SEARCH}"),
+        *(f"few. text. {MTCUE} data", 3),
+        {**TRANSLATE, **CONTEXT},
+    ),
+    Command(
+        *("translate journal", f"translate {MODEL} text.en --docids text.docids --output out {SEARCH}"),
+        *(f"text. out {MODEL} data", 4),
+    ),
+    Command(
+        *("average", "average model --count 2", "model", 15),
+        given("--around best|last --output new.pt"),
+    ),
+    Command(
+        *("analyse groups", f"analyse groups {MODEL} --sentence Hello", f"{MODEL} data blank", 2),
+        {**SENTENCE, **CONTEXT},
+    ),
+    Command(
+        *("analyse attention", f"analyse attention {MTCUE} --sentence Hello", f"{MTCUE} data blank", 2),
+        {**SENTENCE, **CONTEXT},
+    ),
+    Command(
+        *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv --scores scores.json"),
+        *("labelled scores", 15),
+        given("--seed 2 --sentences"),
+    ),
+    Command(
+        *(
+            "control formality",
+            f"{FORMALITY} --formal-hypotheses formal.hyp --informal-hypotheses informal.hyp",
+        ),
+        *("formal. informal. setting", 40, RESULT),
+    ),
+    Command(
+        *("control formality model", f"{FORMALITY} {MTCUE} --source formal.hyp {SEARCH[:14]}"),
+        *(f"formal. informal. {MTCUE} data setting", 1),
+        {**RESULT, **CONTEXT, **given("--formal-prompt Sir --informal-prompt Mate|<sep>")},
+    ),
+    Command(
+        *("control attributes", "control attributes --hypotheses attributes.hyp attributes.jsonl"),
+        *("attributes. setting", 40, RESULT),
+    ),
+    Command(
+        *("control attributes model", f"control attributes {MTCUE} attributes.jsonl {SEARCH[:14]}"),
+        *(f"attributes. sentences {MTCUE} data setting", 1),
+        {**RESULT, **CONTEXT, **given("--sentences sentences.json --batch-size 1")},
+    ),
+    Command(
+        *("control few-shot", "control few-shot text --attributes genre --counts 0,1,all --out few"),
+        *("text. sentences", 30),
+        given("--seed 3 --sentences sentences.json"),
+    ),
+    Command("control plot", "control plot result.json --out plot.png", "result", 4),
+    Command("fairseq-validate", f"fairseq-validate data --path {MODEL} {VALIDATE}", f"data {MODEL}", 3),
+    Command("fairseq-validate store", f"fairseq-validate data --path {MTCUE} {VALIDATE}", f"data {MTCUE}", 2),
+]
+for _name, _more in SETS.items():
+    _path = f"sets/{_name}"
+    COMMANDS += [
+        Command(f"read {_name}", f"contrast nowhere.pt {_path}{_more}", f"{_path} documents", 30),
+        Command(
+            *(
+                f"contrast {_name}",
+                f"contrast {MODEL} {_path}{_more} --cpu",
+                f"{_path} documents {MODEL} data",
+            ),
+            *(1, {**CONTRAST, **CONTEXT}),
+        ),
+    ]

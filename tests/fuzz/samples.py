@@ -1,0 +1,226 @@
+"""Good input of every kind, made by the commands themselves: what the fuzzer spoils."""
+
+import contextlib
+import io
+import json
+import logging
+import os
+import shutil
+from pathlib import Path
+from unittest.mock import patch
+
+from ctxmt_fairseq.cli.main import main
+from tests.fuzz.commands import COMMANDS
+
+TIME = 1_700_000_000  # of every file: a journal knows its checkpoint by its time
+MODEL = (
+    *("--encoder-embed-dim", "8", "--encoder-ffn-embed-dim", "8", "--encoder-layers", "1"),
+    *("--decoder-layers", "1", "--encoder-attention-heads", "2", "--decoder-attention-heads", "2"),
+    *("--share-all-embeddings", "--optimizer", "sgd", "--lr", "0.1", "--criterion", "cross_entropy"),
+    *(
+        "--cpu",
+        "--max-tokens",
+        "200",
+        "--max-update",
+        "2",
+        "--save-interval-updates",
+        "1",
+        "--num-workers",
+        "0",
+    ),
+    *("--keep-interval-updates", "2", "--disable-validation", "--no-progress-bar", "--log-interval", "9"),
+)
+SENTENCES = 8  # lines of the text
+CONTRAPRO = {
+    "src segment": "It sank.",
+    "ref segment": "Es sank.",
+    "ref pronoun": "es",
+    "document id": "film.de",
+    "segment id": 2,
+    "ante distance": 1,
+    "intrasegmental": False,
+    "errors": [{"contrastive": "Sie sank."}],
+}
+FORMAL = "[F]Vous[/F] chantez.\n[F]Votre[/F] chat dort.\nIl pleut.\n"
+INFORMAL = "[F]Tu[/F] chantes.\n[F]Ton[/F] chat dort.\nIl pleut.\n"
+ATTRIBUTES = [
+    {
+        "source": "I was tall.",
+        "attributes": {"speaker": who, "formality": "formal"},
+        "expected": {"speaker": [right]},
+        "wrong": {"speaker": [wrong]},
+        "context": ["I am a woman"],
+    }
+    for who, right, wrong in (
+        ("feminine", "fatigu\u00e9e", "fatigu\u00e9"),
+        ("masculine", "fatigu\u00e9", "fatigu\u00e9e"),
+    )
+]
+
+
+def write(name, content):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+
+
+def quietly(function, *arguments):
+    """Call it without its output."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return function(*arguments)
+
+
+def ctxmt(*arguments):
+    assert quietly(main, [str(argument) for argument in arguments]) == 0, arguments
+
+
+def make_samples(folder):
+    """Fill a folder with samples; returns content by file name.
+
+    ``text.*`` is parallel text with metadata, ``data`` its data folder with the store ``data/contexts``,
+    ``model`` and ``mtcue`` hold checkpoints; contrastive sets of every format, sets of ``ctxmt control``,
+    what commands write for each other, and ``out.partial``, the journal of ``ctxmt translate`` to ``out``.
+    """
+    with _inside(folder):
+        _text()
+        _sets()
+        languages = ("--source-lang", "en", "--target-lang", "fr")
+        text = ("--train", "text", "--valid", "text")
+        ctxmt("preprocess", *languages, *text, "--no-subwords", "--out", "data")
+        ctxmt("embed", "data", *text, "--encoder", "discrete")
+        window = ("--arch", "concat_transformer", "--source-context", "1", "--target-context", "1")
+        train("model", "document_window", *window)
+        metadata = ("--arch", "mtcue_transformer", "--source-context", "1")
+        train("mtcue", "metadata_context", *metadata)
+        _results()
+        _journal()
+        shutil.rmtree("demo")
+        logging.getLogger().handlers.clear()  # fairseq's; what is left writes to the stderr of the time
+        return {str(path): path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()}
+
+
+@contextlib.contextmanager
+def _inside(folder):
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def _text():
+    sizes = (
+        "--documents",
+        6,
+        "--evaluation-documents",
+        1,
+        "--examples",
+        4,
+        "--document-length",
+        SENTENCES // 2,
+    )
+    ctxmt("demo-corpus", "demo", *sizes)
+    for suffix in ("en", "fr", "docids", "meta.jsonl"):
+        lines = Path(f"demo/train.{suffix}").read_text(encoding="utf-8").splitlines(keepends=True)
+        write(f"text.{suffix}", "".join(lines[:SENTENCES]))
+    write("text.current", "0\n" + "1\n" * (SENTENCES - 1))
+    write("text.meta.plot", "A plot.\n\n" * (SENTENCES // 2))
+    english = Path("text.en").read_text(encoding="utf-8").splitlines()
+    write("blank.en", "\n".join([*english[:4], "", *english[4:]]) + "\n")
+    records = [
+        {"source": line, "document": "a", "current": bool(number)} for number, line in enumerate(english)
+    ]
+    write("lines.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+    ids = Path("text.docids").read_text(encoding="utf-8").splitlines()
+    write("few.docids", "".join(line + "\n" for line in ids))
+
+
+def _sets():
+    for entry in json.loads(Path("demo/contrastive/sets.json").read_text(encoding="utf-8")):
+        path = Path("demo/contrastive") / entry.get("path", entry["name"])
+        found = next(each for each in Path("demo/contrastive").iterdir() if each.stem == path.stem)
+        target = Path("sets") / entry["format"]
+        if found.is_dir() and not target.exists():
+            for file in found.iterdir():
+                write(target / file.name, file.read_text(encoding="utf-8"))
+        elif found.is_file():
+            write(target.with_suffix(found.suffix), found.read_text(encoding="utf-8"))
+    write("sets/contrapro.json", json.dumps([CONTRAPRO, {**CONTRAPRO, "segment id": 1}]))
+    write("documents/film.de", "Es sank.\nEs sank.\n")
+    write("documents/film.en", "It sank.\nIt sank.\n")
+    for name, content in (("formal", FORMAL), ("informal", INFORMAL)):
+        write(f"{name}.fr", content)
+        write(f"{name}.hyp", content.replace("[F]", "").replace("[/F]", ""))
+    write("attributes.jsonl", "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in ATTRIBUTES))
+    write("attributes.hyp", "J'\u00e9tais grande.\nJ'\u00e9tais grand.\n")
+    sentences = {
+        "speaker": {"feminine": "I am a woman", "masculine": "I am a man"},
+        "formality": {"formal": ""},
+    }
+    write("sentences.json", json.dumps(sentences))
+    write("labelled.tsv", "I am a woman\tfeminine\t1\nI am a man\tmasculine\t2.5\n")
+
+
+def train(folder, task, *options):
+    """Two updates, in this process."""
+    from fairseq.dataclass.utils import convert_namespace_to_omegaconf
+    from fairseq_cli.train import main as fairseq_train
+
+    arguments = ["data", "--task", task, *options, *MODEL, "--save-dir", folder]
+
+    def run():
+        args = fairseq_options.parse_args_and_arch(
+            fairseq_options.get_training_parser(), input_args=arguments
+        )
+        fairseq_train(convert_namespace_to_omegaconf(args))
+
+    quietly(run)
+    for path in Path(folder).iterdir():
+        if path.name not in ("checkpoint_last.pt", "checkpoint1.pt", "checkpoint2.pt"):
+            path.unlink()
+    best, last = (Path(folder) / f"checkpoint_{name}.pt" for name in ("best", "last"))
+    best.write_bytes(last.read_bytes())
+
+
+def _results():
+    ctxmt("contrast", "model/checkpoint_last.pt", "sets/jsonl.jsonl", "--cpu", "--examples", "examples.jsonl")
+    references = ("--formal", "formal.fr", "--informal", "informal.fr")
+    hypotheses = ("--formal-hypotheses", "formal.hyp", "--informal-hypotheses", "informal.hyp")
+    write("setting.json", json.dumps({"count": 5, "kept": 10, "seed": 1}))
+    ctxmt(
+        "control", "formality", *references, *hypotheses, "--json", "result.json", "--setting", "setting.json"
+    )
+    prompts = ("--formal-prompt", "Sir", "--informal-prompt", "Mate")
+    ctxmt(
+        *(
+            "control",
+            "formality",
+            "mtcue/checkpoint_last.pt",
+            "--source",
+            "formal.hyp",
+            *references,
+            *prompts,
+        ),
+        *("--json", "scores.json", "--cpu"),
+    )
+
+
+def _journal():
+    """A translation that is interrupted after some sentences."""
+    from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+
+    translate = DocumentTranslator.translate
+    (journalled,) = (command for command in COMMANDS if command.name == "translate journal")
+    os.utime("model/checkpoint_last.pt", (TIME, TIME))
+
+    def interrupted(self, *arguments):
+        for number, found in enumerate(translate(self, *arguments)):
+            if number == 3:
+                raise KeyboardInterrupt
+            yield found
+
+    before = set(Path().iterdir())
+    with patch.object(DocumentTranslator, "translate", interrupted):
+        code = quietly(main, journalled.arguments)
+    assert code == 130 and len(set(Path().iterdir()) - before) >= 1
