@@ -24,10 +24,14 @@ from tests.fuzz.cases import OK, RED, REFUSED, Fuzzer  # noqa: E402
 from tests.fuzz.samples import make_samples  # noqa: E402
 
 
-def fuzz(cases, seed, folder, report=None):
-    """Outcomes of the cases; ``report`` is called with each."""
+def fuzzer_in(folder, seed):
+    """A fuzzer whose samples and cases are in a folder."""
     (Path(folder) / "samples").mkdir(parents=True, exist_ok=True)
-    fuzzer = Fuzzer(make_samples(Path(folder) / "samples"), Path(folder) / "cases", seed)
+    return Fuzzer(make_samples(Path(folder) / "samples"), Path(folder) / "cases", seed)
+
+
+def fuzz(fuzzer, cases, report=None):
+    """Outcomes of the cases; ``report`` is called with each."""
     outcomes = []
     for number in cases:
         outcomes.append(fuzzer.run(number))
@@ -68,15 +72,6 @@ def options():
     return parser.parse_args()
 
 
-def run_one(number, seed, folder):
-    (Path(folder) / "samples").mkdir(parents=True, exist_ok=True)
-    fuzzer = Fuzzer(make_samples(Path(folder) / "samples"), Path(folder) / "cases", seed)
-    outcome = fuzzer.run(number, keep=True)
-    print(*outcome.arguments, sep="\n  ")
-    print(f"{outcome.result}: {outcome.why}")
-    return [outcome]
-
-
 def main():
     args = options()
     started = time.monotonic()
@@ -91,10 +86,13 @@ def main():
             print(f"{done} cases, {time.monotonic() - started:.0f} s", file=screen, flush=True)
 
     with tempfile.TemporaryDirectory(prefix="ctxmt-fuzz-") as folder:
+        fuzzer = fuzzer_in(args.keep or folder, args.seed)
         if args.only is not None:
-            outcomes = run_one(args.only, args.seed, args.keep or folder)
+            outcomes = [fuzzer.run(args.only, keep=True)]
+            print(*outcomes[0].arguments, sep="\n  ")
+            print(f"{outcomes[0].result}: {outcomes[0].why}")
         else:
-            outcomes = fuzz(range(args.first, args.first + args.cases), args.seed, folder, report)
+            outcomes = fuzz(fuzzer, range(args.first, args.first + args.cases), report)
             print(table(outcomes))
     sys.exit(any(outcome.result == RED for outcome in outcomes))
 

@@ -90,34 +90,34 @@ class Fuzzer:
         """Run a case; ``keep``: its folder stays as it is."""
         rng = random.Random(f"{self.seed}:{number}")
         command = rng.choices(COMMANDS, [each.weight for each in COMMANDS])[0]
+        arguments = self._arguments(rng, command)
+        names = self._inputs(command)
+        spoiled = set(rng.sample(names, min(len(names), rng.choice([0, 1, 1, 1, 1, 2]))))
+        files = {
+            name: spoil(rng, name, self.samples[name]) if name in spoiled else self.samples[name]
+            for name in names
+        }
+        return self._outcome(number, command, arguments, files, keep)
+
+    def unspoiled(self, command):
+        """A command as it stands."""
+        files = {name: self.samples[name] for name in self._inputs(command)}
+        return self._outcome(-1, command, command.arguments, files)
+
+    def _inputs(self, command):
+        return [name for name in self.samples if name.startswith(tuple(command.inputs.split()))]
+
+    def _outcome(self, number, command, arguments, files, keep=False):
         place = self.folder / "work" / "case"
         shutil.rmtree(self.folder / "work", ignore_errors=True)
         place.mkdir(parents=True)
-        arguments = self._arguments(rng, command)
-        self._files(rng, command, place)
+        write_files(place, files)
         before = snapshot(self.folder / "work")
         code, stderr, error = call(arguments, place)
-        result, why = self._judge(code, stderr, error, before, snapshot(self.folder / "work"), arguments)
+        result, why = judge(code, stderr, error, before, snapshot(self.folder / "work"), arguments)
         if not keep:
             shutil.rmtree(self.folder / "work", ignore_errors=True)
         return Outcome(number, command.name, result, why, arguments)
-
-    def _files(self, rng, command, place):
-        names = [name for name in self.samples if name.startswith(tuple(command.inputs.split()))]
-        spoiled = set(rng.sample(names, min(len(names), rng.choice([0, 1, 1, 1, 1, 2]))))
-        for name in names:
-            content = spoil(rng, name, self.samples[name]) if name in spoiled else self.samples[name]
-            if content is None:
-                continue
-            path = place / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-            os.utime(path, (TIME, TIME))
-        (place / "folder").mkdir()
-        (place / "empty").touch()
-        (place / "binary").write_bytes(bytes(range(256)))
-        (place / "loop").symlink_to("loop")
-        os.mkfifo(place / "pipe")
 
     def _arguments(self, rng, command):
         arguments = command.arguments
@@ -142,28 +142,43 @@ class Fuzzer:
                     arguments.insert(at, rng.choice(["--help", "--unknown", *VALUES]))
         return arguments
 
-    def _judge(self, code, stderr, error, before, after, arguments):
-        if isinstance(error, Hang):
-            return RED, f"more than {SECONDS} s"
-        if error is not None:
-            return RED, "".join(traceback.format_exception(error)).strip()
-        left = sorted(name for name in after if after[name] != before.get(name))
-        lost = sorted(name for name in before if name not in after)
-        if code == 0:
-            scratch = [
-                name
-                for name in left
-                if Path(name).name.startswith(".") or name.endswith((".tmp", ".partial"))
-            ]
-            return (RED, f"left {scratch}") if scratch else (OK, "")
-        lines = stderr.splitlines()
-        errors = [line for line in lines if line.startswith("ctxmt: error: ")]
-        if code != 2 or len(errors) != 1 or lines[-1] != errors[0] or "Traceback" in stderr:
-            return RED, f"exit code {code}, stderr {stderr[-2000:]!r}"
-        left = [name for name in left if not _documented(name, arguments)]
-        if left or lost:
-            return RED, f"left {left}, lost {lost} after {errors[0]}"
-        return REFUSED, errors[0]
+
+def write_files(place, files):
+    """The files of a case, of one time each, beside things that are no text."""
+    for name, content in files.items():
+        if content is not None:
+            path = place / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            os.utime(path, (TIME, TIME))
+    (place / "folder").mkdir()
+    (place / "empty").touch()
+    (place / "binary").write_bytes(bytes(range(256)))
+    (place / "loop").symlink_to("loop")
+    os.mkfifo(place / "pipe")
+
+
+def judge(code, stderr, error, before, after, arguments):
+    """The result of a case and what it rests on; ``before`` and ``after`` are snapshots."""
+    if isinstance(error, Hang):
+        return RED, f"more than {SECONDS} s"
+    if error is not None:
+        return RED, "".join(traceback.format_exception(error)).strip()
+    left = sorted(name for name in after if after[name] != before.get(name))
+    lost = sorted(name for name in before if name not in after)
+    if code == 0:
+        scratch = [
+            name for name in left if Path(name).name.startswith(".") or name.endswith((".tmp", ".partial"))
+        ]
+        return (RED, f"left {scratch}") if scratch else (OK, "")
+    lines = stderr.splitlines()
+    errors = [line for line in lines if line.startswith("ctxmt: error: ")]
+    if code != 2 or len(errors) != 1 or lines[-1] != errors[0] or "Traceback" in stderr:
+        return RED, f"exit code {code}, stderr {stderr[-2000:]!r}"
+    left = [name for name in left if not _documented(name, arguments)]
+    if left or lost:
+        return RED, f"left {left}, lost {lost} after {errors[0]}"
+    return REFUSED, errors[0]
 
 
 def _documented(name, arguments):
@@ -219,11 +234,7 @@ def call(arguments, folder):
     finally:
         os.chdir(before)
         signal.signal(signal.SIGALRM, previous)
-    return (
-        code,
-        *(stream.buffer.getvalue().decode("utf-8", "replace") for stream in (stdout, stderr)),
-        error,
-    )
+    return code, stderr.buffer.getvalue().decode("utf-8", "replace"), error
 
 
 def fairseq_validate(arguments):

@@ -164,15 +164,14 @@ def _sets():
 
 def train(folder, task, *options):
     """Two updates, in this process."""
+    from fairseq import options as parsing
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
     from fairseq_cli.train import main as fairseq_train
 
     arguments = ["data", "--task", task, *options, *MODEL, "--save-dir", folder]
 
     def run():
-        args = fairseq_options.parse_args_and_arch(
-            fairseq_options.get_training_parser(), input_args=arguments
-        )
+        args = parsing.parse_args_and_arch(parsing.get_training_parser(), input_args=arguments)
         fairseq_train(convert_namespace_to_omegaconf(args))
 
     quietly(run)
