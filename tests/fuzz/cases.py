@@ -19,7 +19,7 @@ from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME
 
 OK, REFUSED, RED = "ok", "refused", "RED"
-SECONDS = 20  # of a case; more is a hang
+SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
 OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot")
 PLACES = [
     "nowhere",
@@ -127,7 +127,7 @@ class Fuzzer:
             if rng.random() < 0.1:
                 arguments += [option] if values is None else [option, rng.choice(values)]
         for _ in range(rng.choice([0, 0, 1, 1, 2])):
-            kind = rng.randrange(6)
+            kind = rng.randrange(3 if command.fixed else 6)
             if kind <= 2 and command.options:
                 option = rng.choice(sorted(command.options))
                 arguments += [option, _strange(rng, option)]
@@ -161,7 +161,7 @@ def write_files(place, files):
 def judge(code, stderr, error, before, after, arguments):
     """The result of a case and what it rests on; ``before`` and ``after`` are snapshots."""
     if isinstance(error, Hang):
-        return RED, f"more than {SECONDS} s"
+        return RED, f"more than {SECONDS} s of work or {WAITING} s in all"
     if error is not None:
         return RED, "".join(traceback.format_exception(error)).strip()
     left = sorted(name for name in after if after[name] != before.get(name))
@@ -183,7 +183,7 @@ def judge(code, stderr, error, before, after, arguments):
 
 def _documented(name, arguments):
     """What a refused command may leave: the journal of a translation, and what was embedded."""
-    return (arguments[0] == "translate" and name.endswith(".partial")) or arguments[0] == "embed"
+    return (arguments[:1] == ["translate"] and name.endswith(".partial")) or arguments[:1] == ["embed"]
 
 
 def _strange(rng, option):
@@ -218,14 +218,16 @@ def call(arguments, folder):
     def alarm(*_):
         raise Hang
 
-    previous = signal.signal(signal.SIGALRM, alarm)
+    previous = [(number, signal.signal(number, alarm)) for number in (signal.SIGALRM, signal.SIGPROF)]
     os.chdir(folder)
     try:
         with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr), no_network():
-            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, WAITING)
             try:
-                code = fairseq_validate(arguments) if arguments[0] == "fairseq-validate" else main(arguments)
+                code = fairseq_validate(arguments) if "fairseq-validate" in arguments[:1] else main(arguments)
             finally:
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
     except SystemExit as exit:
         code = exit.code or 0
@@ -233,7 +235,8 @@ def call(arguments, folder):
         error = caught
     finally:
         os.chdir(before)
-        signal.signal(signal.SIGALRM, previous)
+        for number, handler in previous:
+            signal.signal(number, handler)
     return code, stderr.buffer.getvalue().decode("utf-8", "replace"), error
 
 
