@@ -7,8 +7,9 @@ import random
 import shutil
 import signal
 import sys
+import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
@@ -57,13 +58,14 @@ VALUES += ["--", "-", "none", "all", "a,,b", "en", "\udcff", *STRINGS]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case."""
+    """What became of a case; ``seconds`` of work it took."""
 
     number: int
     command: str
     result: str
     why: str
     arguments: list
+    seconds: float = field(compare=False)
 
 
 class Hang(BaseException):
@@ -112,12 +114,12 @@ class Fuzzer:
         shutil.rmtree(self.folder / "work", ignore_errors=True)
         place.mkdir(parents=True)
         write_files(place, files)
-        before = snapshot(self.folder / "work")
+        before, started = snapshot(self.folder / "work"), time.process_time()
         code, stderr, error = call(arguments, place)
         result, why = judge(code, stderr, error, before, snapshot(self.folder / "work"), arguments)
         if not keep:
             shutil.rmtree(self.folder / "work", ignore_errors=True)
-        return Outcome(number, command.name, result, why, arguments)
+        return Outcome(number, command.name, result, why, arguments, time.process_time() - started)
 
     def _arguments(self, rng, command):
         arguments = command.arguments
@@ -198,9 +200,8 @@ def snapshot(folder):
     for path, folders, files in os.walk(folder):
         for name in folders + files:
             stat = os.lstat(os.path.join(path, name))
-            time = 0 if name in folders else stat.st_mtime_ns
-            size = 0 if name in folders else stat.st_size
-            found[os.path.relpath(os.path.join(path, name), folder)] = (stat.st_mode, size, time)
+            content = (0, 0) if name in folders else (stat.st_size, stat.st_mtime_ns)
+            found[os.path.relpath(os.path.join(path, name), folder)] = (stat.st_mode, *content)
     return found
 
 
