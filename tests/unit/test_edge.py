@@ -108,7 +108,7 @@ def test_the_commands_of_fairseq():
     [
         (["user-dirs"], "invalid choice: 'user-dirs'"),
         (["score", "hyp", "ref", "--token", "13a"], "unrecognized arguments: --token"),
-        (["analyse", "groups", "model", "--context", "a"], "unrecognized arguments: --context a"),
+        (["analyse", "groups", "model", "--sent", "a"], "unrecognized arguments: --sent a"),
         (["score", "\udcff", "ref"], "expected arguments in UTF-8, found '\\udcff'"),
         (["score", "hyp", "ref", "--bootstrap", "-1"], "--bootstrap: expected a whole number of at least 0"),
     ],
