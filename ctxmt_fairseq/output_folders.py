@@ -23,6 +23,22 @@ def _refuse(folder: Path) -> None:
     raise BadInput("expected a new or empty folder", folder)
 
 
+def check_folder(path: PathLike) -> None:
+    """Whether a folder can be made or written to, before the work begins.
+
+    Raises:
+        BadInput: it cannot.
+    """
+    target = Path(os.path.realpath(path))
+    with _naming(path):
+        nearest = next(folder for folder in (target, *target.parents) if os.path.lexists(folder))
+        target.exists()  # names that no file can have
+    if not nearest.is_dir():
+        raise BadInput("cannot be made: File exists", nearest)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise BadInput("cannot be written: Permission denied", nearest)
+
+
 @contextlib.contextmanager
 def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> Iterator[Path]:
     """A folder to be filled, which takes the place of ``path`` at the end, or vanishes on an error.

@@ -5,7 +5,8 @@ PREFIX.meta.jsonl (one JSON object of strings per line) and files PREFIX.meta.FI
 where there is none). Every distinct text is embedded once. Values such as N/A are left out, and values that
 say too little get a prefix ("PG rating: R"); --dry-run shows the texts and writes nothing.
 
-The same command continues an interrupted run. Where a store exists, only what is new is embedded.
+The same command continues an interrupted run. Where a store exists, it is verified: only what is new is
+embedded, and what is damaged is named and made anew.
 
 Encoders: minilm (384 dimensions; from an installed package, nothing is downloaded), discrete (a random vector
 for each text, the paper's ablation), or any sentence-transformers or transformers model by folder or name,

@@ -28,6 +28,7 @@ from ctxmt_fairseq.data.store_header import (
 )
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_folders import check_folder
 
 _CHUNK = 2**20
 
@@ -165,7 +166,10 @@ def embed(
     device: str = "cpu",
     batch_size: int = 64,
 ) -> Dict[str, Any]:
-    """Make the store ``out``, or add to it; returns what it then holds.
+    """Make the store ``out``, or add to it and mend what is damaged; returns what it then holds.
+
+    Returns:
+        see ``summary``; and ``mended``, a line for everything that was damaged.
 
     Raises:
         BadInput: text, metadata, encoder or store cannot be used; a store keeps what was embedded so far.
@@ -173,6 +177,7 @@ def embed(
     encoder = load_text_encoder(encoder_name, device, batch_size)
     wanted = StoreHeader(encoder.name, encoder.dimension, dtype, (), request.sentences)
     store = existing(out)
+    check_folder(out)
     if store:  # said before the text is read
         check_same_kind(out, store, dataclasses.replace(wanted, fields=store.fields))
     surveys = survey(request)
@@ -191,7 +196,8 @@ def embed(
             )
             writer.write_split(split, rows, surveys[split].digest)
             new[split] = writer.new - before
-    return summary(out, new)
+        mended = writer.mended
+    return {**summary(out, new), "mended": mended}
 
 
 def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:

@@ -9,37 +9,39 @@ import contextlib
 import dataclasses
 import fcntl
 import os
+import sqlite3
 import zlib
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.corpora.store_repair import LOST, check_encoder, embedded, mend, row_sums
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
-from ctxmt_fairseq.data.context_store import EMPTY, checksum_of
+from ctxmt_fairseq.data.context_store import EMPTY
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.sentence_contexts import NOTHING
 from ctxmt_fairseq.data.store_header import (
-    DTYPES,
     ENDS,
     ENDS_DTYPE,
     HEADER,
     INDEX_DTYPE,
+    SUMS,
     TEXTS,
     VECTORS,
     StoreHeader,
     index_file,
     read_header,
-    sync_folder,
     write_header,
 )
 from ctxmt_fairseq.data.text_encoders import TextEncoder
+from ctxmt_fairseq.drafts import PREFIX, Draft, draft_file
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_files import writing
 
 CHUNK = 2048  # texts that are embedded, and put on disk, together
-_APPENDED = (VECTORS, TEXTS, ENDS)
+_APPENDED = (VECTORS, TEXTS, ENDS, SUMS)
 _LOOKUP = ".lookup.sqlite"
-_SAME = 0.01  # how far apart two runs of one encoder may be: devices and float16 round differently
 
 
 class StoreWriter:
@@ -48,12 +50,14 @@ class StoreWriter:
     Attributes:
         header: what is on disk.
         new: texts embedded by this writer.
+        mended: what was found damaged, a line for each.
     """
 
     def __init__(self, path: Path, header: StoreHeader, encoder: TextEncoder):
         self.path = path
         self.header = header
         self.encoder = encoder
+        self.mended: List[str] = []
         self.new = 0
         self._waiting: List[str] = []
         sizes = header.sizes(path)
@@ -65,28 +69,13 @@ class StoreWriter:
 
     def start(self) -> None:
         """Learn what is in the store; a new one gets the empty text."""
-        if checksum_of(self.path / TEXTS, self._end) != self.header.checksum.get(TEXTS, 0):
-            raise BadInput("the checksum is wrong: the context store was damaged", self.path / TEXTS)
         with open(self.path / TEXTS, encoding="utf-8", newline="\n") as lines:
-            self._lookup.add((line[:-1], number) for number, line in enumerate(lines))
+            texts = ((line[:-1], number) for number, line in enumerate(lines))
+            self._lookup.add((text, number) for text, number in texts if not text.startswith(LOST))
         if not self.header.count:
             self.row("")
             self._embed_waiting()
-        self._check_encoder()
-
-    def _check_encoder(self) -> None:
-        """The vector of the empty text shows whether a model of this name is still the same."""
-        start = EMPTY * self.header.vector_bytes
-        with open(self.path / VECTORS, "rb") as stream:
-            stream.seek(start)
-            stored = np.frombuffer(stream.read(self.header.vector_bytes), DTYPES[self.header.dtype])
-        now = self.encoder.encode([""])[0]
-        if np.linalg.norm(now - stored) > _SAME * max(1.0, float(np.linalg.norm(now))):
-            raise BadInput(
-                f"the encoder {self.encoder.name} gives other vectors than when the store was made; choose a "
-                "new folder with --out",
-                self.path,
-            )
+        check_encoder(self.path, self.header, self.encoder, EMPTY)
 
     # ---- texts -----------------------------------------------------------------------------------------
 
@@ -105,27 +94,22 @@ class StoreWriter:
         """Embed new texts and put them on disk; then the header may speak of them."""
         if not self._waiting:
             return
-        vectors = self.encoder.encode(self._waiting)
-        expected = len(self._waiting), self.header.dimension
-        if vectors.shape != expected or not np.isfinite(vectors).all():
-            raise BadInput(
-                f"expected {expected[0]} vectors of {expected[1]} finite numbers from the encoder "
-                f"{self.encoder.name}, found an array of shape {vectors.shape}"
-            )
+        vectors = embedded(self.encoder, self.header, self._waiting)
         lines = [text.encode() + b"\n" for text in self._waiting]
         ends = self._end + np.cumsum([len(line) for line in lines])
         checksum = dict(self.header.checksum)
         for name, data in (
-            (VECTORS, vectors.astype(DTYPES[self.header.dtype]).tobytes()),
+            (VECTORS, vectors.tobytes()),
             (TEXTS, b"".join(lines)),
             (ENDS, (ends - 1).astype(ENDS_DTYPE).tobytes()),
+            (SUMS, row_sums(vectors, [line[:-1] for line in lines]).tobytes()),
         ):
             checksum[name] = zlib.crc32(data, checksum.get(name, 0))
             self._streams[name].write(data)
         for stream in self._streams.values():
             _to_disk(stream)
         self._end = int(ends[-1])
-        self._commit(count=self.header.count + len(lines), checksum=checksum)
+        self._commit(count=self.header.count + len(lines), text_bytes=self._end, checksum=checksum)
         self.new += len(lines)
         self._waiting.clear()
 
@@ -143,10 +127,9 @@ class StoreWriter:
             rows: for each sentence its own text and one of each field, None for nothing.
             digest: of the source text.
         """
-        temporary = self.path / f".{index_file(name)}.tmp"
         checksum = sentences = 0
-        try:
-            with open(temporary, "wb") as stream:
+        with draft_file(self.path / index_file(name)) as draft:
+            with open(draft.path, "wb") as stream:
                 for texts in rows:
                     numbers = [NOTHING if text is None else self.row(text) for text in texts]
                     data = np.array(numbers, INDEX_DTYPE).tobytes()
@@ -155,19 +138,16 @@ class StoreWriter:
                     sentences += 1
                 _to_disk(stream)
             self._embed_waiting()
-            self._place_index(name, temporary, checksum, {"sentences": sentences, "digest": digest})
-        finally:
-            temporary.unlink(missing_ok=True)
+            self._place_index(name, draft, checksum, {"sentences": sentences, "digest": digest})
 
-    def _place_index(self, name: str, temporary: Path, checksum: int, split: Dict[str, Any]) -> None:
+    def _place_index(self, name: str, draft: Draft, checksum: int, split: Dict[str, Any]) -> None:
         file = index_file(name)
         splits, checksums = dict(self.header.splits), dict(self.header.checksum)
         if (splits.pop(name, None), checksums.pop(file, None)) == (split, checksum):
             return  # the index that is there
         if name in self.header.splits:
             self._commit(splits=splits, checksum=checksums)  # a header never speaks of another index
-        os.replace(temporary, self.path / file)
-        sync_folder(self.path)
+        draft.place()
         self._commit(splits={**splits, name: split}, checksum={**checksums, file: checksum})
 
     def close(self) -> None:
@@ -186,26 +166,39 @@ def store_writer(path: PathLike, wanted: StoreHeader, encoder: TextEncoder) -> I
             must have.
 
     Raises:
-        BadInput: the folder holds something else, or another kind of store, or another process writes to it.
+        BadInput: the folder holds something else, or another kind of store, or another process writes to it;
+            or it cannot be written, or mended (``mend``).
     """
     path = Path(path)
-    with _folder_of_our_own(path):
+    mended: List[str] = []
+    with _folder_of_our_own(path), _full_disk(path):
+        for leftover in path.glob(f"{PREFIX}*"):
+            leftover.unlink()
         if (path / HEADER).is_file():
             header = read_header(path)
             check_same_kind(path, header, wanted)
-        elif any(name != f".{HEADER}.tmp" for name in os.listdir(path)):
+            header, mended = mend(path, header, encoder)
+        elif os.listdir(path):
             raise BadInput("exists and is no context store of ctxmt embed; choose another folder", path)
         else:
             header = wanted
             write_header(path, header)
-        for leftover in path.glob(".*.tmp"):
-            leftover.unlink()
         writer = StoreWriter(path, header, encoder)
+        writer.mended = mended
         try:
             writer.start()
             yield writer
         finally:
             writer.close()
+
+
+@contextlib.contextmanager
+def _full_disk(path: Path) -> Iterator[None]:
+    try:
+        with writing(path):
+            yield
+    except sqlite3.Error as error:
+        raise BadInput(f"cannot be written: {error}", path) from None
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from ctxmt_fairseq.data.store_header import (
     TEXTS,
     VECTORS,
     StoreHeader,
+    check_size,
     index_file,
     read_header,
 )
@@ -69,8 +70,12 @@ class ContextStore:
             if expected is not None and expected != found:
                 raise BadInput(f"expected vectors of the {what} {expected}, found {found}", path)
         for name, size in header.sizes(path).items():
+            check_size(path / name, size)
             if checksum_of(path / name, size) != header.checksum.get(name):
-                raise BadInput("the checksum is wrong: the context store was changed or damaged", path / name)
+                raise BadInput(
+                    "the checksum is wrong: the context store was changed or damaged; ctxmt embed mends it",
+                    path / name,
+                )
         return cls(path, header)
 
     def split(self, name: str, expected_sentences: int, digest: Optional[str] = None) -> SentenceContexts:

@@ -4,7 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+from ctxmt_fairseq.cli.main import main
+from tests.integration.commands import ENVIRONMENT, command
 
 CTXMT = Path(sys.executable).with_name("ctxmt")
 
@@ -50,3 +54,27 @@ def test_text_to_data_folder_and_test_set_like_it(tmp_path):
     assert (
         done.stderr.strip().splitlines()[-1].startswith("ctxmt: error: test.docids: no such file; expected")
     )
+
+
+def test_killed_and_run_again_it_leaves_only_the_data_folder(tmp_path):
+    texts = {"en": "the cats run home\n", "de": "die Katzen laufen heim\n", "docids": "a\n"}
+    for suffix, line in texts.items():
+        (tmp_path / f"train.{suffix}").write_text(line * 200_000)
+    options = ["--source-lang", "en", "--target-lang", "de", "--train", str(tmp_path / "train")]
+    options += ["--no-subwords", "--workers", "2", "--out", str(tmp_path / "data")]
+    process = subprocess.Popen(command("ctxmt", "preprocess", *options), env=ENVIRONMENT)
+    while not list(tmp_path.glob(".ctxmt-*/text/train.en")):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    assert list(tmp_path.glob(".*"))
+    for suffix, line in texts.items():
+        (tmp_path / f"train.{suffix}").write_text(line * 20)
+    assert main(["preprocess", *options]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "data",
+        "train.de",
+        "train.docids",
+        "train.en",
+    ]

@@ -11,7 +11,7 @@ import pytest
 from ctxmt_fairseq.corpora.data_folder import new_folder, write_description
 from ctxmt_fairseq.drafts import former
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_folders import folder_output
+from ctxmt_fairseq.output_folders import check_folder, folder_output
 
 
 def names(folder):
@@ -72,6 +72,20 @@ def test_what_is_in_use_is_refused_before_the_work(tmp_path, monkeypatch):
         with pytest.raises(BadInput, match=message), folder_output(path):
             pytest.fail("the work began")
     assert names(tmp_path) == ["file", "full", "here"] and names(tmp_path / "full") == ["thesis"]
+
+
+def test_folders_that_cannot_be_made_are_known_before(tmp_path):
+    (tmp_path / "file").write_text("precious")
+    for path in (tmp_path, tmp_path / "new", tmp_path / "some" / "where"):
+        check_folder(path)
+    for name, message in (
+        ("file", "file: cannot be made: File exists"),
+        ("file/out", "file: cannot be made: File exists"),
+        ("n" * 256, "nnn: .*File name too long"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            check_folder(tmp_path / name)
+    assert names(tmp_path) == ["file"]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), BadInput("text"), RuntimeError("defect")])

@@ -63,7 +63,7 @@ def test_killed_at_any_moment_and_resumed_is_uninterrupted(text, monkeypatch):
     taken = snapshots(text, monkeypatch, *SPLITS)
     whole = contents(text / "store")
     assert sorted(whole) == sorted(
-        ["store.json", "vectors.bin", "texts.txt", "texts.ends", "train.index", "valid.index"]
+        ["store.json", "vectors.bin", "texts.txt", "texts.ends", "rows.crc", "train.index", "valid.index"]
     )
     opened = [openable(folder) for folder in taken]
     first = opened.index(True)
@@ -84,10 +84,10 @@ def test_killed_at_any_moment_and_resumed_is_uninterrupted(text, monkeypatch):
 def test_what_a_kill_leaves_behind_the_header_is_cut_off(text):
     folder, _ = make_store(text, "train")
     before = contents(folder)
-    for name in ("vectors.bin", "texts.txt", "texts.ends"):
+    for name in ("vectors.bin", "texts.txt", "texts.ends", "rows.crc"):
         with open(folder / name, "ab") as stream:
             stream.write(b"half of what was to c")
-    for name in (".valid.index.tmp", ".lookup.sqlite", ".store.json.tmp"):
+    for name in (".ctxmt-0123456789abcdef-0123456789abcdef", ".lookup.sqlite"):
         (folder / name).write_bytes(b"half")
     ContextStore.open(folder)
     make_store(text, "train")
