@@ -1,5 +1,6 @@
 """``ctxmt translate``: the same lines whatever the layout, the batches and the interruptions."""
 
+import contextlib
 import json
 import os
 import signal
@@ -8,7 +9,9 @@ import time
 
 import pytest
 
+from ctxmt_fairseq.drafts import Lock
 from tests.integration.commands import ENVIRONMENT, USER_DIR, command, printed, read, refused, run
+from tests.unit.test_output_files import reader
 
 SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
 REFERENCE = ("--context-selection", "reference")
@@ -98,6 +101,29 @@ def test_killed_and_resumed_gives_the_same_file(translation, last, text, tmp_pat
     run(*arguments)
     assert read(output) == translation and 8 <= done < 43
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_pipes_and_links_stay_and_a_second_run_is_told(translation, last, text, tmp_path, capsys):
+    from ctxmt_fairseq.cli.main import main  # in this process: three runs in the time of one
+
+    def translate(output):
+        options = (last, *text, *SEARCH, "--documents-at-once", 16, "--output", tmp_path / output)
+        return main(["translate", *map(str, options)])
+
+    whole = "".join(line + "\n" for line in translation)
+    os.mkfifo(tmp_path / "fifo")
+    with reader(tmp_path / "fifo") as found:
+        translate("fifo")
+    assert found == [whole.encode()] and (tmp_path / "fifo").is_fifo()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real.partial").write_text('{"run": "of the first"}\n')
+    with contextlib.closing(Lock(tmp_path / "real.partial")), pytest.raises(SystemExit):
+        translate("link")
+    assert "real.partial: another ctxmt translate is writing to this output" in capsys.readouterr().err
+    (tmp_path / "real.partial").unlink()
+    translate("link")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == whole
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fifo", "link", "real"]
 
 
 def test_given_target_context(translation, last, text, corpus):
