@@ -82,7 +82,7 @@ class ContextMap:
             (f"after: output of the context encoder{self._caption('after')}", self.after),
         ]
         title = f"{len(self.labelled.texts)} contexts of {self.model}"
-        return scatter_picture(title, panels, self.labelled.attributes)
+        return scatter_picture(title, panels, self.labelled.attributes, self.labelled.texts)
 
     def _caption(self, place: str) -> str:
         """What the title of a map says of the first attribute: the place is "before" or "after"."""

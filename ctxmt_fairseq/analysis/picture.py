@@ -112,9 +112,9 @@ def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def short_label(label: str) -> str:
-    """At most ``LONGEST_LABEL`` characters."""
-    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
+def short_label(label: str, longest: int = LONGEST_LABEL) -> str:
+    """At most so many characters."""
+    return label if len(label) <= longest else label[: longest - 1] + "…"
 
 
 def _longest(labels: Iterable[str]) -> int:

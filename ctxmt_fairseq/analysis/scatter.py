@@ -8,9 +8,12 @@ import numpy as np
 
 from ctxmt_fairseq.analysis.labelled_texts import Attribute
 from ctxmt_fairseq.analysis.picture import CHARACTER, RESOLUTION, check_matplotlib, fonts_for, short_label
+from ctxmt_fairseq.analysis.point_names import draw_names
 
 PANEL = 5.0  # inches
 MARKERS = "oxs^Dv*P"
+MOST_NAMES = 30  # of points; beyond, they would hide each other
+LONGEST_ENTRY = 48  # characters of a legend's entry
 MOST_COLOURS = 20  # beyond 28 entries the legends would be higher than the picture
 NUMBERS = "viridis"
 REST = "(others)"
@@ -41,7 +44,10 @@ def groups(values: np.ndarray, most: int) -> Groups:
 
 
 def scatter_picture(
-    title: str, panels: Sequence[Tuple[str, np.ndarray]], attributes: Sequence[Attribute] = ()
+    title: str,
+    panels: Sequence[Tuple[str, np.ndarray]],
+    attributes: Sequence[Attribute] = (),
+    point_names: Sequence[str] = (),
 ) -> bytes:
     """Maps of the same n texts as the content of a PNG file.
 
@@ -49,6 +55,7 @@ def scatter_picture(
         panels: title and points (n, 2) of each map.
         attributes: the first is shown by colours (numbers with a colour bar), the second by markers. Of more
             than 20 strings for colours, or 8 values for markers, the rarest share one.
+        point_names: of the texts, written beside their points if they are at most 30.
 
     Raises:
         BadInput: matplotlib is not installed.
@@ -62,11 +69,12 @@ def scatter_picture(
     coloured = groups(colour.values, MOST_COLOURS) if colour is not None and numbers is None else None
     marked = groups(marker.values, len(MARKERS)) if marker is not None else None
     legends = [(at, found) for at, found in zip(attributes, (coloured, marked), strict=False) if found]
-    names = [short_label(name) for at, found in legends for name in (at.name, *found.names)]
+    names = [short_label(name, LONGEST_ENTRY) for at, found in legends for name in (at.name, *found.names)]
+    point_names = point_names if len(point_names) <= MOST_NAMES else ()
     width = PANEL * len(panels) + 0.3
     width += CHARACTER * max(map(len, names)) + 0.5 if names else 0
     width += 0.8 if numbers is not None else 0
-    text = [title, *names, *(name for name, _ in panels)]
+    text = [title, *names, *point_names, *(name for name, _ in panels)]
     with matplotlib.rc_context({"font.family": fonts_for(text), "font.size": 9}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # no font has it: the table does
         figure = Figure(figsize=(width, PANEL + 0.7), dpi=RESOLUTION, layout="constrained")
@@ -74,6 +82,8 @@ def scatter_picture(
         row = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (name, points) in zip(row, panels, strict=True):
             shown = _draw(axes, points, numbers, coloured, marked)
+            if point_names:
+                draw_names(axes, points, point_names, PANEL)
             axes.set_title(name, fontsize=9, parse_math=False)
             axes.set(xticks=[], yticks=[])  # neither their unit nor their origin means anything
         if colour is not None and numbers is not None:
@@ -134,4 +144,4 @@ def _legend(figure: Any, name: str, found: Groups, colours: bool) -> None:
     legend = figure.legend(handles=handles, loc=place, fontsize=8, title=name, title_fontsize=8)
     # Afterwards, since a label that begins with _ would be left out, and $ is no formula here.
     for text, label in zip(legend.get_texts(), found.names, strict=True):
-        text.set(text=short_label(label), parse_math=False)
+        text.set(text=short_label(label, LONGEST_ENTRY), parse_math=False)

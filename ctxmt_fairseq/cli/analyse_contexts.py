@@ -2,7 +2,8 @@
 
 For mtcue_transformer and cue_transformer. Before is the text encoder's vector, after the context encoder's
 output for this context alone. Colours show an attribute of the texts or a measured score, as figure 3 of the
-MTCue paper; markers a second attribute. How well the vectors themselves separate it is printed.
+MTCue paper; markers a second attribute; up to 30 points are named. How well the vectors themselves separate
+the attributes is printed.
 
 Contexts are
   --texts FILE   a text per line, and after tabs up to two attributes (strings or numbers): colour and marker

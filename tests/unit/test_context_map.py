@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.analysis.context_map import context_map, write_context_map
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
+from ctxmt_fairseq.analysis.point_names import LETTER, LINE, POINT, places
 from ctxmt_fairseq.analysis.scatter import MARKERS, REST, groups, scatter_picture
 from ctxmt_fairseq.errors import BadInput
 
@@ -62,6 +63,26 @@ def test_each_value_has_its_colour_on_both_maps():
     assert counts[0] > 600 and counts[1] == pytest.approx(3 * counts[0], rel=0.15)
     assert coloured(plain, "tab:blue") == pytest.approx(sum(counts), rel=0.15)
     assert coloured(one, "tab:orange") == pytest.approx(counts[1] / 2, rel=0.15)
+
+
+def test_names_hide_neither_each_other_nor_points():
+    rng = np.random.default_rng(1)
+    names = ["x" * int(length) for length in rng.integers(3, 20, 30)]
+    points = rng.uniform(0.2, 4.8, (30, 2))
+    sizes = np.array([[LETTER * len(name), LINE] for name in names])
+    centres = places(points, names, 5.0)
+    assert (centres - sizes / 2 > -1e-6).all() and (centres + sizes / 2 < 5 + 1e-6).all()
+    for number in range(30):
+        apart = abs(centres - centres[number]) - (sizes + sizes[number]) / 2
+        assert (apart.max(axis=1) > -1e-6).sum() == 29  # all but itself
+        assert (abs(points - centres[number]) > (sizes[number] + POINT) / 2 - 1e-6).any(axis=1).all()
+
+
+def test_up_to_30_points_are_named():
+    drawn = [scatter_picture("", PANELS[:1], (), ["$x^2$ _a"] * count) for count in (0, 24)]
+    assert drawn[0] != drawn[1]
+    many = [("before", np.concatenate([GRID, GRID + 0.5]))]
+    assert scatter_picture("", many, (), ["a"] * 48) == scatter_picture("", many)
 
 
 def test_numbers_have_a_colour_bar():
