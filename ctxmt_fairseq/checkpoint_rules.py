@@ -142,12 +142,22 @@ def reduced(
         old = state.get("args")
         cfg = mapping(state.get("cfg"), "cfg") if old is None else _sections(mapping(old, "args"))
         kept: Dict[str, Any] = {name: _reduced_section(name, cfg.get(name), allowed) for name in sections}
+        if "model" in kept:
+            _check_depth(mapping(kept["model"], "model"), len(state["model"]))
         for name, shared in SHARED.items():
             values = mapping(cfg.get(name) or {}, name)
             kept[name] = {**dataclasses.asdict(shared()), **_numbers(shared, values)}
     except WrongValue as error:
         raise BadInput(str(error), path) from None
     return {**state, "args": None, "cfg": kept}
+
+
+def _check_depth(options: Dict[str, Any], parameters: int) -> None:
+    """A model of more layers than its checkpoint has parameters would only be built to be refused."""
+    for name, value in options.items():
+        if name.endswith(("layers", "depth")) and type(value) is int and value > parameters:
+            flag = f"--{name.replace('_', '-')}"
+            raise WrongValue(f"{flag}: expected a number of layers that are in the checkpoint, found {value}")
 
 
 def _sections(args: Dict[str, Any]) -> Dict[str, Any]:

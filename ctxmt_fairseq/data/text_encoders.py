@@ -5,11 +5,13 @@ coherent (similar texts give similar vectors).
 """
 
 import hashlib
+import warnings
 from pathlib import Path
 from typing import Any, Dict, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.data.json_files import load_json
 from ctxmt_fairseq.errors import BadInput
 
 DEFAULT_ENCODER = "minilm"
@@ -59,7 +61,7 @@ class SentenceEncoder:
     def __init__(self, name: str, source: str, device: str, batch_size: int, pooling: Optional[str] = None):
         try:
             self.model = _load(source, device, pooling).eval()
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, FutureWarning) as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise BadInput(
                 f"expected a sentence-transformers model (name or folder): {reason}", name
@@ -98,12 +100,38 @@ def _load(source: str, device: str, pooling: Optional[str]) -> Any:
         states = Pooling(words.get_embedding_dimension(), pooling_mode=pooling)
         return SentenceTransformer(modules=[words, states], device=device)
 
-    try:  # what is here needs no network
-        return load(local=True)
-    except (OSError, ValueError, KeyError):
-        if Path(source).is_dir():
-            raise
-    return load(local=False)
+    with warnings.catch_warnings():  # of modules from elsewhere the library warns, before it imports them
+        warnings.filterwarnings("error", message=".*trust_remote_code", category=FutureWarning)
+        try:  # what is here needs no network
+            return load(local=True)
+        except (OSError, ValueError, KeyError):
+            if Path(source).is_dir():
+                raise
+        return load(local=False)
+
+
+def _check_modules(folder: Path) -> None:
+    """Stop on a model that consists of more than the library's own modules.
+
+    The library imports what a model's folder names, Python files beside it included, and a checkpoint or a
+    store names the folder.
+
+    Raises:
+        BadInput: a module from elsewhere.
+    """
+    for name in ("modules.json", "router_config.json", "wordembedding_config.json", "config.json"):
+        for path in sorted(folder.rglob(name)):
+            content = load_json(path)
+            kinds = []
+            if isinstance(content, list):
+                kinds += [module.get("type") for module in content if isinstance(module, dict)]
+            elif isinstance(content, dict):
+                types = content.get("types")
+                kinds += types.values() if isinstance(types, dict) else []
+                kinds += [content.get("tokenizer_class")] if name.startswith("word") else []
+            for kind in kinds:
+                if not str(kind).startswith("sentence_transformers."):
+                    raise BadInput(f"expected modules of sentence-transformers, found {kind}", path)
 
 
 def _minilm_folder() -> str:
@@ -128,7 +156,8 @@ def load_text_encoder(name: str, device: str = "cpu", batch_size: int = BATCH) -
         batch_size: texts that go through the model together.
 
     Raises:
-        BadInput: a library or the model is missing; or a pooling of the discrete embedding.
+        BadInput: a library or the model is missing; the model is code of its own; or a pooling of the
+            discrete embedding.
     """
     if name == DiscreteEncoder.name:
         return DiscreteEncoder()
@@ -139,6 +168,7 @@ def load_text_encoder(name: str, device: str = "cpu", batch_size: int = BATCH) -
     if source == DEFAULT_ENCODER:
         return SentenceEncoder(name, _minilm_folder(), device, batch_size, pooling)
     if Path(source).is_dir():
+        _check_modules(Path(source))
         source = str(Path(source).resolve())  # a store or a checkpoint may be used from another folder
     return SentenceEncoder(prefix + source, source, device, batch_size, pooling)
 

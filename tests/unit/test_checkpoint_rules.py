@@ -3,11 +3,14 @@
 import argparse
 import copy
 import os
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from fairseq import checkpoint_utils
+from fairseq.models.lstm import LSTMModel
 
 from ctxmt_fairseq.checkpoint_options import declared_options
 from ctxmt_fairseq.checkpoint_rules import ALLOWED
@@ -15,7 +18,7 @@ from ctxmt_fairseq.checkpoints import Checkpoint
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.models.initialisation import load_sentence_model
-from ctxmt_fairseq.safe_checkpoints import load_checkpoint_to_cpu, load_ensemble, read
+from ctxmt_fairseq.safe_checkpoints import load_checkpoint_to_cpu, load_ensemble, read, restoring
 from tests.unit.saved_models import as_old, named, save, section, trained
 
 PAIRS = [("concat_transformer", "document_window"), ("transformer", "translation")]
@@ -123,6 +126,31 @@ def test_a_caller_may_admit_more(state, tmp_path):
     path = save(tmp_path / "more.pt", named(state, "model", "transformer_align"))
     allowed = ALLOWED | {"fairseq.models.transformer_align"}
     assert vars(read(path, allowed)["cfg"]["model"])["_name"] == "transformer_align"
+
+
+def test_training_may_go_on_from_what_its_own_command_line_names(state, tmp_path):
+    path = save(tmp_path / "lstm.pt", named(state, "model", "lstm"))
+    trainer = SimpleNamespace(_model=LSTMModel.__new__(LSTMModel), load_checkpoint=load_checkpoint_to_cpu)
+    with restoring(trainer):
+        assert trainer.load_checkpoint(path)["model"]
+    trainer._model = None
+    for context in (restoring(trainer), nullcontext()):
+        with context, pytest.raises(BadInput, match="--arch lstm: expected"):
+            trainer.load_checkpoint(path)
+
+
+def test_a_restored_trainer_says_what_does_not_fit_in_one_line(state, tmp_path):
+    """As fairseq does it: an exception about another one."""
+
+    def load_checkpoint(path):
+        try:
+            torch.nn.Linear(2, 2).load_state_dict({"weight": torch.zeros(3)})
+        except Exception:
+            raise Exception(f"Cannot load model parameters from checkpoint {path}")
+
+    trainer = SimpleNamespace(load_checkpoint=load_checkpoint)
+    with restoring(trainer), pytest.raises(BadInput, match='^x.pt: .*Missing key.* "bias"'):
+        trainer.load_checkpoint("x.pt")
 
 
 def test_the_users_own_classes_may_be_named_but_not_what_they_borrow(state, tmp_path, monkeypatch):
@@ -236,6 +264,17 @@ def test_a_good_checkpoint_gives_the_same_model(pristine, state, tmp_path):
     for name, value in expected["cfg"]["task"].items():
         assert cfg.task[name] == value, name
     assert cfg.criterion == expected["cfg"]["criterion"]
+
+
+def test_options_that_came_and_went_since_are_no_obstacle(pristine, tmp_path):
+    """Checkpoints of earlier versions."""
+    state = copy.deepcopy(pristine[0])
+    for name in ("task", "model"):
+        section(state, name).update(former_text="x", former_number=3, former_list=[1])
+    for name in {"seed", "required_seq_len_multiple", "no_separator", "num_batch_buckets"}:
+        section(state, "task").pop(name, None)
+    _, _, task = ensemble(save(tmp_path / "earlier.pt", state))
+    assert task.cfg.required_seq_len_multiple == 1
 
 
 @pytest.mark.parametrize("text", ["[4, 8]", "4,8", [4, 8], (4, 8), " 4 , 8 "])
