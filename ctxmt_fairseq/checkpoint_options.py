@@ -18,8 +18,8 @@ from fairseq.dataclass.utils import interpret_dc_type
 NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
 # Declared as text, but evaluated (MultiheadAttention).
 EVALUATED = re.compile(r"(.*_)?xformers_att_config")
-# Files that fairseq or this plugin would read to start a training from.
-PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint")
+# Files that a training started from; evaluation reads none but the data folder.
+PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store")
 
 
 class WrongValue(ValueError):
@@ -49,7 +49,7 @@ class Option:
             WrongValue: it is not one of the option's.
         """
         if value is None or PATHS.fullmatch(name):
-            return None  # the parameters are in the checkpoint: no file is needed for them
+            return None
         if EVALUATED.fullmatch(name):
             raise WrongValue("nothing, for fairseq evaluates it")
         if self.options is not None:

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 import numpy as np
 from fairseq.tasks import register_task
 
+from ctxmt_fairseq.checkpoint_options import shown
 from ctxmt_fairseq.corpora.data_folder import source_digest
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
@@ -35,7 +36,7 @@ class MetadataContextConfig(ContextConfig):
 
     context_store: Optional[str] = field(
         default=None,
-        metadata={"help": "folder that ctxmt embed wrote (default: the training's, or DATA/contexts)"},
+        metadata={"help": "folder that ctxmt embed wrote (default: DATA/contexts)"},
     )
     metadata_fields: Optional[str] = field(
         default=None,
@@ -49,6 +50,21 @@ class MetadataContextConfig(ContextConfig):
         default=0.0,
         metadata={"help": "probability of leaving out a vector, in training; one of a sample's always stays"},
     )
+
+
+def _checked_facts(store: Any) -> Dict[str, Any]:
+    """What a checkpoint says of the training's store.
+
+    Raises:
+        BadInput: something that no store is.
+    """
+    kinds = {"encoder": str, "dimension": int, "tags": list}
+    facts = store if isinstance(store, dict) else {"store": store}
+    for name, value in facts.items():
+        texts = value if isinstance(value, list) else []
+        if type(value) is not kinds.get(name) or not all(isinstance(text, str) for text in texts):
+            raise BadInput(f"the checkpoint's context store: {shown(name)}: {shown(value)} is not expected")
+    return facts
 
 
 @register_task("metadata_context", dataclass=MetadataContextConfig)
@@ -69,7 +85,6 @@ class MetadataContextTask(ContextTask):
 
     def __init__(self, cfg, src_dict, tgt_dict):
         self.known: Dict[str, Any] = {}  # of the training's store: encoder, dimension, tags
-        self._store_path: Optional[str] = cfg.context_store  # else the training's, else the data folder's
         self._stores: Dict[str, ContextStore] = {}
         self._encoder: Any = None
         super().__init__(cfg, src_dict, tgt_dict)
@@ -96,24 +111,27 @@ class MetadataContextTask(ContextTask):
 
     def state_dict(self) -> Dict[str, Any]:
         """Saved with every checkpoint: the options, and what the training's store was."""
-        return {**super().state_dict(), "store": self.known, "context_store": self._store_path}
+        return {**super().state_dict(), "store": self.known}
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
+        saved = _checked_facts(state_dict.get("store", {}))
         super().load_state_dict(state_dict)
-        saved = state_dict.get("store", {})
         for name in self.known.keys() & saved.keys():
             if self.known[name] != saved[name]:
                 raise BadInput(
                     f"expected the context store of the checkpoint, found another one: {name} differs"
                 )
         self.known.update(saved)
-        self._store_path = self._store_path or state_dict.get("context_store")
 
     # ---- the store -------------------------------------------------------------------------------------
 
     def _store(self, folder: str) -> ContextStore:
         """The store that belongs to a data folder."""
-        path = self._store_path or os.path.join(folder, "contexts")
+        path = self.cfg.context_store or os.path.join(folder, "contexts")
+        if not os.path.isdir(path):
+            raise BadInput(
+                "no such context store; --context-store names the one that ctxmt embed wrote", path
+            )
         if path not in self._stores:
             known = self.known.get("encoder"), self.known.get("dimension")
             self._stores[path] = ContextStore.open(path, encoder=known[0], dimension=known[1])

@@ -10,15 +10,17 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq import checkpoint_utils
+from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY
 from fairseq.models.lstm import LSTMModel
 
-from ctxmt_fairseq.checkpoint_options import declared_options
-from ctxmt_fairseq.checkpoint_rules import ALLOWED
+from ctxmt_fairseq.checkpoint_options import checked_options, declared_options
+from ctxmt_fairseq.checkpoint_rules import ALLOWED, modules_of
 from ctxmt_fairseq.checkpoints import Checkpoint
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.safe_checkpoints import load_checkpoint_to_cpu, load_ensemble, read, restoring
+from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 from tests.unit.saved_models import as_old, named, save, section, trained
 
 PAIRS = [("concat_transformer", "document_window"), ("transformer", "translation")]
@@ -146,7 +148,7 @@ def test_a_restored_trainer_says_what_does_not_fit_in_one_line(state, tmp_path):
         try:
             torch.nn.Linear(2, 2).load_state_dict({"weight": torch.zeros(3)})
         except Exception:
-            raise Exception(f"Cannot load model parameters from checkpoint {path}")
+            raise Exception(f"Cannot load model parameters from checkpoint {path}")  # noqa: B904
 
     trainer = SimpleNamespace(load_checkpoint=load_checkpoint)
     with restoring(trainer), pytest.raises(BadInput, match='^x.pt: .*Missing key.* "bias"'):
@@ -155,7 +157,7 @@ def test_a_restored_trainer_says_what_does_not_fit_in_one_line(state, tmp_path):
 
 def test_the_users_own_classes_may_be_named_but_not_what_they_borrow(state, tmp_path, monkeypatch):
     """As if --user-dir had registered them."""
-    from fairseq.models import ARCH_MODEL_REGISTRY, fconv, transformer
+    from fairseq.models import fconv, transformer
 
     own = type("Own", (transformer.TransformerModel,), {"__module__": "users_own"})
     borrowed = type("Borrowed", (fconv.FConvModel,), {"__module__": "users_own"})
@@ -275,6 +277,26 @@ def test_options_that_came_and_went_since_are_no_obstacle(pristine, tmp_path):
         section(state, "task").pop(name, None)
     _, _, task = ensemble(save(tmp_path / "earlier.pt", state))
     assert task.cfg.required_seq_len_multiple == 1
+
+
+ARCHITECTURES = [name for name in ARCH_MODEL_REGISTRY if modules_of(ARCH_MODEL_REGISTRY[name]) <= ALLOWED]
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_what_an_architecture_sets_is_kept_or_set_again(arch):
+    """Text that is not declared is left out of a checkpoint."""
+    first, again = argparse.Namespace(), argparse.Namespace()
+    ARCH_CONFIG_REGISTRY[arch](first)
+    vars(again).update(checked_options(declared_options(ARCH_MODEL_REGISTRY[arch]), vars(first)))
+    ARCH_CONFIG_REGISTRY[arch](again)
+    assert again == first
+
+
+@pytest.mark.parametrize("store", ["x", {"encoder": 3}, {"dimension": "1"}, {"tags": [1]}, {"more": 1}])
+def test_facts_of_the_store_are_checked(store):
+    task = MetadataContextTask.__new__(MetadataContextTask)
+    with pytest.raises(BadInput, match="the checkpoint's context store"):
+        task.load_state_dict({"context": {}, "store": store})
 
 
 @pytest.mark.parametrize("text", ["[4, 8]", "4,8", [4, 8], (4, 8), " 4 , 8 "])
