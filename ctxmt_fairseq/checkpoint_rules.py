@@ -113,9 +113,17 @@ def _check_kinds(state: Dict[str, Any]) -> None:
     history = state.get("optimizer_history")
     if history is not None and not (history and isinstance(history[-1], dict)):
         raise WrongValue("optimizer_history: expected a list of dictionaries")
-    updates = history[-1].get("num_updates", 0) if history else 0
-    if type(updates) is not int or updates < 0:
-        raise WrongValue(f"num_updates: expected a number of updates, found {shown(updates)}")
+    counts = {"num_updates": history[-1].get("num_updates", 0) if history else 0}
+    place = mapping((state.get("extra_state") or {}).get("train_iterator") or {}, "train_iterator")
+    counts.update({name: place.get(name, 0) for name in ("epoch", "iterations_in_epoch")})
+    for name, count in counts.items():
+        if type(count) is not int or count < 0:
+            raise WrongValue(f"{name}: expected a number from 0, found {shown(count)}")
+    groups = (state.get("last_optimizer_state") or {}).get("param_groups", [])
+    for group in groups if isinstance(groups, list) else [groups]:
+        for name, value in mapping(group, "param_groups").items():
+            if not isinstance(value, (int, float, list, tuple, type(None))):
+                raise WrongValue(f"{name} of the optimizer: expected numbers, found {shown(value)}")
 
 
 def reduced(

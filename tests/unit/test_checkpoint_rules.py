@@ -357,6 +357,10 @@ def _damaged(state):
         "nameless model": {**state, "cfg": {"model": {}, "task": {}, "criterion": {}}, "args": None},
         "text for a state": {**state, "task_state": "x"},
         "empty history": {**state, "optimizer_history": []},
+        "text for an epoch": {**state, "extra_state": {"train_iterator": {"epoch": "x"}}},
+        "text for a place": {**state, "extra_state": {"train_iterator": "x"}},
+        "text for groups": {**state, "last_optimizer_state": {"param_groups": "x"}},
+        "text for a rate": {**state, "last_optimizer_state": {"param_groups": [{"lr": "x"}]}},
         "text for updates": {**state, "optimizer_history": [{"num_updates": "x"}]},
     }
 
