@@ -60,7 +60,9 @@ def section(state, name):
 def named(state, name, value):
     """The checkpoint with another class in a section."""
     options_of = section(state, name)
-    options_of[{"model": "arch"}.get(name, name)] = value
+    option = {"model": "arch"}.get(name, name)
+    if state.get("args") is not None or option in options_of:
+        options_of[option] = value
     if state.get("args") is None:
         options_of["_name"] = value
     return state
