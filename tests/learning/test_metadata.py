@@ -49,32 +49,49 @@ def implied(tmp_path_factory):
     return prepared(tmp_path_factory.mktemp("implied"), "implied")
 
 
-def accuracies(folder, seed, stores, suites, arch, encoder, updates, context):
-    """Contrastive set -> accuracy in % after a short training."""
+def trained(folder, seed, stores, suites, arch, encoder, updates, context):
+    """Contrastive set -> accuracy, and twins told apart (``told_apart``), in % after a short training."""
     run(
         *("fairseq-train", stores / "data", "--user-dir", USER_DIR, "--task", "metadata_context"),
         *("--context-store", stores / encoder, "--arch", f"{arch}_tiny", *TRAINING, *context),
         *("--max-tokens", 1000, "--max-update", updates, "--seed", seed, "--save-dir", folder),
     )
     sets = [stores / "text/contrastive" / f"{name}.jsonl" for name in suites]
-    report = folder / "report.json"
-    run("ctxmt", "contrast", folder / "checkpoint_last.pt", *sets, "--cpu", "--json", report)
+    report, examples = folder / "report.json", folder / "examples.jsonl"
+    outputs = ("--json", report, "--examples", examples)
+    run("ctxmt", "contrast", folder / "checkpoint_last.pt", *sets, "--cpu", *outputs)
+    lines = [json.loads(line) for line in examples.read_text().splitlines()]
     return {
-        suite["name"]: suite["conventions"]["sum-current"]["accuracy"]
+        suite["name"]: (
+            suite["conventions"]["sum-current"]["accuracy"],
+            told_apart([line for line in lines if line["set"] == suite["name"]]),
+        )
         for suite in json.loads(report.read_text())
     }
 
 
-def runs_of(name, folder, stores, suites, record_property):
-    """The accuracies of a system for every seed, which also go to the table that the tier ends with."""
-    runs = [accuracies(folder / str(seed), seed, stores, suites, *SYSTEMS[name]) for seed in SEEDS]
-    columns = {suite: [one[suite] for one in runs] for suite in suites}
-    text = "  ".join(
-        f"{suite} {mean(values):.1f} ({min(values):.1f}-{max(values):.1f})"
-        for suite, values in columns.items()
-    )
+def told_apart(examples):
+    """% of twins, examples side by side, of which the second leans more to the second answer, its own.
+
+    Of two contexts that the model has never seen it says whether they are in the right order, even if both are
+    on one side of the border.
+    """
+    leans = [one["scores"][1]["current_sum"] - one["scores"][0]["current_sum"] for one in examples]
+    assert [one["correct"] for one in examples] == [0, 1] * (len(examples) // 2)
+    return 100 * mean(first < second for first, second in zip(leans[::2], leans[1::2], strict=True))
+
+
+def runs_of(name, system, folder, stores, suites, record_property):
+    """The figures of a system for every seed, which also go to the table that the tier ends with."""
+    runs = [trained(folder / str(seed), seed, stores, suites, *system) for seed in SEEDS]
     corpus = stores.name.rstrip("0123456789")
-    record_property("accuracies", f"{name}, formality {corpus}, {len(SEEDS)} seeds: {text}")
+    for part, what in enumerate(("accuracy", "twins told apart")):
+        columns = {suite: [one[suite][part] for one in runs] for suite in suites}
+        text = "  ".join(
+            f"{suite} {mean(values):.1f} ({min(values):.1f}-{max(values):.1f})"
+            for suite, values in columns.items()
+        )
+        record_property("accuracies", f"{name}, formality {corpus}, {len(SEEDS)} seeds, {what}: {text}")
     return runs
 
 
@@ -82,28 +99,32 @@ def runs_of(name, folder, stores, suites, record_property):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_metadata_decides(name, stated, tmp_path, record_property):
     seen = ("formality", *GENDERS)
-    runs = runs_of(name, tmp_path, stated, (*seen, UNSEEN, ZERO_SHOT), record_property)
-    for one in runs:
+    runs = runs_of(name, SYSTEMS[name], tmp_path, stated, (*seen, UNSEEN, ZERO_SHOT), record_property)
+    accuracies = [{suite: accuracy for suite, (accuracy, _) in one.items()} for one in runs]
+    for one in accuracies:
         assert min(one[suite] for suite in seen) >= 95
         if name == "TAGGING":
             assert one[UNSEEN] == one[ZERO_SHOT] == 50.0  # every unseen text is the same tag
         elif name in ("MTCue", "CUE"):
             assert one[UNSEEN] >= 95
+        if name == "MTCue":
+            assert one[ZERO_SHOT] >= 70
     if name == "MTCue, discrete":
-        for suite in (UNSEEN, ZERO_SHOT):
-            assert 35 <= mean(one[suite] for one in runs) <= 65
+        assert 35 <= mean(one[UNSEEN] for one in accuracies) <= 65
 
 
 @pytest.mark.timeout(6000)
-@pytest.mark.parametrize("name", ["MTCue", "MTCue, discrete", "TAGGING"])
-def test_what_implies_formality_decides(name, implied, tmp_path, record_property):
-    """The prompts are then first mentions: how far their vectors help MTCue is reported, not asserted."""
+@pytest.mark.parametrize("name", ["MTCue", "TAGGING"])
+def test_a_first_mention_of_formality_leans_to_what_implied_it(name, implied, tmp_path, record_property):
+    """How often the lean suffices for the right answer is reported, not asserted: it differs between trainings."""
+    arch, encoder, updates, context = SYSTEMS[name]
+    system = arch, encoder, updates, (*context, "--context-dropout", 0.2)  # so that each cue is learned alone
     seen, prompts = ("formality-genre", "formality-plot", *GENDERS), ("formality", ZERO_SHOT)
     suites = (*seen, "formality-previous", *prompts)
-    runs = runs_of(name, tmp_path, implied, suites, record_property)
-    for one in runs:
-        assert min(one[suite] for suite in seen) >= 95
+    for one in runs_of(name, system, tmp_path, implied, suites, record_property):
         if name == "TAGGING":
-            assert {one[suite] for suite in (*prompts, "formality-previous")} == {50.0}
-    if name == "MTCue, discrete":
-        assert 35 <= mean(one[ZERO_SHOT] for one in runs) <= 65
+            assert one["formality"] == one[ZERO_SHOT] == one["formality-previous"] == (50.0, 0)
+        else:
+            assert min(one[suite][0] for suite in seen) >= 95
+            assert min(one["formality"][1], one["formality-previous"][1]) >= 95
+            assert one[ZERO_SHOT][1] >= 80
