@@ -73,8 +73,8 @@ def trained(folder, seed, stores, suites, arch, encoder, updates, context):
 def told_apart(examples):
     """% of twins, examples side by side, of which the second leans more to the second answer, its own.
 
-    Of two contexts that the model has never seen it says whether they are in the right order, even if both are
-    on one side of the border.
+    Of two contexts that the model has never seen it says whether they are in the right order, even where both
+    are on one side of the border.
     """
     leans = [one["scores"][1]["current_sum"] - one["scores"][0]["current_sum"] for one in examples]
     assert [one["correct"] for one in examples] == [0, 1] * (len(examples) // 2)
@@ -116,14 +116,14 @@ def test_metadata_decides(name, stated, tmp_path, record_property):
 @pytest.mark.timeout(6000)
 @pytest.mark.parametrize("name", ["MTCue", "TAGGING"])
 def test_a_first_mention_of_formality_leans_to_what_implied_it(name, implied, tmp_path, record_property):
-    """How often the lean suffices for the right answer is reported, not asserted: it differs between trainings."""
+    """How often that suffices for the right answer is reported, not asserted: trainings differ."""
     arch, encoder, updates, context = SYSTEMS[name]
     system = arch, encoder, updates, (*context, "--context-dropout", 0.2)  # so that each cue is learned alone
     seen, prompts = ("formality-genre", "formality-plot", *GENDERS), ("formality", ZERO_SHOT)
     suites = (*seen, "formality-previous", *prompts)
     for one in runs_of(name, system, tmp_path, implied, suites, record_property):
         if name == "TAGGING":
-            assert one["formality"] == one[ZERO_SHOT] == one["formality-previous"] == (50.0, 0)
+            assert one["formality"][0] == one[ZERO_SHOT][0] == one["formality-previous"][0] == 50.0
         else:
             assert min(one[suite][0] for suite in seen) >= 95
             assert min(one["formality"][1], one["formality-previous"][1]) >= 95
