@@ -1,6 +1,7 @@
 """One case: a command with spoiled input, run in a folder of its own, and what became of it."""
 
 import contextlib
+import functools
 import io
 import os
 import random
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
-from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.cli.main import main, parser
 from ctxmt_fairseq.edge import exit_code
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
@@ -66,6 +67,9 @@ class Outcome:
     why: str
     arguments: list
     seconds: float = field(compare=False)
+
+
+_parser = functools.cache(parser)
 
 
 class Hang(BaseException):
@@ -222,7 +226,7 @@ def call(arguments, folder):
     previous = [(number, signal.signal(number, alarm)) for number in (signal.SIGALRM, signal.SIGPROF)]
     os.chdir(folder)
     try:
-        with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr), no_network():
+        with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr), surroundings():
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             signal.setitimer(signal.ITIMER_REAL, WAITING)
             try:
@@ -261,7 +265,8 @@ def fairseq_validate(arguments):
 
 
 @contextlib.contextmanager
-def no_network():
-    """The same answer on every machine: there is none."""
-    with patch("socket.getaddrinfo", side_effect=OSError(-2, "Name or service not known")):
+def surroundings():
+    """No network, on no machine; and one parser for all cases."""
+    nowhere = OSError(-2, "Name or service not known")
+    with patch("socket.getaddrinfo", side_effect=nowhere), patch("ctxmt_fairseq.cli.main.parser", _parser):
         yield

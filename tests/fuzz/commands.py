@@ -43,7 +43,9 @@ def given(text: str) -> Options:
 
 MODEL, MTCUE = "model/checkpoint_last.pt", "mtcue/checkpoint_last.pt"
 LANGUAGES = "--source-lang en --target-lang fr"
-FORMALITY = "control formality --formal formal.fr --informal informal.fr"
+FORMALITY = "--formal formal.fr --informal informal.fr"
+HYPOTHESES = "--formal-hypotheses formal.hyp --informal-hypotheses informal.hyp"
+PROMPTS = "--formal-prompt Sir --informal-prompt Mate --cpu --beam 2"
 VALIDATE = "--valid-subset valid --cpu --batch-size 4 --num-workers 0"
 SEARCH = "--cpu --beam 2 --max-len-b 4"
 
@@ -155,19 +157,22 @@ COMMANDS = [
         {**SENTENCE, **CONTEXT},
     ),
     Command(
-        *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv --scores scores.json"),
+        *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv"),
         *("labelled scores", 15),
-        given("--seed 2 --sentences"),
+        given("--seed 2 --sentences --scores scores.json"),
     ),
     Command(
         *(
             "control formality",
-            f"{FORMALITY} --formal-hypotheses formal.hyp --informal-hypotheses informal.hyp",
+            f"control formality {FORMALITY} {HYPOTHESES}",
         ),
         *("formal. informal. setting", 40, RESULT),
     ),
     Command(
-        *("control formality model", f"{FORMALITY} {MTCUE} --source formal.hyp {SEARCH[:14]}"),
+        *(
+            "control formality model",
+            f"control formality {MTCUE} --source formal.hyp {FORMALITY} {PROMPTS}",
+        ),
         *(f"formal. informal. {MTCUE} data setting", 1),
         {**RESULT, **CONTEXT, **given("--formal-prompt Sir --informal-prompt Mate|<sep>")},
     ),
@@ -176,12 +181,12 @@ COMMANDS = [
         *("attributes. setting", 40, RESULT),
     ),
     Command(
-        *("control attributes model", f"control attributes {MTCUE} attributes.jsonl {SEARCH[:14]}"),
+        *("control attributes model", f"control attributes {MTCUE} attributes.jsonl --cpu --beam 2"),
         *(f"attributes. sentences {MTCUE} data setting", 1),
         {**RESULT, **CONTEXT, **given("--sentences sentences.json --batch-size 1")},
     ),
     Command(
-        *("control few-shot", "control few-shot text --attributes genre --counts 0,1,all --out few"),
+        *("control few-shot", "control few-shot text --attributes formality --counts 0,1,all --out few"),
         *("text. sentences", 30),
         given("--seed 3 --sentences sentences.json"),
     ),
@@ -189,6 +194,31 @@ COMMANDS = [
     Command("fairseq-validate", f"fairseq-validate data --path {MODEL} {VALIDATE}", f"data {MODEL}", 3),
     Command("fairseq-validate store", f"fairseq-validate data --path {MTCUE} {VALIDATE}", f"data {MTCUE}", 2),
 ]
+_RAW = {
+    "opensubtitles": "--alignment raw/alignment.xml --xml raw/xml",
+    "opus": "--alignment raw/alignment.xml.gz --xml raw/both.zip",
+    "ted": "--source raw/talks.en --target raw/talks.fr",
+    "europarl": "--source raw/speeches.en.txt --target raw/speeches.fr.txt",
+    "voita": "--source raw/joined.en --target raw/joined.fr --current last",
+    "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
+}
+_RAW_OPTIONS = {
+    "opensubtitles": given(
+        "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
+    ),
+    "opus": given("--unaligned end|keep --clean none|all --skip-broken"),
+    "europarl": given("--skip-broken"),
+    "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
+}
+for _kind, _files in _RAW.items():
+    _line = f"corpus {_kind} {_files} {LANGUAGES} --out new"
+    COMMANDS.append(Command(f"corpus {_kind}", _line, "raw", 12, _RAW_OPTIONS.get(_kind, {})))
+for _name, _files in {
+    "xml": "--source raw/news.xml --target raw/news.xml",
+    "docs": "--source text.en --target text.fr --docs raw/names",
+}.items():
+    _line = f"corpus wmt {_files} {LANGUAGES} --out new"
+    COMMANDS.append(Command(f"corpus wmt {_name}", _line, "raw/n text.", 6))
 for _name, _more in SETS.items():
     _path = f"sets/{_name}"
     COMMANDS += [

@@ -71,7 +71,7 @@ def spoil(rng, name, content):
     kind = re.search(r"\.json|\.partial|meta", name)
     if kind and rng.random() < 0.75:
         return spoil_json(rng, content)
-    if name.endswith((".bin", ".idx", ".pt", ".index", ".ends")) or rng.random() < 0.2:
+    if name.endswith((".bin", ".idx", ".pt", ".index", ".ends", ".zip", ".gz")) or rng.random() < 0.2:
         return spoil_bytes(rng, content)
     return spoil_lines(rng, content)
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from ctxmt_fairseq.cli.main import main
 from tests.fuzz.commands import COMMANDS
+from tests.fuzz.raw_corpora import raw_corpora
 
 TIME = 1_700_000_000  # of every file: a journal knows its checkpoint by its time
 MODEL = (
@@ -84,6 +85,9 @@ def make_samples(folder):
     with _inside(folder):
         _text()
         _sets()
+        for name, content in raw_corpora().items():
+            write(name, "")
+            Path(name).write_bytes(content)
         languages = ("--source-lang", "en", "--target-lang", "fr")
         text = ("--train", "text", "--valid", "text")
         ctxmt("preprocess", *languages, *text, "--no-subwords", "--out", "data")

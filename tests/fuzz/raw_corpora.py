@@ -1,0 +1,79 @@
+"""Good files of every kind that ``ctxmt corpus`` reads: content by file name."""
+
+import gzip
+import io
+import zipfile
+
+_TALKS = """<doc docid="1" genre="lectures">
+<url>http://www.ted.com/talks/a</url>
+<talkid>1</talkid>
+<title>A talk &amp; more</title>
+{0} &lt;3
+{1}
+</doc>
+"""
+_SGM = """<{0} setid="newstest" srclang="any">
+<doc sysid="ref" docid="1-bbc" genre="news" origlang="en">
+<p>
+<seg id="1">{1}</seg>
+<seg id="2">{2}</seg>
+</p>
+</doc>
+</{0}>
+"""
+_XML = """<?xml version='1.0' encoding='utf-8'?>
+<dataset id="newstest2021"><collection id="general">
+<doc origlang="en" id="d1" domain="news">
+<src lang="en"><p><seg id="1">A &amp; B</seg><seg id="2">C</seg></p></src>
+<ref lang="fr" translator="A"><p><seg id="1">X</seg><seg id="2">Y</seg></p></ref>
+<hyp system="S1" language="fr"><p><seg id="1">Z</seg><seg id="2">Q</seg></p></hyp></doc>
+</collection></dataset>
+"""
+_SPEECHES = """<CHAPTER ID=1>
+{0}
+<SPEAKER ID=1 NAME="President">
+{1}
+<P>
+{1}
+"""
+_SUBTITLES = """<?xml version="1.0" encoding="utf-8"?>
+<document id="7">
+<s id="1"><time id="T1S" value="00:00:01,000" /><w id="1.1">{0}</w><time id="T1E" value="00:00:02,000" /></s>
+<s id="2"><time id="T2S" value="00:00:03,000" /><w id="2.1">{1}</w><time id="T2E" value="00:00:04,000" /></s>
+</document>
+"""
+_ALIGNMENT = """<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE cesAlign PUBLIC "-//CES//DTD XML cesAlign//EN" "">
+<cesAlign version="1.0">
+<linkGrp targType="s" fromDoc="en/2001/12/5.xml.gz" toDoc="fr/2001/12/6.xml.gz">
+<link id="SL0" xtargets="1;1" overlap="0.95" />
+<link id="SL1" xtargets="2;2" overlap="0.97" />
+</linkGrp>
+</cesAlign>
+"""
+_WORDS = {"en": ("Hello.", "Good bye."), "fr": ("Bonjour.", "Au revoir.")}
+
+
+def raw_corpora():
+    """Files for every kind."""
+    files = {
+        "raw/alignment.xml": _ALIGNMENT,
+        "raw/alignment.xml.gz": gzip.compress(_ALIGNMENT.encode(), mtime=0),
+    }
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as members:
+        for (language, words), number in zip(_WORDS.items(), (5, 6), strict=True):
+            subtitles = _SUBTITLES.format(*words)
+            member = zipfile.ZipInfo(f"OpenSubtitles/xml/{language}/2001/12/{number}.xml")
+            members.writestr(member, subtitles)
+            files[f"raw/xml/{language}/2001/12/{number}.xml"] = subtitles
+            files[f"raw/talks.{language}"] = _TALKS.format(*words)
+            files[f"raw/news.{language}.sgm"] = _SGM.format(
+                "srcset" if language == "en" else "refset", *words
+            )
+            files[f"raw/speeches.{language}.txt"] = _SPEECHES.format(*words)
+            files[f"raw/joined.{language}"] = f"{' _eos '.join(words * 2)}\n" * 3
+    files["raw/both.zip"] = archive.getvalue()
+    files["raw/news.xml"] = _XML
+    files["raw/names"] = "news\td1\n" * 4 + "news\td2\n" * 4
+    return {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
