@@ -103,7 +103,9 @@ for system in $SYSTEMS; do
         touch "$run/finished"
     fi
     step "$system: validation"
-    fairseq-validate "$out/data" --user-dir "$(ctxmt user-dir)" --cpu --max-tokens 4000 \
+    store=()  # of MTCue's rows with discrete vectors
+    [[ "$system" != *+no-minilm* && "$system" != *+hash* ]] || store=(--context-store "$out/data/contexts-discrete")
+    fairseq-validate "$out/data" --user-dir "$(ctxmt user-dir)" --cpu --max-tokens 4000 ${store[@]+"${store[@]}"} \
         --path "$run/checkpoints/checkpoint_best.pt" --log-format simple
     step "$system: translation and contrastive sets"
     bash "$paper/evaluate.sh" "$out/data" "$run" "$out/text/test" ${suites[@]+"${suites[@]}"} --device cpu \

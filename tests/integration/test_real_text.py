@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public texts ar
 
 @pytest.fixture(scope="module")
 def subtitles(once):
-    """A folder with the text ``valid.*``, the data folder ``data`` and the context store ``store``."""
+    """A folder with the text ``valid.*``, the data folder ``data`` and its context store."""
 
     def build(folder):
         for split, size in SIZES.items():
@@ -37,7 +37,16 @@ def subtitles(once):
         text = ("--train", folder / "train", "--valid", folder / "valid", "--test", folder / "valid")
         languages = ("--source-lang", "en", "--target-lang", "fr", "--joint", "--vocab-size", 1000)
         run("ctxmt", "preprocess", *languages, *text, "--out", folder / "data")
-        run("ctxmt", "embed", folder / "data", *text, "--encoder", "discrete", "--out", folder / "store")
+        run(
+            "ctxmt",
+            "embed",
+            folder / "data",
+            *text,
+            "--encoder",
+            "discrete",
+            "--out",
+            folder / "data" / "contexts",
+        )
 
     return once("subtitles", build)
 
@@ -45,7 +54,7 @@ def subtitles(once):
 def options(arch, subtitles):
     """Task, architecture, and its size and context."""
     if arch in metadata.MODELS:
-        store = ("--context-store", subtitles / "store")
+        store = ("--context-store", subtitles / "data" / "contexts")
         return "--task", "metadata_context", "--arch", arch, *TINY, *store, "--source-context", 2
     if arch == "concat_transformer":
         return *TASK, "--arch", arch, *TINY, *WINDOW
