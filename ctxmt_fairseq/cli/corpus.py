@@ -12,6 +12,7 @@ from ctxmt_fairseq.cli.commands import add_commands
 KINDS = {
     "opensubtitles": "subtitles from OPUS, documents without holes and pauses",
     "opus": "other corpora from OPUS (Europarl, News-Commentary, TED2020, Books, ...)",
+    "moses": "OPUS' Moses format: aligned lines and the .ids file",
     "ted": "talks of IWSLT: training text and test sets",
     "europarl": "Europarl's text with its tags for chapters and speakers",
     "voita": "the corpora that Voita et al. released",

@@ -10,13 +10,17 @@ number behind it.
 music, brackets (what is heard but not said), dashes (before turns), speakers (NAME:), ocr (l for I),
 punctuation (Moses). How many lines each changed is counted.
 
+--sample draws sentences, marked 1 in PREFIX.current, and keeps those before each as context, marked 0; the
+triples of Voita et al. (2018) are --sample N --sample-context 1 --sample-context-after 1.
+
 Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml en.zip --source-lang en \\
-             --target-lang de --held-out text/dev=dev-films.txt --held-out text/test=0.01 --out text/train
+             --target-lang de --held-out text/dev=dev-films.txt --held-out text/test=0.01 \\
+             --sample text/dev=10000 --sample text/test=10000 --out text/train
 """
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.corpus_options import add_corpus_options, add_opus_options
+    from ctxmt_fairseq.cli.corpus_options import add_corpus_options, add_opus_options, add_sample_options
     from ctxmt_fairseq.cli.option_types import finite_float, number
 
     add_opus_options(parser)
@@ -25,6 +29,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--clean", default="all", metavar="NAMES", help="steps of cleaning (default: all)")
     parser.add_argument("--held-out", action="append", default=[], metavar="PREFIX=FILE|SHARE",
                         help="films for another corpus: a list of IMDb ids, or a share of all")  # fmt: skip
+    add_sample_options(parser)
     add_corpus_options(parser)
 
 

@@ -1,5 +1,6 @@
 """What the kinds of corpora share: options, the way to the files, and what is printed at the end."""
 
+import argparse
 from typing import Any, Dict, Iterable, Mapping, Optional
 
 
@@ -18,6 +19,19 @@ def add_opus_options(parser: Any) -> None:
     parser.add_argument("--xml", required=True, action="append", nargs="+", metavar="FOLDER|ZIP",
                         help="the documents of both languages")  # fmt: skip
     add_worker_options(parser)
+
+
+def add_sample_options(parser: Any) -> None:
+    """A sample with its context, in place of all."""
+    from ctxmt_fairseq.cli.option_types import non_negative_int, seed
+
+    parser.add_argument("--sample", action="append", default=[], metavar="[PREFIX=]N",
+                        help="keep N drawn sentences and their context; PREFIX: of that corpus")  # fmt: skip
+    parser.add_argument("--sample-context", type=non_negative_int, default=5, metavar="K",
+                        help="sentences before each that stay as context (default: 5)")  # fmt: skip
+    parser.add_argument("--sample-context-after", type=non_negative_int, default=0, metavar="K",
+                        help="sentences after each (default: 0)")  # fmt: skip
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="of the sample (default: 1)")
 
 
 def add_worker_options(parser: Any) -> None:
@@ -64,7 +78,7 @@ def write_opus(args: Any, kind: str, how: Mapping[str, Any], held_out: Any = Non
     Archives(archives)  # a wrong name is said at once
     opus = Opus(archives, args.source_lang, args.target_lang, **how)
     items = read_links(args.alignment, args.source_lang, args.target_lang)
-    write_parts(args, kind, "links", file_wise(args, opus.part, links_of, items), held_out)
+    write_sampled(args, kind, "links", file_wise(args, opus.part, links_of, items), held_out)
 
 
 def file_wise(args: Any, work: Any, units: Any, items: Iterable[Any]) -> Iterable[Any]:
@@ -99,6 +113,36 @@ def write_sides(args: Any, kind: str, target_kind: str = "ref", by: Optional[str
         for source, target in zip(args.source, args.target, strict=True)
     )
     write_parts(args, kind, "lines", parts)
+
+
+def write_sampled(args: Any, kind: str, unit: str, parts: Iterable[Any], held_out: Any = None) -> None:
+    """``write_parts`` of aligned files, or of the sample that is asked for.
+
+    Raises:
+        BadInput: --sample names no corpus that is written, or no number.
+    """
+    from pathlib import Path
+
+    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.corpora.assembly.distinct import distinct
+    from ctxmt_fairseq.corpora.assembly.sample import Sample, sampled
+    from ctxmt_fairseq.errors import BadInput
+
+    prefixes = [args.out, *(held_out.prefixes if held_out else ())]
+    sizes: Dict[int, int] = {}
+    for text in args.sample:
+        prefix, _, size = text.rpartition("=")
+        if prefix and prefix not in prefixes:
+            raise BadInput(f"--sample {text}: expected one of the corpora {', '.join(prefixes)}")
+        try:
+            sizes[prefixes.index(prefix) if prefix else 0] = positive_int(size)
+        except argparse.ArgumentTypeError as error:
+            raise BadInput(f"--sample {text}: {error}") from None
+    parts = distinct(parts)
+    if sizes:
+        sample = Sample(sizes, args.sample_context, args.sample_context_after, args.seed)
+        parts = sampled(parts, sample, held_out or (lambda document: 0), Path(args.out).parent)
+    write_parts(args, kind, unit, parts, held_out)
 
 
 def write_parts(args: Any, kind: str, unit: str, parts: Iterable[Any], held_out: Any = None) -> None:

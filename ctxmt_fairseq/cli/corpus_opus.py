@@ -11,7 +11,7 @@ Example: ctxmt corpus opus --alignment de-en.xml.gz --xml de.zip en.zip --source
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.corpus_options import add_corpus_options, add_opus_options
+    from ctxmt_fairseq.cli.corpus_options import add_corpus_options, add_opus_options, add_sample_options
 
     add_opus_options(parser)
     parser.add_argument("--unaligned", choices=("end", "keep"), default="end",
@@ -19,6 +19,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--clean", default="none", metavar="NAMES", help="steps of cleaning, see opensubtitles"
     )
+    add_sample_options(parser)
     add_corpus_options(parser)
 
 

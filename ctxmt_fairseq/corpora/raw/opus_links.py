@@ -70,6 +70,14 @@ def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[L
         raise BadInput("expected an alignment of OPUS, found no <linkGrp>", path)
 
 
+def exchanged(names: Tuple[str, str], languages: Tuple[str, str]) -> Optional[bool]:
+    """Whether documents (``en/1.xml``) come in the other order than the languages; None: of others."""
+    found = tuple(name.split("/")[0] for name in names)
+    if set(found) != set(languages) or not all(names):
+        return None
+    return found != languages
+
+
 class _Reader:
     """Handlers of a streaming parser, which collect documents as they end."""
 
@@ -99,10 +107,10 @@ class _Reader:
         elif tag == "linkGrp":
             self.groups += 1
             names = attributes.get("fromDoc", ""), attributes.get("toDoc", "")
-            found = tuple(name.split("/")[0] for name in names)
-            if set(found) != set(self.languages) or not all(names):
+            swap = exchanged(names, self.languages)
+            if swap is None:
                 raise self._error(f"expected documents of {' and '.join(self.languages)}, found {names}")
-            self._exchanged = found != self.languages
+            self._exchanged = swap
             source, target = reversed(names) if self._exchanged else names
             self._open = LinkedDocuments(source, target, [], self.parser.CurrentLineNumber)
 
