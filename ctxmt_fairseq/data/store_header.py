@@ -10,6 +10,7 @@ from typing import Any, Dict, Tuple
 import numpy as np
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import write_file
 
@@ -112,15 +113,15 @@ def read_header(folder: PathLike) -> StoreHeader:
     path = Path(folder) / HEADER
     if not path.is_file():
         raise BadInput(f"expected a context store of ctxmt embed, found no {HEADER}", folder)
+    content = load_json(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("format") != _FORMAT:
             raise ValueError
         version, checksum = content["version"], content.pop("header_checksum", None)
         if version in (OLDER, VERSION):
             header = StoreHeader(**{**content, "fields": tuple(content["fields"])})
             _check(header)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise BadInput("expected the header that ctxmt embed writes", path) from None
     if version not in (OLDER, VERSION):
         raise BadInput(f"expected a context store of version {VERSION}, found {version!r}", path)
