@@ -94,7 +94,7 @@ def test_what_is_no_store_and_what_is_another_corpus(text):
         store.split("train", 6, digest[::-1])
     assert len(store.split("train", 6, digest).sentences) == 6
     (folder / "store.json").write_text("{")
-    with pytest.raises(BadInput, match=r"store\.json: expected the header that ctxmt embed writes"):
+    with pytest.raises(BadInput, match=r"store\.json:1: expected JSON"):
         read_header(folder)
 
 
