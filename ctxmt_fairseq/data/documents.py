@@ -30,8 +30,13 @@ def iterate_lines(path: PathLike) -> Iterator[str]:
             ``LONGEST_LINE`` bytes.
     """
     with open_file(path) as stream:
-        for number, raw in enumerate(_raw_lines(stream, path), 1):
-            yield _decode(raw, path, number)
+        yield from decoded_lines(stream, path)
+
+
+def decoded_lines(stream: BinaryIO, path: PathLike) -> Iterator[str]:
+    """``iterate_lines`` of a stream, such as that of a compressed file; ``path`` is for messages."""
+    for number, raw in enumerate(_raw_lines(stream, path), 1):
+        yield _decode(raw, path, number)
 
 
 def open_file(path: PathLike) -> BinaryIO:

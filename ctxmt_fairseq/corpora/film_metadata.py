@@ -1,0 +1,165 @@
+"""Metadata of films for the lines of a corpus, and how many lines have which context (MTCue, section 3.1)."""
+
+import functools
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Union
+
+from ctxmt_fairseq.corpora.films import normal_id
+from ctxmt_fairseq.corpora.raw.film_records import FIELDS, Films
+from ctxmt_fairseq.corpora.raw.line_files import together
+from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
+from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_files import open_outputs
+
+PathLike = Union[str, Path]
+PREVIOUS = 5  # previous sentences, as MTCue reads
+_FILM = re.compile(r"(?:^|/)(\d{1,4})/((?:tt)?\d+)/")
+_RANGE = re.compile(r"\s*(\d{4})\s*[-‐-―−]\s*(\d{4})?\s*")
+
+
+class Film(NamedTuple):
+    """The film that a document is of.
+
+    Attributes:
+        id: IMDb's, without tt and zeros.
+        year: as the document's id has it; None if that does not know.
+    """
+
+    id: str
+    year: Optional[int]
+
+
+def film_of_document(document: str) -> Optional[Film]:
+    """The film in an id ``YEAR/IMDB/FILE``; None if it names none."""
+    found = _FILM.search(document)
+    return Film(normal_id(found[2]), int(found[1]) or None) if found else None
+
+
+def films_of(prefix: PathLike) -> Set[str]:
+    """The ids of all films of a corpus.
+
+    Raises:
+        BadInput: as ``id_runs``; or no document's id names a film.
+    """
+    found = {film_of_document(name) for name, _ in id_runs(f"{prefix}.docids")}
+    films = {film.id for film in found if film}
+    if not films:
+        raise BadInput("expected ids of documents as YEAR/IMDB/FILE, found none", f"{prefix}.docids")
+    return films
+
+
+def film_texts(film: Film, records: Mapping[str, str]) -> Dict[str, str]:
+    """What is known of a film, as MTCue has it: values stay as they are, but for those that say nothing.
+
+    Of a range of years, as series have, the document's own counts if it is among them, else the first.
+    """
+    texts = {}
+    for field in FIELDS:
+        text = " ".join(records.get(field, "").split())
+        years = _RANGE.fullmatch(text) if field == "year" else None
+        if years:
+            first, last = int(years[1]), int(years[2] or 9999)
+            text = str(film.year if film.year and first <= film.year <= last else first)
+        if metadata_text(field, text) is not None:
+            texts[field] = text
+    return texts
+
+
+def joined(first: Films, second: Films) -> Films:
+    """What two sources know of films; where both have a value that says something, the first's."""
+    films = {film: dict(records) for film, records in second.items()}
+    for film, records in first.items():
+        films.setdefault(film, {}).update(
+            {field: text for field, text in records.items() if metadata_text(field, text) is not None}
+        )
+    return films
+
+
+class _Line(NamedTuple):
+    document: str
+    current: bool
+    metadata: Dict[str, str]
+
+
+def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]) -> Dict[str, Any]:
+    """Write PREFIX.meta.jsonl with the six fields of MTCue, and PREFIX.films.json, the account.
+
+    Other fields that the lines have stay. Each value goes to all lines of its film.
+
+    Args:
+        films: film -> value by field (``corpora.raw.film_records``).
+        remarks: what else is to be said in the account.
+
+    Returns:
+        what PREFIX.films.json holds; ``coverage`` is the share of sentences with each field, with at least 1,
+        .., 5 lines before them in their document, and with any of these (table 1; lines that serve as context
+        only do not count).
+
+    Raises:
+        BadInput: files of different lengths, or that cannot be read or written; a field that has a file of
+            its own; no sentences.
+    """
+    own = [field for field in FIELDS if field in MetadataFiles.beside(prefix).fields]
+    if own:
+        raise BadInput("is there too: a field is in one file", f"{prefix}.meta.{own[0]}")
+    counts: Counter = Counter()
+    known: Dict[str, str] = {}
+    named: Set[str] = set()
+    previous, depth = None, 0
+    outputs = [f"{prefix}.meta.jsonl", f"{prefix}.films.json"]
+    with open_outputs(outputs) as streams:
+        for line in _lines(prefix):
+            if line.document != previous:
+                counts["documents"] += 1
+                previous, depth = line.document, 0
+                film = film_of_document(line.document)
+                counts["documents that name no film"] += film is None
+                if film:
+                    named.add(film.id)
+                known = film_texts(film, films.get(film.id, {})) if film else {}
+            metadata = {**line.metadata, **known}
+            streams[outputs[0]].write(json.dumps(metadata, ensure_ascii=False).encode() + b"\n")
+            counts["lines"] += 1
+            if line.current:
+                counts["sentences"] += 1
+                counts.update(f"n-{number}" for number in range(1, min(depth, PREVIOUS) + 1))
+                fields = [field for field in FIELDS if _says_something(field, metadata.get(field, ""))]
+                counts.update(fields)
+                counts["any context"] += bool(fields or depth)
+            depth += 1
+        if not counts["sentences"]:
+            raise BadInput("expected sentences, found none", f"{prefix}.docids")
+        rows = [*FIELDS, *(f"n-{number}" for number in range(1, PREVIOUS + 1)), "any context"]
+        totals = ("lines", "sentences", "documents", "documents that name no film")
+        record = {
+            "kind": "films",
+            **{name: counts[name] for name in totals},
+            "films": len(named),
+            "films with metadata": len(named & set(films)),
+            **remarks,
+            "coverage": {row: counts[row] / counts["sentences"] for row in rows},
+        }
+        streams[outputs[1]].write(json.dumps(record, indent=2).encode() + b"\n")
+    return record
+
+
+@functools.lru_cache(maxsize=4096)
+def _says_something(field: str, value: str) -> bool:
+    return metadata_text(field, value) is not None
+
+
+def _lines(prefix: PathLike) -> Iterator[_Line]:
+    ids, marks, objects = (Path(f"{prefix}.{end}") for end in ("docids", "current", "meta.jsonl"))
+    optional = [path for path in (marks, objects) if path.is_file()]
+    columns = [(ids, iterate_ids(ids)), *((path, iterate_lines(path)) for path in optional)]
+    for number, (document, *more) in enumerate(together(columns), 1):
+        values = dict(zip(optional, more, strict=True))
+        mark, text = values.get(marks, "1").strip(), values.get(objects, "")
+        if mark not in ("0", "1"):
+            raise BadInput(f"expected 0 or 1, found {mark!r}", marks, number)
+        yield _Line(document, mark == "1", parse_metadata(text, objects, number) if text.strip() else {})
