@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 from ctxmt_fairseq.cli.quiet import quiet_libraries
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.processes import interrupts_are_ours
 
 _STATUS = Path("/proc/self/status")  # getrusage's peak would include the parent's, from before exec
 
@@ -15,7 +16,14 @@ def in_new_process(function: Callable[..., Any], *args: Any) -> Any:
     """The result of a module-level function, called in a new interpreter."""
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=fresh, initializer=quiet_libraries) as pool:
-        return pool.submit(function, *args).result()
+        with interrupts_are_ours():
+            result = pool.submit(function, *args)
+        try:
+            return result.result()
+        except KeyboardInterrupt:
+            for process in multiprocessing.active_children():
+                process.kill()  # it would measure on for minutes
+            raise
 
 
 def resident(peak: bool) -> float:

@@ -6,11 +6,11 @@ from typing import Any, Dict, Iterable, Mapping, Optional
 
 def add_corpus_options(parser: Any) -> None:
     """Languages and output."""
-    from ctxmt_fairseq.cli.option_types import language, name
+    from ctxmt_fairseq.cli.option_types import language, prefix
 
     parser.add_argument("--source-lang", type=language, required=True, metavar="LANG")
     parser.add_argument("--target-lang", type=language, required=True, metavar="LANG")
-    parser.add_argument("--out", type=name, required=True, metavar="PREFIX", help="of the corpus' files")
+    parser.add_argument("--out", type=prefix, required=True, metavar="PREFIX", help="of the corpus' files")
 
 
 def add_opus_options(parser: Any) -> None:

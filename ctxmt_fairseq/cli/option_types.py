@@ -78,3 +78,10 @@ def names(text: str) -> str:
     if not all(part.strip() for part in text.split(os.pathsep)):
         raise argparse.ArgumentTypeError(f"expected names joined by {os.pathsep!r}, found {text[:40]!r}")
     return text
+
+
+def prefix(text: str) -> str:
+    """How the names of several files begin."""
+    if os.path.basename(name(text)) in ("", ".", ".."):
+        raise argparse.ArgumentTypeError(f"expected how files' names begin, found {text[:40]!r}")
+    return text

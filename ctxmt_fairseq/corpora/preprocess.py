@@ -10,7 +10,6 @@ import hashlib
 import itertools
 import json
 import shutil
-import signal
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +38,7 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.data.binarised import dictionary_digest
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.processes import interrupts_are_ours
 
 BATCH = 10_000  # sentences that are encoded together
 
@@ -248,7 +248,8 @@ def processes_end_with_this_one() -> Iterator[None]:
     pools: List[Any] = []
 
     def pool(processes: int) -> Any:
-        pools.append(make_pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)))
+        with interrupts_are_ours():
+            pools.append(make_pool(processes))
         return pools[-1]
 
     make_pool, binarizer.Pool = binarizer.Pool, pool

@@ -19,6 +19,7 @@ from ctxmt_fairseq.cli import option_types
         (option_types.share, ["0", "1.1", "nan"]),
         (option_types.language, ["a/b", "", ".", "..", "-x", "a b", "a\n", "/etc"]),
         (option_types.name, ["", " "]),
+        (option_types.prefix, ["", ".", "..", "a/", "a/."]),
         (option_types.names, ["", ":", "a:", ":b"]),
     ],
 )

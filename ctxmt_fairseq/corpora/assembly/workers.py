@@ -7,6 +7,7 @@ from multiprocessing import get_context
 from typing import Callable, Deque, Iterable, Iterator, Optional, TypeVar
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.processes import interrupts_are_ours
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,7 +36,8 @@ def in_order(
         waiting: Deque[Future] = collections.deque()
         stack.callback(lambda: [future.cancel() for future in waiting])
         for item in items:
-            waiting.append(executor.submit(work, item))
+            with interrupts_are_ours():  # a worker is started when there is work for it
+                waiting.append(executor.submit(work, item))
             if len(waiting) >= size * _AHEAD:
                 yield waiting.popleft().result()
         while waiting:
