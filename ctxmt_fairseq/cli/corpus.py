@@ -17,6 +17,8 @@ KINDS = {
     "europarl": "Europarl's text with its tags for chapters and speakers",
     "voita": "the corpora that Voita et al. released",
     "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
+    "split": "corpora from one, such as training and test text, by documents",
+    "mix": "one corpus from several, in proportions",
     "films": "metadata of films for a corpus of subtitles, and how much of it has which context",
 }
 

@@ -1,10 +1,11 @@
-"""Which films belong to which corpus: held out by a list of IMDb ids, or by a share of all."""
+"""Which films or documents belong to which corpus: held out by a list of ids, or by a share of all."""
 
 import hashlib
 import re
-from typing import FrozenSet, List, Sequence, Tuple, Union
+from typing import Callable, FrozenSet, List, Sequence, Set, Tuple, Union
 
-from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.corpora.assembly.runs import whole_document
+from ctxmt_fairseq.data.documents import document_id, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 _IMDB = re.compile(r"(?:tt)?0*(\d+)")
@@ -13,6 +14,7 @@ Selector = Union[FrozenSet[str], float]
 
 def film_of(document: str) -> str:
     """The IMDb id, without zeros before it, in ``YEAR/IMDB/FILE/NUMBER``."""
+    document = whole_document(document)
     parts = document.split("/")
     return normal_id(parts[1]) if len(parts) > 1 else document
 
@@ -23,22 +25,32 @@ def normal_id(text: str) -> str:
     return found[1] if found else text.strip()
 
 
+def _whole_document(text: str) -> str:
+    return whole_document(document_id(text))
+
+
 class HeldOut:
     """The route of documents to corpora.
 
     Args:
         selections: for each held-out corpus ``PREFIX=FILE`` (a list of IMDb ids, one per line) or
             ``PREFIX=SHARE`` (of all films, drawn by a hash of the id, so the same in every language).
+        by: what the ids are of, ``film`` or ``document``; runs of a document (``NAME#2``) go with it.
 
     Attributes:
         prefixes: of the held-out corpora.
+        key: from a document's id to what the selections are about.
+        listed: all that a list names.
 
     Raises:
         BadInput: not of this form, a file that cannot be read, or shares of more than 1 together.
     """
 
-    def __init__(self, selections: Sequence[str]):
+    def __init__(self, selections: Sequence[str], by: str = "film"):
+        self.key: Callable[[str], str] = film_of if by == "film" else whole_document
+        normal = normal_id if by == "film" else _whole_document
         self.prefixes: List[str] = []
+        self.listed: Set[str] = set()
         self._lists: List[Tuple[int, FrozenSet[str]]] = []
         self._shares: List[Tuple[int, float]] = []
         for number, selection in enumerate(selections, 1):
@@ -49,15 +61,15 @@ class HeldOut:
             if re.fullmatch(r"0?\.\d+", which):
                 self._shares.append((number, float(which)))
             else:
-                self._lists.append(
-                    (number, frozenset(map(normal_id, filter(str.strip, iterate_lines(which)))))
-                )
+                names = frozenset(map(normal, filter(str.strip, iterate_lines(which))))
+                self._lists.append((number, names))
+                self.listed |= names
         if sum(share for _, share in self._shares) > 1:
             raise BadInput("--held-out: expected shares of at most 1 together")
 
     def __call__(self, document: str) -> int:
         """0 for the main corpus, else the number of the held-out one."""
-        film = film_of(document)
+        film = self.key(document)
         for number, films in self._lists:
             if film in films:
                 return number

@@ -30,6 +30,7 @@ class TextFiles:
 
     Args:
         blank_lines: there are no ids; a blank line on both sides ends a document.
+        ids_optional: without ids every line is a document, whose id is its number.
         whole_words: the words will be the dictionary's symbols (no subwords), so none may be a special one.
 
     Raises:
@@ -41,12 +42,13 @@ class TextFiles:
     target_lang: str
     blank_lines: bool = False
     whole_words: bool = False
+    ids_optional: bool = False
 
     def __post_init__(self):
         ids = self.path("docids")
         if self.blank_lines and any(self.path(name).exists() for name in ("docids", "current")):
             raise BadInput(f"blank lines between documents exclude {ids.name} and .current", self.prefix)
-        if not self.blank_lines and not ids.is_file():
+        if not (self.blank_lines or self.ids_optional or ids.is_file()):
             raise BadInput(
                 "no such file; expected one document id per line (or --blank-lines, for text with a blank "
                 "line between documents)",
@@ -105,16 +107,15 @@ class TextFiles:
         return " ".join(line.split())
 
     def _id_rows(self) -> Iterator[Row]:
-        extra = ["current"] if self.has("current") else []
-        for number, (source, target, document, *more) in self._aligned(
-            self.source_lang, self.target_lang, "docids", *extra
-        ):
+        extra = [suffix for suffix in ("docids", "current") if self.has(suffix)]
+        for number, (source, target, *more) in self._aligned(self.source_lang, self.target_lang, *extra):
+            values = dict(zip(extra, more, strict=True))
             yield Row(
                 number,
                 self._sentence(source, self.source_lang, number),
                 self._sentence(target, self.target_lang, number),
-                document,
-                self._current(more[0], number) if more else None,
+                values.get("docids", str(number)),
+                self._current(values["current"], number) if "current" in values else None,
             )
 
     def _blank_line_rows(self) -> Iterator[Row]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Union
 
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
+from ctxmt_fairseq.corpora.assembly.runs import runs
 
 
 class Sample(NamedTuple):
@@ -73,13 +74,9 @@ def _drawn(document: List[Pair], draw: "_Draw", sample: Sample) -> List[Pair]:
         for center in drawn
         for place in range(max(0, center - sample.before), min(len(document), center + sample.after + 1))
     }
-    current, run = set(drawn), 1
-    kept: List[Pair] = []
-    for place in sorted(near):
-        run += bool(kept) and place - 1 not in near
-        name = document[place].document + (f"#{run}" if run > 1 else "")
-        kept.append(document[place]._replace(document=name, current=place in current))
-    return kept
+    current = set(drawn)
+    marked = [pair._replace(current=place in current) for place, pair in enumerate(document)]
+    return runs(marked, near)
 
 
 class _Draw:
