@@ -200,13 +200,15 @@ _RAW = {
     "ted": "--source raw/talks.en --target raw/talks.fr",
     "europarl": "--source raw/speeches.en.txt --target raw/speeches.fr.txt",
     "voita": "--source raw/joined.en --target raw/joined.fr --current last",
+    "moses": "--source raw/joined.en --target raw/joined.fr --ids raw/pairs.ids",
     "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
 }
 _RAW_OPTIONS = {
     "opensubtitles": given(
         "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
     ),
-    "opus": given("--unaligned end|keep --clean none|all --skip-broken"),
+    "opus": given("--unaligned end|keep --clean none|all --skip-broken --sample 1|9 --sample-context 0|1"),
+    "moses": given("--clean none|all --sample 1 --sample-context-after 1 --seed 2"),
     "europarl": given("--skip-broken"),
     "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
 }
@@ -219,6 +221,9 @@ for _name, _files in {
 }.items():
     _line = f"corpus wmt {_files} {LANGUAGES} --out new"
     COMMANDS.append(Command(f"corpus wmt {_name}", _line, "raw/n text.", 6))
+_DUMPS = "raw/title.basics.tsv raw/title.crew.tsv raw/name.basics.tsv"
+_line = f"corpus films raw/films --omdb raw/omdb.jsonl --imdb {_DUMPS}"
+COMMANDS.append(Command("corpus films", _line, "raw/films raw/omdb raw/title raw/name.", 12))
 for _name, _more in SETS.items():
     _path = f"sets/{_name}"
     COMMANDS += [

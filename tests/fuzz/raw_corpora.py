@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import zipfile
 
 _TALKS = """<doc docid="1" genre="lectures">
@@ -51,6 +52,14 @@ _ALIGNMENT = """<?xml version="1.0" encoding="utf-8"?>
 </linkGrp>
 </cesAlign>
 """
+_FILM = {
+    **{"Year": "2005-2020", "Rated": "TV-14", "Genre": "Drama, Fantasy", "Writer": "A B", "Plot": "It is.\n"},
+    **{"Country": "France", "Ratings": [{"Source": "X", "Value": "8.4/10"}], "imdbID": "tt0000012"},
+}
+_BASICS = (
+    "tconst\ttitleType\tprimaryTitle\toriginalTitle\tisAdult\tstartYear\tendYear\truntimeMinutes\tgenres\n"
+    "tt0000012\tmovie\tThe X\tThe X\t0\t1998\t\\N\t136\tAction,Sci-Fi\n"
+)
 _WORDS = {"en": ("Hello.", "Good bye."), "fr": ("Bonjour.", "Au revoir.")}
 
 
@@ -75,5 +84,14 @@ def raw_corpora():
             files[f"raw/joined.{language}"] = f"{' _eos '.join(words * 2)}\n" * 3
     files["raw/both.zip"] = archive.getvalue()
     files["raw/news.xml"] = _XML
+    files["raw/omdb.jsonl"] = json.dumps(_FILM) + "\n"
+    files["raw/title.basics.tsv"] = _BASICS
+    files["raw/title.crew.tsv"] = "tconst\tdirectors\twriters\ntt0000012\tnm1\tnm2\n"
+    files["raw/name.basics.tsv"] = "nconst\tprimaryName\tbirthYear\nnm2\tLilly\t\\N\n"
+    files["raw/films.docids"] = "2001/12/5\n" * 3 + "1999/7/6\n"
+    files["raw/films.meta.jsonl"] = '{"speaker": "Dean"}\n' * 4
+    files["raw/pairs.ids"] = "".join(
+        f"en/2001/12/5.xml.gz\tfr/2001/12/6.xml.gz\t{n}\t{n}\n" for n in range(1, 4)
+    )
     files["raw/names"] = "news\td1\n" * 4 + "news\td2\n" * 4
     return {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}
