@@ -1,7 +1,7 @@
 """Checkpoints to models and their task."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
 
@@ -42,6 +42,14 @@ class LoadedModels:
         return utils.resolve_max_positions(
             self.task.max_positions(), *[model.max_positions() for model in self.models]
         )
+
+    def with_options(self, **options: Any) -> "LoadedModels":
+        """The same models with other context options.
+
+        Raises:
+            BadInput: see ``ContextTask.with_options``.
+        """
+        return replace(self, task=self.task.with_options(**options))
 
     def encode_source(self, text: str) -> torch.Tensor:
         """A source sentence as int64 tokens ending with ``</s>``: (S,)."""

@@ -2,6 +2,7 @@
 generation that returns current sentences."""
 
 import atexit
+import copy
 import logging
 import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -93,6 +94,19 @@ class ContextTask(TranslationTask):
         """The options that travel with the checkpoint: the command line's, else the checkpoint's, else the
         default."""
         return context_options.given(self.cfg, self.saved_options, self.defaults)
+
+    def with_options(self, **options: Any) -> "ContextTask":
+        """This task with other context options; dictionaries and what the models ask for are shared.
+
+        Raises:
+            BadInput: an option cannot work, as on the command line.
+        """
+        task = copy.copy(self)
+        task.cfg = copy.deepcopy(self.cfg)
+        for name, value in options.items():
+            setattr(task.cfg, name, value)
+        task._check()
+        return task
 
     def state_dict(self) -> Dict[str, Any]:
         """Saved with every checkpoint: the context options."""

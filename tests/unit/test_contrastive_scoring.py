@@ -9,8 +9,9 @@ from fairseq.data import Dictionary
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_scoring import _distinct_places, score_candidates, visible_windows
+from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates, visible_windows
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample, Convention
+from ctxmt_fairseq.generation.forced_scoring import _distinct_places
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
 from tests.unit.concat_models import make

@@ -1,0 +1,225 @@
+"""Log-probabilities of given translations in their context, by teacher forcing.
+
+Each distinct (visible source, target window) pair is scored once, so that pairs which a model cannot tell
+apart get the very same score; each distinct source is encoded once for all its targets.
+"""
+
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+from fairseq import utils
+from fairseq.data import data_utils
+from tqdm import tqdm
+
+from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.running_document import Sentences
+
+Source = Tuple[Any, ...]  # ``ContextDataset.visible``
+Target = Tuple[int, ...]
+Window = Tuple[Source, Target]
+MAX_TOKENS = 4000
+
+
+class TokenScores(NamedTuple):
+    """Natural logarithms of the probabilities of a target window's tokens.
+
+    Attributes:
+        window: (T,) float64, target context, separators and ``</s>`` included.
+        first: place of the current sentence's first token.
+    """
+
+    window: np.ndarray
+    first: int
+
+    @property
+    def current(self) -> np.ndarray:
+        """Those of the current sentence, ``</s>`` included."""
+        return self.window[self.first :]
+
+
+class TranslationScorer:
+    """Scores given translations of a text; models with other context options score them again.
+
+    What the models see of a sentence alike is scored once, also under several options.
+
+    Args:
+        sources, targets: n sentences each as int64 tokens, ending with ``</s>``. The target context of a
+            sentence are the targets before it.
+        documents: their boundaries.
+        contexts: what the models read of them beside their tokens (``LoadedModels.contexts_of``).
+        current: lines that are scored, None for all; the others serve as context only.
+        max_tokens: padded target tokens in a batch.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[torch.Tensor],
+        targets: Sequence[torch.Tensor],
+        documents: Documents,
+        contexts: Optional[SentenceContexts] = None,
+        current: Optional[np.ndarray] = None,
+        max_tokens: int = MAX_TOKENS,
+    ):
+        self.sources, self.targets = Sentences(sources), Sentences(targets)
+        self.documents, self.contexts, self.current = documents, contexts, current
+        self.max_tokens = max_tokens
+        self._known: Dict[Window, TokenScores] = {}
+
+    def dataset(self, loaded: LoadedModels) -> ContextDataset:
+        """The windows that the models see.
+
+        Raises:
+            BadInput: a context that this text cannot have, or a sentence that is too long for the models.
+        """
+        dataset = loaded.task.build_dataset(
+            "text",
+            self.sources,
+            self.targets,
+            self.documents,
+            self.current,
+            training=False,
+            contexts=self.contexts,
+        )
+        dataset.distinct = False  # scored examples are named anew, so no states are kept by their names
+        _, too_long = dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)
+        if too_long:
+            line = int(dataset.lines[too_long[0]])
+            found = f"{len(self.sources[line])} and {len(self.targets[line])}"
+            raise BadInput(
+                f"sentence {line + 1}: expected at most {loaded.limits[0]} source and {loaded.limits[1]} "
+                f"target tokens, found {found}"
+            )
+        return dataset
+
+    def scores(self, loaded: LoadedModels) -> List[TokenScores]:
+        """The scores of every current sentence; an ensemble averages probabilities, as in search.
+
+        Args:
+            loaded: the same models each time.
+
+        Raises:
+            BadInput: see ``dataset``.
+        """
+        dataset = self.dataset(loaded)
+        return score_windows(loaded, dataset, windows_of(dataset), self.max_tokens, known=self._known)
+
+
+def windows_of(dataset: ContextDataset) -> List[Window]:
+    """What a model sees of every example, and the target window that it is to score."""
+    examples = (dataset[index] for index in range(len(dataset)))
+    return [(dataset.visible(example), tuple(example["target"].tolist())) for example in examples]
+
+
+def score_windows(
+    loaded: LoadedModels,
+    dataset: ContextDataset,
+    windows: Sequence[Window],
+    max_tokens: int = MAX_TOKENS,
+    unit: str = "sentence",
+    known: Optional[Dict[Window, TokenScores]] = None,
+) -> List[TokenScores]:
+    """Scores of windows that the dataset made, in their order.
+
+    Args:
+        max_tokens: padded target tokens in a batch.
+        unit: what the progress bar counts.
+        known: scores of windows; those that it lacks are added.
+    """
+    known = {} if known is None else known
+    by_source: Dict[Source, Dict[Target, None]] = {}
+    for source, target in windows:
+        if (source, target) not in known:
+            by_source.setdefault(source, {})[target] = None
+    with tqdm(total=sum(map(len, by_source.values())), unit=unit, disable=None) as progress:
+        for batch in _batches(by_source, max_tokens):
+            known.update(zip(batch, _score_batch(loaded, dataset, batch), strict=True))
+            progress.update(len(batch))
+    return [known[window] for window in windows]
+
+
+def _batches(by_source: Dict[Source, Dict[Target, None]], max_tokens: int) -> Iterator[List[Window]]:
+    """Pairs by length, with all targets of a source in one batch."""
+    batch: List[Window] = []
+    longest = 0
+    for source in sorted(by_source, key=lambda key: (max(map(len, by_source[key])), len(key[0]))):
+        pairs = [(source, target) for target in by_source[source]]
+        longest = max(longest, len(source[0]), *(len(target) for _, target in pairs))
+        if batch and longest * (len(batch) + len(pairs)) > max_tokens:
+            yield batch
+            batch, longest = [], max(len(source[0]), *(len(target) for _, target in pairs))
+        batch += pairs
+    if batch:
+        yield batch
+
+
+@torch.no_grad()
+def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[Window]) -> List[TokenScores]:
+    """Scores of B (source, target) pairs, those of one source following each other."""
+    dictionary = loaded.task.target_dictionary
+    sources = list(dict.fromkeys(source for source, _ in batch))
+    net_input, position = _encoder_input(loaded, dataset, sources)
+    rows = torch.tensor([position[source] for source, _ in batch], device=loaded.device)
+    tokens = [torch.tensor(target) for _, target in batch]
+    target, previous = (
+        data_utils.collate_tokens(
+            tokens, dictionary.pad(), dictionary.eos(), move_eos_to_beginning=shifted
+        ).to(loaded.device)
+        for shifted in (False, True)
+    )  # (B, T)
+    is_word = target.ne(dictionary.pad())
+    place, distribution = _distinct_places(rows, previous, is_word)
+    log_probs = []
+    for model in loaded.models:
+        encoder_out = model.encoder.forward_torchscript(net_input)
+        encoder_out = model.encoder.reorder_encoder_out(encoder_out, rows)
+        features, extra = model.decoder.extract_features(previous, encoder_out=encoder_out)
+        logits = model.decoder.output_layer(features[place])
+        all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)
+        log_probs.append(all_words[distribution, target].double())
+    scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
+    separators = target.eq(dictionary.index(SEPARATOR)).long()
+    context = torch.tensor([source[1] for source, _ in batch], device=loaded.device)
+    first = (is_word & (separators.cumsum(1) - separators < context[:, None])).sum(1).tolist()
+    return [
+        TokenScores(row[: len(target)], start)
+        for row, (_, target), start in zip(scores.cpu().numpy(), batch, first, strict=True)
+    ]
+
+
+def _distinct_places(rows: torch.Tensor, previous: torch.Tensor, is_word: torch.Tensor):
+    """Where the vocabulary's probabilities must be computed: once for what targets have in common.
+
+    Args:
+        rows: (B,) source of each target; those of one source follow each other.
+        previous: (B, T) decoder input. is_word: BoolTensor (B, T).
+
+    Returns:
+        the places, BoolTensor (B, T) with N of them true, and the number (0 to N - 1) of the place whose
+        probabilities are those of each token, (B, T): its own, or that of an earlier target of the same
+        source with the same tokens up to there.
+    """
+    same = torch.zeros_like(is_word)
+    same[1:] = (previous[1:] == previous[:-1]) & (rows[1:] == rows[:-1])[:, None]
+    shared = same.long().cumprod(dim=1).bool() & is_word
+    shared[1:] &= is_word[:-1]  # the shorter target has nothing to share after its end
+    place = is_word & ~shared
+    numbers = place.flatten().cumsum(0).view(place.shape) - 1
+    for row in range(1, len(rows)):
+        numbers[row] = torch.where(shared[row], numbers[row - 1], numbers[row])
+    return place, numbers.clamp(min=0)
+
+
+def _encoder_input(
+    loaded: LoadedModels, dataset: ContextDataset, sources: Sequence[Source]
+) -> Tuple[Dict[str, Any], Dict[Source, int]]:
+    """A batch of the distinct sources, and the row of each."""
+    batch = dataset.collater([dataset.restored(number, source) for number, source in enumerate(sources)])
+    position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
+    net_input = utils.move_to_cuda(batch["net_input"]) if loaded.device.type == "cuda" else batch["net_input"]
+    return net_input, position
