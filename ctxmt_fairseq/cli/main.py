@@ -17,6 +17,7 @@ COMMANDS = {
     "contrast": "score a contrastive set",
     "score": "BLEU and chrF of a translation",
     "compare": "is one system better than another? significance tests",
+    "probe": "what a model makes of its context: other contexts, sizes, CXMI",
     "corpus": "corpora as they are downloaded to text with document ids",
     "average": "average the checkpoints nearest the best one",
     "analyse": "pictures of what a model does with a sentence and its context",

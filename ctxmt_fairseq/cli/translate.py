@@ -11,12 +11,11 @@ Examples:
   ctxmt translate mtcue.pt test.en --docids test.docids --metadata "Formal conversation"
 """
 
-import argparse
-
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import beam, name, non_negative_int, number, positive_int
+    from ctxmt_fairseq.cli.option_types import name, positive_int
+    from ctxmt_fairseq.cli.search_options import add_search_options
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
     parser.add_argument("input", metavar="INPUT", help="source text")
@@ -39,21 +38,9 @@ def add_arguments(parser) -> None:
         "--keep-sentence", choices=("current", "first"), help="sentence of the decoded window"
     )
     parser.add_argument("--documents-at-once", type=positive_int, default=16, metavar="N", help="batch size")
-    search = parser.add_argument_group("search")
-    search.add_argument("--beam", type=beam, default=5)
-    search.add_argument("--lenpen", type=number(-100, 100), default=1.0, help="length penalty")
-    search.add_argument(
-        "--max-len-a", type=number(0, 1000), default=0, help="at most a x + b tokens for x in the source"
-    )
-    search.add_argument("--max-len-b", type=non_negative_int, default=200)
-    search.add_argument("--min-len", type=non_negative_int, default=1)
-    search.add_argument("--unkpen", type=number(-1e6, 1e6), default=0)
-    search.add_argument("--no-repeat-ngram-size", type=non_negative_int, default=0)
+    search = add_search_options(parser)
     search.add_argument("--scores", action="store_true", help="print each sentence's score before a tab")
     add_model_options(parser)
-
-
-SEARCH = ("beam", "lenpen", "max_len_a", "max_len_b", "min_len", "unkpen", "no_repeat_ngram_size")
 
 
 def read_input(args):
@@ -87,6 +74,7 @@ def run(args) -> None:
     import sys
 
     from ctxmt_fairseq.cli.model_options import load_from_options
+    from ctxmt_fairseq.cli.search_options import search_options
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.generation.document_translation import DocumentTranslator
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
@@ -98,8 +86,7 @@ def run(args) -> None:
     loaded = load_from_options(args)
     if metadata and not loaded.reads_metadata:
         raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")
-    search = argparse.Namespace(**{name: getattr(args, name) for name in SEARCH})
-    translator = DocumentTranslator(loaded, search, args.decoding, args.documents_at_once)
+    translator = DocumentTranslator(loaded, search_options(args), args.decoding, args.documents_at_once)
     selection = loaded.task.context_options().context_selection
     if selection == "reference" and args.target_context_from in (None, "-"):
         raise BadInput("--context-selection reference: expected --target-context-from REFERENCES")

@@ -41,8 +41,8 @@ def score_candidates(
 
 
 def _candidate_score(scores: TokenScores) -> CandidateScore:
-    sums = ((float(part.sum()), len(part)) for part in (scores.current, scores.window))
-    return CandidateScore(*(value for pair in sums for value in pair))
+    current, window = scores.current, scores.window
+    return CandidateScore(float(current.sum()), len(current), float(window.sum()), len(window))
 
 
 def visible_windows(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> List[List[Window]]:

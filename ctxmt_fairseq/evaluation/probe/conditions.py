@@ -1,0 +1,72 @@
+"""The contexts that a text is probed with, as options of the models."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Sequence, Tuple
+
+from ctxmt_fairseq.data.windows import SELECTIONS
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.tasks.context_options import SIZES
+
+DOCUMENT, ABSENT = "document", "absent"  # what the others are compared with; no context
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A context: how it is called, and the models with its options."""
+
+    name: str
+    loaded: LoadedModels
+
+    @property
+    def options(self) -> Tuple[Any, ...]:
+        """What tells it apart from others of the same models."""
+        return tuple(self.loaded.task.options.items())
+
+
+def selected(
+    loaded: LoadedModels, names: Sequence[str], scorer: TranslationScorer
+) -> Tuple[List[Condition], Dict[str, str]]:
+    """The context selections of these names, ``document`` first, and why others of them cannot be had.
+
+    Raises:
+        BadInput: a name that is none; or ``document`` cannot be had.
+    """
+    for name in names:
+        if name not in SELECTIONS:
+            raise BadInput(f"--contexts {name}: expected names from {', '.join(SELECTIONS)}")
+    found: List[Condition] = []
+    left_out: Dict[str, str] = {}
+    for name in dict.fromkeys([DOCUMENT, *names]):
+        try:
+            condition = Condition(name, loaded.with_options(context_selection=name))
+            scorer.dataset(condition.loaded)
+        except BadInput as error:
+            if name == DOCUMENT:  # the text's fault, not the selection's
+                raise
+            left_out[name] = str(error)
+        else:
+            found.append(condition)
+    return found, left_out
+
+
+def sized(loaded: LoadedModels, sizes: Sequence[int]) -> List[Condition]:
+    """The document's context within so many sentences of the current one.
+
+    Raises:
+        BadInput: farther than the models' context reaches.
+    """
+    own = {name: loaded.task.options[name] for name in SIZES}
+    conditions = []
+    for size in sizes:
+        if size > max(own.values()):
+            raise BadInput(
+                f"--sizes {size}: expected at most {max(own.values())}, the models' context; "
+                "--source-context and its like widen it"
+            )
+        options = {name: min(size, value) for name, value in own.items()}
+        conditions.append(
+            Condition(f"size {size}", loaded.with_options(context_selection=DOCUMENT, **options))
+        )
+    return conditions

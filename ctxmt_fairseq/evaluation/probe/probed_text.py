@@ -1,0 +1,97 @@
+"""The text that models are probed with: sources, references and documents, as files and as tokens."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List, Optional
+
+import numpy as np
+import torch
+
+from ctxmt_fairseq.data.documents import Documents, PathLike, read_sentences
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.metrics import Translation
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
+from ctxmt_fairseq.generation.input_documents import read_with_ids
+from ctxmt_fairseq.generation.loading import LoadedModels
+
+
+@dataclass(frozen=True)
+class ProbedText:
+    """Sentences, their references, and both as the models read them.
+
+    Attributes:
+        references: a line per sentence, in the form that output has (lower case, where the models have it).
+        documents: their boundaries.
+        current: (n,) lines that are translated and scored; the others serve as context only.
+        sources, targets: tokens of every line, ending with ``</s>``.
+        contexts: what the models read of the sentences beside their tokens.
+    """
+
+    references: List[str]
+    documents: Documents
+    current: np.ndarray
+    sources: List[torch.Tensor]
+    targets: List[torch.Tensor]
+    contexts: Optional[SentenceContexts]
+
+    @property
+    def current_references(self) -> List[str]:
+        """Those of the n lines in ``current``."""
+        return [self.references[line] for line in self.current]
+
+    @property
+    def words(self) -> int:
+        """Whitespace words of the current references."""
+        return sum(len(reference.split()) for reference in self.current_references)
+
+    @property
+    def document_lengths(self) -> List[int]:
+        """Current lines of each document that has any."""
+        starts, _ = self.documents.bounds(self.current)
+        return np.unique(starts, return_counts=True)[1].tolist()
+
+    def scorer(self, max_tokens: int = MAX_TOKENS) -> TranslationScorer:
+        """Of the references."""
+        return TranslationScorer(
+            self.sources, self.targets, self.documents, self.contexts, self.current, max_tokens
+        )
+
+    def translation(self, hypotheses: List[str]) -> Translation:
+        """A translation of the current lines, with its references."""
+        return Translation(hypotheses, [self.current_references], self.document_lengths)
+
+
+def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
+    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
+    there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
+
+    Raises:
+        BadInput: a file is missing or does not match the others, or there is no line to translate.
+    """
+    source, target = (f"{prefix}.{getattr(loaded.task.cfg, side)}" for side in ("source_lang", "target_lang"))
+    flags = f"{prefix}.current"
+    text = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
+    references = read_sentences(target)
+    if len(references) != len(text.sentences):
+        raise BadInput(
+            f"expected {len(text.sentences)} lines as in {source}, found {len(references)}", target
+        )
+    current = np.flatnonzero(text.current)
+    if not len(current):
+        raise BadInput("expected sentences to translate, found none", source)
+    loaded.warn_of_unknown(prefix, text.sentences, references)
+    contexts = None
+    if loaded.reads_metadata:
+        rows = ((line + 1, None) for line in range(len(text.sentences)))
+        metadata = [values for _, values in MetadataFiles.beside(prefix).of_rows(rows)]
+        contexts = loaded.contexts_of(text.sentences, metadata)
+    return ProbedText(
+        [loaded.target_subwords.steps.surface(reference) for reference in references],
+        text.documents,
+        current,
+        [loaded.encode_source(sentence) for sentence in text.sentences],
+        [loaded.encode_target(reference) for reference in references],
+        contexts,
+    )

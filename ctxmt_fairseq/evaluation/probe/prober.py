@@ -1,0 +1,134 @@
+"""Translates and scores one text in several contexts."""
+
+import functools
+import logging
+import sys
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, Condition, selected
+from ctxmt_fairseq.evaluation.probe.cxmi import Cxmi, cxmi, token_bits
+from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores
+from ctxmt_fairseq.generation.loading import LoadedModels
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the models make of N sentences in one context.
+
+    Attributes:
+        bits: of every token of the references, what this context saves against none (``token_bits``).
+        cxmi: the same of the whole text.
+        hypotheses: translations of the sentences; None if none were asked for.
+    """
+
+    name: str
+    bits: List[np.ndarray]
+    cxmi: Cxmi
+    hypotheses: Optional[List[str]]
+
+
+class Prober:
+    """Probes models with one text; what two contexts have alike is computed once.
+
+    Args:
+        search: options of the search; None: no translations.
+        width: documents translated side by side.
+        max_tokens: padded target tokens in a batch that is scored.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedModels,
+        text: ProbedText,
+        search: Optional[Namespace] = None,
+        width: int = 16,
+        max_tokens: int = MAX_TOKENS,
+    ):
+        self.loaded, self.text, self.search, self.width = loaded, text, search, width
+        self.scorer = text.scorer(max_tokens)
+        self._bits: Dict[Tuple[Any, ...], List[np.ndarray]] = {}
+        self._translations: Dict[Tuple[Any, ...], Dict[int, torch.Tensor]] = {}
+
+    def selected(self, names: Sequence[str]) -> Tuple[List[Condition], Dict[str, str]]:
+        """See ``conditions.selected``."""
+        return selected(self.loaded, names, self.scorer)
+
+    def outcomes(self, conditions: Sequence[Condition]) -> List[Outcome]:
+        """In the order of the conditions, of which the first is the document's own context."""
+        found = []
+        document = conditions[0]
+        for condition in conditions:
+            bits = self._token_bits(condition)
+            hypotheses = None
+            if self.search is not None:
+                tokens = self._translated(condition, document)
+                hypotheses = [self.loaded.decode_target(tokens[line]) for line in self.text.current.tolist()]
+            found.append(Outcome(condition.name, bits, cxmi(bits, self.text.words), hypotheses))
+        return found
+
+    @functools.cached_property
+    def _alone(self) -> List[TokenScores]:
+        return self.scorer.scores(self.loaded.with_options(context_selection=ABSENT))
+
+    def _token_bits(self, condition: Condition) -> List[np.ndarray]:
+        if condition.options not in self._bits:
+            self._bits[condition.options] = token_bits(self.scorer.scores(condition.loaded), self._alone)
+        return self._bits[condition.options]
+
+    def _translated(self, condition: Condition, document: Condition) -> Dict[int, torch.Tensor]:
+        """Tokens by line, of all current lines at least.
+
+        Args:
+            document: what a sentence's target context is where it is not its own document's: translations of
+                the other documents with their own context.
+        """
+        if condition.options in self._translations:
+            return self._translations[condition.options]
+        assert self.search is not None
+        translator = DocumentTranslator(condition.loaded, self.search, width=self.width)
+        selection = condition.loaded.task.context_options().context_selection
+        given: Optional[Sequence[torch.Tensor]] = None
+        if selection == "reference":
+            given = self.text.targets
+        elif translator.dependent and selection in ("random", "shuffled"):
+            translations = self._translated(document, document)
+            given = [translations[line] for line in range(len(self.text.sources))]
+        text = self.text
+        running = translator.running(text.sources, text.documents, given, text.contexts, text.current)
+        all_lines = translator.dependent and given is None
+        lines = list(range(len(text.sources))) if all_lines else text.current.tolist()
+        progress = tqdm(
+            translator.translate(running, lines),
+            total=len(lines),
+            unit="sentence",
+            desc=condition.name,
+            disable=None,
+            file=sys.stderr,
+        )
+        self._translations[condition.options] = {
+            line: nbest[0]["tokens"].cpu().long() for line, nbest in progress
+        }
+        return self._translations[condition.options]
+
+
+def warn_of_unknown_absence(loaded: LoadedModels) -> None:
+    """Log a warning where the models have no context, or were not trained to do without it."""
+    options = loaded.task.context_options()
+    if not (options.reach or loaded.reads_metadata):
+        logger.warning("the model has no context: whatever the text's context, it sees the same")
+    elif not (loaded.task.cfg.sample_context_size or getattr(loaded.task.cfg, "context_dropout", 0)):
+        wanted = "--context-dropout" if loaded.reads_metadata else "--sample-context-size"
+        logger.warning(
+            "the model was trained without %s: CXMI compares with the model without context, which it may "
+            "not know, and then comes out too large", wanted
+        )  # fmt: skip

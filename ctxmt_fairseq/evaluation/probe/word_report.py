@@ -1,0 +1,118 @@
+"""P-CXMI of the words of references: JSON lines, and tables of words and of tags."""
+
+import json
+import unicodedata
+from collections import defaultdict
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+from ctxmt_fairseq.evaluation.probe.tags import Tags
+from ctxmt_fairseq.evaluation.probe.words import WordValues, word_values
+
+NO_TAG = "(no tag)"
+
+
+class SentenceWords(NamedTuple):
+    """A current sentence's words, their bits, and their tags where tags are known.
+
+    Attributes:
+        line: of the text, from 1.
+    """
+
+    line: int
+    words: WordValues
+    tags: Optional[Tags]
+
+
+def sentence_words(
+    text: ProbedText, subwords: Subwords, bits: Sequence[np.ndarray], tags: Optional[Sequence[Tags]] = None
+) -> List[SentenceWords]:
+    """The words of the N current sentences.
+
+    Args:
+        bits: of their tokens, ``token_bits``.
+        tags: of every line of the text. Where the subword model reads other words than stand between white
+            space, a sentence has no tags.
+    """
+    found = []
+    for line, values in zip(text.current.tolist(), bits, strict=True):
+        words = word_values(text.references[line], subwords, values)
+        known = tags[line] if tags is not None and words.as_written else None
+        found.append(SentenceWords(line + 1, words, known))
+    return found
+
+
+def word_lines(sentences: Sequence[SentenceWords]) -> Iterator[str]:
+    """JSON lines: ``line`` (of the text, from 1), ``words``, their ``bits``, ``end_bits`` (of ``</s>``),
+    ``sentence_bits`` (the sum of both), and ``tags`` where they are known."""
+    for line, words, tags in sentences:
+        record = {
+            "line": line,
+            "words": words.words,
+            "bits": [round(value, 6) for value in words.values.tolist()],
+            "end_bits": round(words.end, 6),
+            "sentence_bits": round(float(words.values.sum()) + words.end, 6),
+            **({} if tags is None else {"tags": tags}),
+        }
+        yield json.dumps(record, ensure_ascii=False)
+
+
+def top_words(
+    sentences: Sequence[SentenceWords], count: int, least: int
+) -> List[Tuple[str, int, float, float]]:
+    """The words that context helps most: word, occurrences, mean bits, sum of bits; best mean first.
+
+    Words count in lower case and without punctuation around them.
+
+    Args:
+        count: words. least: occurrences.
+    """
+    values: Dict[str, List[float]] = defaultdict(list)
+    for _, words, _ in sentences:
+        for word, value in zip(words.words, words.values.tolist(), strict=True):
+            values[bare(word)].append(value)
+    rows = [
+        (word, len(each), sum(each) / len(each), sum(each))
+        for word, each in values.items()
+        if len(each) >= least
+    ]
+    return sorted(rows, key=lambda row: (-row[2], row[0]))[:count]
+
+
+def bare(word: str) -> str:
+    """A word in lower case, without punctuation around it; punctuation alone stays."""
+    inside = [place for place, character in enumerate(word) if _is_word(character)]
+    return word[inside[0] : inside[-1] + 1].lower() if inside else word
+
+
+def _is_word(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LNM"
+
+
+def by_tag(sentences: Sequence[SentenceWords]) -> List[Tuple[str, int, float, float]]:
+    """As ``top_words``, of tags in the order of their means; ``NO_TAG`` last. A word counts for each of its
+    tags."""
+    values: Dict[str, List[float]] = defaultdict(list)
+    for _, words, tags in sentences:
+        for value, names in zip(words.values.tolist(), tags or (), strict=bool(tags)):
+            for name in names or (NO_TAG,):
+                values[name].append(value)
+    rows = [(name, len(each), sum(each) / len(each), sum(each)) for name, each in values.items()]
+    return sorted(rows, key=lambda row: (row[0] == NO_TAG, -row[2], row[0]))
+
+
+def bits_table(name: str, rows: Sequence[Tuple[str, int, float, float]]) -> str:
+    """Rows of ``top_words`` or ``by_tag`` as a table."""
+    cells = [[label, str(count), f"{mean:+.3f}", f"{total:+.2f}"] for label, count, mean, total in rows]
+    return aligned_table([[name, "n", "bits/word", "bits"], *cells])
+
+
+def bits_records(name: str, rows: Sequence[Tuple[str, int, float, float]]) -> List[Dict[str, object]]:
+    """The same for JSON."""
+    return [
+        {name: label, "n": count, "bits_per_word": mean, "bits": total} for label, count, mean, total in rows
+    ]

@@ -1,0 +1,314 @@
+"""``ctxmt probe``: CXMI against plain forward passes in NumPy, scores, and what cannot be had."""
+
+import json
+
+import numpy as np
+import pytest
+import sacrebleu
+import torch
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.data.metadata_text import metadata_text
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
+from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
+from ctxmt_fairseq.generation.loading import load_models
+from ctxmt_fairseq.modules.context_embeddings import PREVIOUS_SOURCE
+from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
+
+FAST = ("--samples", "100", "--beam", "2", "--max-len-b", "8", "--cpu")
+STARTS = np.repeat(np.cumsum([0, *LENGTHS[:-1]]), LENGTHS)
+ALL = ["document", "random", "shuffled", "empty", "absent", "reference", "swapped"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """task -> checkpoint."""
+    root = tmp_path_factory.mktemp("probed")
+    made = {}
+
+    def model(task):
+        if task not in made:
+            made[task] = checkpoint(root / task, task)
+        return made[task]
+
+    return model
+
+
+def read(prefix, suffix):
+    with open(f"{prefix}.{suffix}", encoding="utf-8") as lines:
+        return lines.read().splitlines()
+
+
+def probe(model, text, *options):
+    """What the command writes: (JSON, lines of words)."""
+    files = {name: f"{text}.{name}" for name in ("json", "words")}
+    main(["probe", str(model), text, *FAST, "--json", files["json"], "--words", files["words"], *options])
+    with open(files["json"], encoding="utf-8") as file:
+        record = json.load(file)
+    return record, [json.loads(line) for line in read(text, "words")]
+
+
+# ---- an independent computation ------------------------------------------------------------------------
+
+
+def forward(loaded, source, target, **inputs):
+    """Natural log-probabilities of a target window's tokens: lists of sentences in, one forward pass."""
+    dictionary = loaded.task.target_dictionary
+
+    def window(sentences):
+        tokens = f" {SEPARATOR} ".join(sentences).split()
+        return [dictionary.index(token) for token in tokens] + [dictionary.eos()]
+
+    src, tgt = window(source), window(target)
+    (model,) = loaded.models
+    inputs = {name: value for name, value in inputs.items() if name in model.context_inputs}
+    with torch.no_grad():
+        previous = torch.tensor([tgt[-1:] + tgt[:-1]])
+        logits = model(torch.tensor([src]), torch.tensor([len(src)]), previous, **inputs)[0][0]
+    logits = logits.double().numpy()
+    highest = logits.max(1, keepdims=True)
+    log_probs = logits - highest - np.log(np.exp(logits - highest).sum(1, keepdims=True))
+    return log_probs[np.arange(len(tgt)), tgt]
+
+
+def document_window(loaded, text, line, context):
+    before, after = context[-2:], text["fr"][max(line - len(context), line - 1) : line]
+    source, target = [*before, text["en"][line]], [*after, text["fr"][line]]
+    sizes = {
+        "current_segment": torch.tensor([len(before)]),
+        "target_context_sizes": torch.tensor([len(after)]),
+    }
+    scores = forward(loaded, source, target, **sizes)
+    return scores[len(scores) - len(text["fr"][line].split()) - 1 :]
+
+
+def multi_source(loaded, text, line, context):
+    dictionary = loaded.task.source_dictionary
+    rows = [None] * (2 - len(context[-2:])) + context[-2:]
+    tokens = [[] if row is None else [*map(dictionary.index, row.split()), dictionary.eos()] for row in rows]
+    width = max(1, *map(len, tokens))
+    padded = [row + [dictionary.pad()] * (width - len(row)) for row in tokens]
+    inputs = {
+        "context_tokens": torch.tensor([padded]),
+        "context_distances": torch.tensor([[2, 1]]),
+        "context_roles": torch.full((1, 2), PREVIOUS_SOURCE),
+    }
+    return forward(loaded, [text["en"][line]], [text["fr"][line]], **inputs)
+
+
+def metadata_context(loaded, text, line, context):
+    encoder = load_text_encoder("discrete")
+    texts, distances = [], []
+    if context is not None:
+        fields = json.loads(text["meta.jsonl"][line]).items()
+        texts = [metadata_text(*field) for field in fields] + context[-2:] + [text["en"][line]]
+        distances = [-1] * len(fields) + list(range(len(context[-2:]), 0, -1)) + [0]
+    vectors = encoder.encode(texts) if texts else np.zeros((1, encoder.dimension), np.float32)
+    inputs = {
+        "context_vectors": torch.from_numpy(np.asarray(vectors, np.float32))[None],
+        "context_distances": torch.tensor([distances or [-2]]),
+    }
+    return forward(loaded, [text["en"][line]], [text["fr"][line]], **inputs)
+
+
+PLAIN = {
+    "document_window": document_window,
+    "multi_source": multi_source,
+    "metadata_context": metadata_context,
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_cxmi_is_that_of_plain_forward_passes(models, tmp_path, task):
+    prefix = write_text(tmp_path, current=["1", "1", "0", *"1" * 10])
+    record, lines = probe(models(task), prefix, "--cxmi-only", "--contexts", "absent empty")
+    loaded = load_models(str(models(task)), cpu=True)
+    text = {suffix: read(prefix, suffix) for suffix in ("en", "fr", "meta.jsonl")}
+    current = [line for line in range(13) if line != 2]
+    total, words = 0.0, 0
+    for found, line in zip(lines, current, strict=True):
+        context = text["en"][STARTS[line] : line]
+        nothing = None if task == "metadata_context" else []
+        bits = (PLAIN[task](loaded, text, line, context) - PLAIN[task](loaded, text, line, nothing)) / np.log(
+            2
+        )
+        assert found["line"] == line + 1 and found["words"] == text["fr"][line].split()
+        assert [*found["bits"], found["end_bits"]] == pytest.approx(bits.tolist(), abs=2e-5)
+        assert found["sentence_bits"] == pytest.approx(bits.sum(), abs=5e-5)
+        assert sum(found["bits"]) + found["end_bits"] == pytest.approx(found["sentence_bits"], abs=1e-5)
+        if not context and task != "metadata_context":
+            assert found["sentence_bits"] == pytest.approx(0, abs=1e-5)
+        total, words = total + bits.sum(), words + len(text["fr"][line].split())
+    document, absent, empty = record["contexts"]
+    assert document["cxmi"] == pytest.approx(total / words, abs=1e-5) and abs(total) > 1
+    assert document["bits_per_sentence"] == pytest.approx(total / 12, abs=1e-4)
+    assert (absent["context"], absent["cxmi"], absent["bits_per_sentence"]) == ("absent", 0, 0)
+    assert empty["cxmi"] != pytest.approx(document["cxmi"], abs=1e-3)
+    assert (record["sentences"], record["documents"], record["words"]) == (12, 4, words)
+    # The largest size is the model's own context; size 0 of text is no context.
+    assert [size["size"] for size in record["sizes"]] == [0, 1, 2]
+    assert record["sizes"][2]["cxmi"] == document["cxmi"]
+    if task == "document_window":
+        assert record["sizes"][0]["cxmi"] == 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_translations_are_those_of_translate(models, tmp_path, capsys, task):
+    prefix = write_text(tmp_path)
+    record, _ = probe(models(task), prefix, "--contexts", "empty", "absent", "--sizes", "1", "2")
+    capsys.readouterr()
+    reference = read(prefix, "fr")
+    contexts = ("--contexts", prefix) if task == "metadata_context" else ()
+    command = ["translate", str(models(task)), f"{prefix}.en", "--docids", f"{prefix}.docids", *contexts]
+    cases = {name: ("--context-selection", name) for name in ("document", "empty", "absent")}
+    cases["size 1"] = ("--source-context", "1")
+    found = {row["context"]: row for row in (*record["contexts"], *record["sizes"])}
+    assert list(found) == ["document", "empty", "absent", "size 1", "size 2"]
+    for name, options in cases.items():
+        main([*command, *options, *FAST[2:]])
+        hypotheses = capsys.readouterr().out.splitlines()
+        bleu = sacrebleu.corpus_bleu(hypotheses, [reference]).score
+        chrf = sacrebleu.corpus_chrf(hypotheses, [reference]).score
+        assert (found[name]["bleu"], found[name]["chrf2"]) == pytest.approx((bleu, chrf)), name
+    compared = {(row["b"], row["metric"]): row for row in record["comparisons"]}
+    assert list(compared) == [(name, metric) for metric in ("bleu", "chrf2") for name in ("empty", "absent")]
+    row = compared["absent", "chrf2"]
+    assert (row["a"], row["unit"], row["units"]) == ("document", "document", 4)
+    assert row["difference"] == pytest.approx(found["absent"]["chrf2"] - found["document"]["chrf2"])
+    # The model's own size is the document's context itself: nothing to test.
+    assert {row["b"] for row in record["size_comparisons"]} == {"size 1"}
+
+
+def test_every_context_of_a_joined_dictionary(models, tmp_path, capsys):
+    """Target context of other documents is their translation, of the reference's context the reference."""
+    prefix = write_text(tmp_path)
+    record, _ = probe(models("document_window"), prefix)
+    table = capsys.readouterr().out
+    assert [row["context"] for row in record["contexts"]] == ALL and record["left_out"] == {}
+    for name in (*ALL, "size 0", "CXMI", "bits/sentence", "BLEU|", "seed 1"):
+        assert name in table
+    assert len({row["cxmi"] for row in record["contexts"]}) == len(ALL)
+    loaded = load_models(str(models("document_window")), cpu=True)
+    from ctxmt_fairseq.cli.main import parser
+    from ctxmt_fairseq.cli.search_options import search_options
+
+    text = read_probed_text(prefix, loaded)
+    prober = Prober(loaded, text, search_options(parser().parse_args(["probe", "m", "t", *FAST])))
+    conditions, _ = prober.selected(ALL)
+    outcomes = {outcome.name: outcome for outcome in prober.outcomes(conditions)}
+    assert outcomes["random"].hypotheses != outcomes["document"].hypotheses
+    chrf = {row["context"]: row["chrf2"] for row in record["contexts"]}
+    for name, outcome in outcomes.items():
+        expected = sacrebleu.corpus_chrf(outcome.hypotheses, [read(prefix, "fr")]).score
+        assert chrf[name] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("task", "lengths", "names"),
+    [
+        ("metadata_context", LENGTHS, ["shuffled", "reference", "swapped"]),
+        ("document_window", (13,), ["random", "shuffled"]),
+        ("multi_source", (13,), ["random", "shuffled"]),
+    ],
+)
+def test_what_cannot_be_had_is_named(models, tmp_path, capsys, task, lengths, names):
+    prefix = write_text(tmp_path, lengths)
+    record, _ = probe(models(task), prefix, "--cxmi-only")
+    printed = capsys.readouterr().out
+    assert list(record["left_out"]) == names
+    assert [row["context"] for row in record["contexts"]] == [name for name in ALL if name not in names]
+    for name in names:
+        assert f"{name} is left out: --context-selection {name}: expected " in printed
+    assert "bleu" not in record["contexts"][0] and record["comparisons"] == []
+
+
+def test_a_model_without_context_gains_nothing(models, tmp_path, caplog):
+    model = checkpoint(
+        tmp_path / "alone", "document_window", "--source-context", "0", "--target-context", "0"
+    )
+    record, lines = probe(model, write_text(tmp_path), "--cxmi-only", "--contexts", "absent", "shuffled")
+    assert {row["cxmi"] for row in record["contexts"]} == {0} and len(record["sizes"]) == 1
+    assert {value for line in lines for value in (*line["bits"], line["end_bits"])} == {0}
+    assert "the model has no context" in caplog.text
+
+
+def test_a_model_that_never_did_without_context_is_warned_about(models, caplog):
+    for task, warned in {"document_window": 0, "metadata_context": 0, "multi_source": 1}.items():
+        caplog.clear()
+        warn_of_unknown_absence(load_models(str(models(task)), cpu=True))
+        assert ("trained without --sample-context-size" in caplog.text) == bool(warned), task
+
+
+def test_words_and_tags(models, tmp_path, capsys):
+    """The tables have the means of the lines' values, and only words that occur often enough."""
+    prefix = write_text(tmp_path)
+    reference = read(prefix, "fr")
+    tags = [[["vowel"] if word in "aei" else [] for word in line.split()] for line in reference]
+    (tmp_path / "tags").write_text("".join(json.dumps({"tags": line}) + "\n" for line in tags))
+    options = ("--cxmi-only", "--contexts", "absent", "--tags", str(tmp_path / "tags"), "--min-count", "3")
+    record, lines = probe(models("document_window"), prefix, *options, "--top", "4")
+    printed = capsys.readouterr().out
+    values = {}
+    for line, tagged in zip(lines, tags, strict=True):
+        assert line["tags"] == tagged
+        for word, value in zip(line["words"], line["bits"], strict=True):
+            values.setdefault(word, []).append(value)
+    means = {word: np.mean(each) for word, each in values.items() if len(each) >= 3}
+    best = sorted(means, key=means.get, reverse=True)[:4]
+    assert [row["word"] for row in record["words"]] == best and len(means) > 4
+    for row in record["words"]:
+        assert row["n"] == len(values[row["word"]])
+        assert row["bits_per_word"] == pytest.approx(means[row["word"]], abs=1e-5)
+        assert f"{row['bits_per_word']:+.3f}" in printed
+    vowels = sum((values[word] for word in "aei"), [])
+    by_tag = {row["tag"]: row for row in record["tags"]}
+    assert list(by_tag) == ["vowel", "(no tag)"]
+    assert by_tag["vowel"]["n"] == len(vowels)
+    assert by_tag["vowel"]["bits"] == pytest.approx(sum(vowels), abs=1e-4)
+    assert by_tag["(no tag)"]["n"] == record["words_of_references"] - len(vowels)
+
+
+def test_the_curve(models, tmp_path):
+    prefix = write_text(tmp_path)
+    record, _ = probe(models("document_window"), prefix, "--contexts", "absent", "--plot", f"{prefix}.png")
+    head, *rows = [line.split(",") for line in read(prefix, "csv")]
+    assert head == ["size", "bleu", "chrf2", "cxmi", "bits_per_sentence"]
+    assert [[float(cell) for cell in row] for row in rows] == [
+        pytest.approx([size[name] for name in head], rel=1e-4) for size in record["sizes"]
+    ]
+    with open(f"{prefix}.png", "rb") as picture:
+        assert picture.read(8) == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "files", "message"),
+    [
+        (("--contexts", "documents"), {}, "--contexts documents: expected names from document, random"),
+        (("--sizes", "3"), {}, "--sizes 3: expected at most 2, the models' context"),
+        (("--context-selection", "empty"), {}, "--context-selection: expected --contexts"),
+        (("--plot", "x.jpg"), {}, "x.jpg: expected the name of a picture"),
+        (("--tags", "tags"), {"tags": ['{"tags": []}']}, "tags:1: expected tags of the reference's"),
+        ((), {"fr": ["a"]}, "text.fr: expected 13 lines as in "),
+        ((), {"docids": ["a"]}, "text.docids: expected 13 document ids"),
+        ((), {"current": ["0"] * 13}, "text.en: expected sentences to translate, found none"),
+        (
+            (),
+            {"fr": ["a " * 2000, *"a" * 12]},
+            "sentence 1: expected at most 1024 source and 1024 target tokens",
+        ),
+    ],
+)
+def test_refusals(models, tmp_path, monkeypatch, capsys, options, files, message):
+    prefix = write_text(tmp_path, **{suffix: lines for suffix, lines in files.items() if suffix != "tags"})
+    if "tags" in files:
+        (tmp_path / "tags").write_text("\n".join(files["tags"]))
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(SystemExit) as end:
+        main(["probe", str(models("document_window")), prefix, *FAST, "--json", "json", *options])
+    captured = capsys.readouterr()
+    (line,) = [line for line in captured.err.splitlines() if line.startswith("ctxmt: error:")]
+    assert end.value.code == 2 and message in line and captured.out == ""
+    assert sorted(tmp_path.iterdir()) == before
