@@ -73,14 +73,16 @@ class ProbeReport:
         ]
         return {
             "text": self.name,
-            **self.counts,
+            **{
+                f"reference_{name}" if name == "words" else name: count for name, count in self.counts.items()
+            },
             "options": self.options,
             "contexts": self.contexts.records(),
             "left_out": self.left_out,
             "comparisons": [each.as_dict() for each in self.contexts.comparisons],
             "sizes": sizes,
             "size_comparisons": [each.as_dict() for each in self.by_size.comparisons],
-            "words": word_report.bits_records("word", top),
+            "top_words": word_report.bits_records("word", top),
             **(
                 {"tags": word_report.bits_records("tag", word_report.by_tag(self.words))}
                 if self.tagged
