@@ -100,5 +100,6 @@ def run(args) -> None:
     ]
     if plot:
         curve = report.sizes, report.by_size
-        outputs += [(plot, size_picture(*curve, args.text)), (table, size_table(*curve))]
+        title = f"{args.path}\n{report.title}"
+        outputs += [(plot, size_picture(*curve, title)), (table, size_table(*curve))]
     write_files(outputs)

@@ -77,6 +77,10 @@ CONTRAST = given(
     "--reduction sum|mean --span current|window --max-tokens 100 --json json --examples lines "
     "--format jsonl|voita|opensubs"
 )
+PROBE = given(
+    "--contexts random|shuffled|empty|reference|swapped --sizes 0|1 --tags tags.jsonl --json json "
+    "--words words --unit document|sentence --tokenize 13a|none|spm --top 2 --min-count 1|3"
+)
 SETS = {"bawden.json": "", "voita.json": "", "jsonl.jsonl": "", "opensubs": ""}
 SETS["contrapro.json"] = " --documents documents"
 
@@ -143,6 +147,14 @@ COMMANDS = [
     Command(
         *("translate journal", f"translate {MODEL} text.en --docids text.docids --output out {SEARCH}"),
         *(f"text. out {MODEL} data", 4),
+    ),
+    Command(
+        *("probe", f"probe {MODEL} text --cxmi-only --cpu --max-tokens 500", f"text. tags {MODEL} data", 2),
+        {**PROBE, **CONTEXT},
+    ),
+    Command(
+        *("probe vectors", f"probe {MTCUE} text --cxmi-only --cpu --contexts absent", f"text. {MTCUE} data"),
+        *(1, {**PROBE, **CONTEXT}),
     ),
     Command(
         *("average", "average model --count 2", "model", 15),

@@ -137,6 +137,9 @@ def _text():
     ]
     write("lines.jsonl", "".join(json.dumps(record) + "\n" for record in records))
     ids = Path("text.docids").read_text(encoding="utf-8").splitlines()
+    references = Path("text.fr").read_text(encoding="utf-8").splitlines()
+    tags = ({"tags": [["pronouns"] for _ in line.split()]} for line in references)
+    write("tags.jsonl", "".join(json.dumps(line) + "\n" for line in tags))
     write("few.docids", "".join(line + "\n" for line in ids))
 
 

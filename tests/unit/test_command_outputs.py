@@ -36,6 +36,8 @@ MODEL, MISSING = "model.pt", "missing/out"
 COMMANDS = {
     "score": ["score", "hyp", "hyp", "--json", MISSING],
     "contrast": ["contrast", MODEL, "set", "--json", "good", "--examples", MISSING],
+    "probe": ["probe", MODEL, "text", "--json", "good", "--words", MISSING],
+    "probe plot": ["probe", MODEL, "text", "--plot", MISSING + ".png"],
     "translate": ["translate", MODEL, "hyp", "--output", MISSING],
     "embed": ["embed", "data", "--train", "x", "--json", MISSING],
     "control attributes": ["control", "attributes", MODEL, "set", "--json", "good", "--examples", MISSING],

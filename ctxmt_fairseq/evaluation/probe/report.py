@@ -43,10 +43,14 @@ class ProbeReport:
     tagged: bool
     tests: Tests
 
+    @property
+    def title(self) -> str:
+        """The text and its size."""
+        return f"{self.name}: " + ", ".join(f"{count} {name}" for name, count in self.counts.items())
+
     def text(self, choice: WordChoice) -> str:
         """Tables."""
-        counts = ", ".join(f"{count} {name}" for name, count in self.counts.items())
-        parts = [f"{self.name}: {counts}", self.contexts.table()]
+        parts = [self.title, self.contexts.table()]
         parts += ["\n".join(f"{name} is left out: {why}" for name, why in self.left_out.items())]
         parts += [self.by_size.table() if self.sizes else ""]
         top = word_report.top_words(self.words, choice.top, choice.least)

@@ -1,9 +1,12 @@
 """CXMI and translation scores against the size of the context, as a picture and its numbers."""
 
 import io
+import textwrap
 from typing import Any, Sequence
 
 from ctxmt_fairseq.evaluation.probe.scores import ScoredOutcomes
+
+LINE = 80  # characters of the title
 
 
 def size_table(sizes: Sequence[int], scored: ScoredOutcomes) -> str:
@@ -29,7 +32,8 @@ def size_picture(sizes: Sequence[int], scored: ScoredOutcomes, title: str) -> by
 
     metrics = list(scored.scores[0])
     figure = Figure(figsize=(6, 6 if metrics else 3.4), layout="constrained")
-    figure.suptitle(title, fontsize=10, parse_math=False)
+    lines = [part for line in title.splitlines() for part in textwrap.wrap(line, LINE)]
+    figure.suptitle("\n".join(lines), fontsize=10, parse_math=False)
     axes: Any = figure.subplots(2 if metrics else 1, sharex=True, squeeze=False)[:, 0]
     axes[0].plot(sizes, [outcome.cxmi.per_word for outcome in scored.outcomes], marker="o")
     axes[0].axhline(0, color="black", linewidth=0.8)
