@@ -3,8 +3,12 @@
 from typing import Any
 
 
-def add_model_options(parser: Any) -> None:
-    """``--data``, ``--cpu`` and the context options that override the checkpoint's."""
+def add_model_options(parser: Any, selection: bool = True) -> None:
+    """``--data``, ``--cpu`` and the context options that override the checkpoint's.
+
+    Args:
+        selection: offer ``--context-selection``.
+    """
     from ctxmt_fairseq.cli.option_types import names, non_negative_int
 
     group = parser.add_argument_group("model")
@@ -24,7 +28,8 @@ def add_model_options(parser: Any) -> None:
     group.add_argument(
         "--target-context-on-source", type=non_negative_int, metavar="N", help="the same, on the source side"
     )
-    group.add_argument("--context-selection", metavar="NAME", help="document, random, empty, absent, ...")
+    if selection:
+        group.add_argument("--context-selection", metavar="NAME", help="document, random, empty, absent, ...")
     group.add_argument("--metadata-fields", metavar="NAMES", help="all, none, or names joined by commas")
     group.add_argument("--current-vector", choices=("yes", "no"), help="the current sentence's own vector")
 

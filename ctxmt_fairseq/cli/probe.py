@@ -55,7 +55,7 @@ def add_arguments(parser) -> None:
     files.add_argument("--words", metavar="FILE", help="write every word's bits as JSON lines")
     files.add_argument("--plot", metavar="FILE.png", help="draw the curve of sizes; FILE.csv has its numbers")
     add_search_options(parser)
-    add_model_options(parser)
+    add_model_options(parser, selection=False)
 
 
 def run(args) -> None:
@@ -63,7 +63,6 @@ def run(args) -> None:
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.cli.search_options import search_options
     from ctxmt_fairseq.data.windows import SELECTIONS
-    from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
     from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
     from ctxmt_fairseq.evaluation.probe.report import WordChoice, probe
@@ -74,8 +73,6 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.significance.measures import measure
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
-    if args.context_selection is not None:
-        raise BadInput("--context-selection: expected --contexts, which names those that are compared")
     contexts = [name for text in args.contexts or SELECTIONS for name in text.split()]
     plot = check_picture(args.plot) if args.plot else None
     table = plot.with_suffix(".csv") if plot else None

@@ -32,7 +32,7 @@ def cxmi(bits: Sequence[np.ndarray], words: int) -> Cxmi:
 
     Args:
         bits: see ``token_bits``.
-        words: whitespace words of the references; without any, there is no value per word (NaN).
+        words: whitespace words of the references.
     """
     total = float(sum(sentence.sum() for sentence in bits))
-    return Cxmi(total / words if words else float("nan"), total / len(bits))
+    return Cxmi(total / words, total / len(bits))

@@ -68,7 +68,7 @@ def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
     there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
 
     Raises:
-        BadInput: a file is missing or does not match the others, or there is no line to translate.
+        BadInput: a file is missing or does not match the others, or no line to translate has a reference.
     """
     source, target = (f"{prefix}.{getattr(loaded.task.cfg, side)}" for side in ("source_lang", "target_lang"))
     flags = f"{prefix}.current"
@@ -79,8 +79,8 @@ def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
             f"expected {len(text.sentences)} lines as in {source}, found {len(references)}", target
         )
     current = np.flatnonzero(text.current)
-    if not len(current):
-        raise BadInput("expected sentences to translate, found none", source)
+    if not any(references[line] for line in current):
+        raise BadInput("expected references of sentences to translate, found none", target)
     loaded.warn_of_unknown(prefix, text.sentences, references)
     contexts = None
     if loaded.reads_metadata:
