@@ -58,8 +58,10 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _checked(argv: List[str]) -> List[str]:
-    """Raises BadInput: an argument that could not be written to a file again."""
+    """Raises BadInput: an argument that no shell can give, or that could not be written to a file again."""
     for argument in argv:
+        if "\0" in argument:
+            raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
         try:
             argument.encode()
         except UnicodeEncodeError:

@@ -110,6 +110,7 @@ def test_the_commands_of_fairseq():
         (["score", "hyp", "ref", "--token", "13a"], "unrecognized arguments: --token"),
         (["analyse", "groups", "model", "--sent", "a"], "unrecognized arguments: --sent a"),
         (["score", "\udcff", "ref"], "expected arguments in UTF-8, found '\\udcff'"),
+        (["score", "a\0b", "ref"], "expected arguments without a NUL character, found 'a\\x00b'"),
         (["score", "hyp", "ref", "--bootstrap", "-1"], "--bootstrap: expected a whole number of at least 0"),
     ],
 )
