@@ -203,6 +203,19 @@ def test_every_context_of_a_joined_dictionary(models, tmp_path, capsys):
         assert chrf[name] == pytest.approx(expected)
 
 
+def test_states_that_translation_keeps_are_not_those_of_scored_sentences(tmp_path):
+    model = checkpoint(tmp_path, "multi_source", "--batch-runs", "4", arch="caching_transformer")
+    loaded = load_models(str(model), cpu=True)
+    text = read_probed_text(write_text(tmp_path), loaded)
+    before = text.scorer().scores(loaded)
+    prober = Prober(loaded, text, search_options(parser().parse_args(["probe", "m", "t", *FAST])))
+    prober.outcomes(prober.selected(["document"])[0])
+    assert all(model.encoder.sentence_cache is not None for model in loaded.models)
+    after = text.scorer(max_tokens=1).scores(loaded)
+    for one, other in zip(before, after, strict=True):
+        np.testing.assert_allclose(one.window, other.window, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("task", "lengths", "names"),
     [
