@@ -19,6 +19,8 @@ KINDS = {
     "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
     "split": "corpora from one, such as training and test text, by documents",
     "mix": "one corpus from several, in proportions",
+    "stats": "documents, words, subwords and lengths of a corpus",
+    "check": "is a corpus what it should be? files, encoding, ids, suspicious pairs",
     "films": "metadata of films for a corpus of subtitles, and how much of it has which context",
 }
 

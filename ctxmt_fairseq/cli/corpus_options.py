@@ -13,6 +13,16 @@ def add_corpus_options(parser: Any) -> None:
     parser.add_argument("--out", type=prefix, required=True, metavar="PREFIX", help="of the corpus' files")
 
 
+def add_report_options(parser: Any) -> None:
+    """Which corpus a report is about."""
+    from ctxmt_fairseq.cli.option_types import language, name
+
+    parser.add_argument("prefix", type=name, metavar="PREFIX", help="of the corpus' files")
+    parser.add_argument("--source-lang", type=language, required=True, metavar="LANG")
+    parser.add_argument("--target-lang", type=language, required=True, metavar="LANG")
+    parser.add_argument("--json", metavar="FILE", help="write the report there too")
+
+
 def add_opus_options(parser: Any) -> None:
     """Where OPUS' files are, who reads them, and what happens to broken ones."""
     parser.add_argument("--alignment", required=True, metavar="FILE", help="OPUS' alignment, .gz or not")

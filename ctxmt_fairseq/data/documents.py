@@ -35,8 +35,8 @@ def iterate_lines(path: PathLike) -> Iterator[str]:
 
 def decoded_lines(stream: BinaryIO, path: PathLike) -> Iterator[str]:
     """``iterate_lines`` of a stream, such as that of a compressed file; ``path`` is for messages."""
-    for number, raw in enumerate(_raw_lines(stream, path), 1):
-        yield _decode(raw, path, number)
+    for number, raw in enumerate(raw_lines(stream, path), 1):
+        yield decode_line(raw, path, number)
 
 
 def open_file(path: PathLike) -> BinaryIO:
@@ -65,8 +65,12 @@ def read_bytes(path: PathLike) -> bytes:
         return stream.read()
 
 
-def _raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
-    """The lines with their newlines."""
+def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
+    """The lines with their newlines; ``path`` is for messages.
+
+    Raises:
+        BadInput: a line of more than ``LONGEST_LINE`` bytes.
+    """
     for number in itertools.count(1):
         raw = stream.readline(LONGEST_LINE + 1)
         if len(raw) > LONGEST_LINE:
@@ -76,8 +80,12 @@ def _raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
         yield raw
 
 
-def _decode(raw: bytes, path: PathLike, number: int) -> str:
-    """One line's text; a byte order mark, which some editors put before the first line, is no part of it."""
+def decode_line(raw: bytes, path: PathLike, number: int) -> str:
+    """One line's text; a byte order mark, which some editors put before the first line, is no part of it.
+
+    Raises:
+        BadInput: invalid UTF-8, or a NUL byte.
+    """
     try:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -121,10 +129,10 @@ def id_runs(path: PathLike) -> Iterator[Tuple[str, int]]:
     count = start = 0
     previous, previous_raw = None, None
     with open_file(path) as stream:
-        for count, raw in enumerate(_raw_lines(stream, path), 1):
+        for count, raw in enumerate(raw_lines(stream, path), 1):
             if raw == previous_raw:  # most lines: not worth decoding
                 continue
-            name, previous_raw = document_id(_decode(raw, path, count)), raw
+            name, previous_raw = document_id(decode_line(raw, path, count)), raw
             if not name:
                 raise BadInput("expected a document id, found a blank line", path, count)
             if name == previous:  # they differ in the white space around them

@@ -1,0 +1,151 @@
+"""Whether a corpus is what it should be: its files together, their encoding, ids, and pairs that look wrong.
+
+Unlike ``corpora.text_rows``, which stops at the first fault, this reads to the end and counts.
+"""
+
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
+
+from ctxmt_fairseq.data.documents import decode_line, document_id, open_file, raw_lines
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
+from ctxmt_fairseq.data.metadata_text import parse_metadata
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+
+EXAMPLES = 5  # lines that are named for each finding
+SHORT = 20  # characters: below, any ratio of lengths is usual
+
+
+class Report:
+    """What was found; ``faults`` are what ``ctxmt preprocess`` refuses, ``remarks`` what may be intended.
+
+    Attributes:
+        lines: file -> lines.
+        examples: finding -> the first lines, as FILE:LINE.
+    """
+
+    def __init__(self) -> None:
+        self.lines: Dict[str, int] = {}
+        self.faults: Counter = Counter()
+        self.remarks: Counter = Counter()
+        self.examples: Dict[str, List[str]] = {}
+
+    def add(self, kind: Counter, finding: str, path: object, line: Optional[int] = None) -> None:
+        kind[finding] += 1
+        places = self.examples.setdefault(finding, [])
+        if len(places) < EXAMPLES:
+            places.append(f"{path}" if line is None else f"{path}:{line}")
+
+    def as_dict(self) -> Dict[str, Any]:
+        """For JSON."""
+        return {
+            "lines": self.lines,
+            "faults": dict(self.faults),
+            "remarks": dict(self.remarks),
+            "examples": self.examples,
+        }
+
+
+def check(prefix: str, languages: Sequence[str], max_ratio: float) -> Report:
+    """Read all files of a corpus.
+
+    Args:
+        max_ratio: of the characters of the two sides, blanks aside; beyond, a pair is suspicious, if one side
+            has at least 20.
+
+    Raises:
+        BadInput: a file cannot be read at all.
+    """
+    report = Report()
+    texts = [Path(f"{prefix}.{language}") for language in languages]
+    ids, marks = Path(f"{prefix}.docids"), Path(f"{prefix}.current")
+    paths = [*texts, ids, *(path for path in (marks, *MetadataFiles.beside(prefix).paths) if path.is_file())]
+    present = [path for path in paths if path.is_file()]
+    for path in paths:
+        if path not in present:
+            report.add(report.faults, "missing files", path)
+    for path in texts:
+        if path not in present:
+            return report
+    seen = _Ids(report, ids)
+    counts, filled = dict.fromkeys(present, 0), dict.fromkeys(present, 0)
+    necessary = {*texts, ids, marks}
+    columns = [_lines(path, report) for path in present]
+    for number, lines in enumerate(itertools.zip_longest(*columns), 1):
+        row = {path: line for path, line in zip(present, lines, strict=True) if line is not None}
+        for path, line in row.items():
+            counts[path] += 1
+            if path in necessary or line.strip():  # blank lines at the end of metadata are read as none
+                filled[path] = number
+        if texts[0] in row and texts[1] in row:
+            _check_pair(report, prefix, number, [row[path] for path in texts], max_ratio)
+        for path, line in row.items():
+            if path == ids:
+                seen.check(line, number)
+            elif path == marks and line.strip() not in ("0", "1"):
+                report.add(report.faults, "marks that are neither 0 nor 1", path, number)
+            elif path.name.endswith(".meta.jsonl") and line.strip():
+                _check_metadata(report, path, number, line)
+            elif path in texts and (SEPARATOR in line or MASK in line):
+                report.add(report.faults, f"lines with {SEPARATOR} or {MASK}", path, number)
+    report.lines = {str(path): count for path, count in counts.items()}
+    for path, count in counts.items():
+        if not filled[path] <= counts[texts[0]] <= count:
+            report.add(report.faults, f"files with other than {counts[texts[0]]} lines", path, count)
+    if not counts[texts[0]]:
+        report.add(report.faults, "files without lines", texts[0])
+    return report
+
+
+class _Ids:
+    """Follows the ids of documents."""
+
+    def __init__(self, report: Report, path: Path):
+        self.report, self.path = report, path
+        self.known: Set[str] = set()
+        self.last: Optional[str] = None
+
+    def check(self, line: str, number: int) -> None:
+        name = document_id(line)
+        if not name:
+            self.report.add(self.report.faults, "blank document ids", self.path, number)
+        elif name != self.last and name in self.known:
+            self.report.add(self.report.remarks, "ids that return after other documents", self.path, number)
+        self.known.add(name)
+        self.last = name
+
+
+def _lines(path: Path, report: Report) -> Iterator[str]:
+    """A file's lines; those that are no text become empty, and are counted."""
+    with open_file(path) as stream:
+        for number, raw in enumerate(raw_lines(stream, path), 1):
+            try:
+                yield decode_line(raw, path, number)
+            except BadInput:
+                report.add(report.faults, "lines that are not UTF-8 text", path, number)
+                yield ""
+
+
+def _check_metadata(report: Report, path: Path, number: int, line: str) -> None:
+    try:
+        parse_metadata(line, path, number)
+    except BadInput:
+        report.add(report.faults, "metadata that is no JSON object of strings", path, number)
+
+
+def _check_pair(report: Report, name: str, number: int, texts: Sequence[str], max_ratio: float) -> None:
+    shorter, longer = sorted(sum(map(len, text.split())) for text in texts)
+    same = " ".join(texts[0].split()) == " ".join(texts[1].split())
+    findings = {
+        "pairs that are empty on both sides": not longer,
+        "pairs that are empty on one side": not shorter and longer,
+        f"pairs with one side over {max_ratio:g} times as long": longer >= SHORT
+        and 0 < shorter * max_ratio < longer,
+        "pairs with the same text on both sides": longer >= SHORT and same,
+        "pairs with characters that could not be read (U+FFFD)": any("\ufffd" in text for text in texts),
+    }
+    for finding, found in findings.items():
+        if found:
+            report.add(report.remarks, finding, name, number)
