@@ -1,7 +1,8 @@
 """Corpora as they are downloaded to text with document ids, which ctxmt preprocess reads.
 
 Each kind writes PREFIX.SRC, PREFIX.TGT and PREFIX.docids, and PREFIX.counts.json, in which every unit of the
-input is accounted for: kept, or left out for a reason.
+input is accounted for: kept, or left out for a reason. To a corpus in this form films adds
+metadata; split and mix make others of it, stats and check report on it.
 
 Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip en.zip \\
              --source-lang en --target-lang de --out text/train
