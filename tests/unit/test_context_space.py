@@ -19,7 +19,7 @@ from tests.unit.random_models import stock_model
 from tests.unit.window_datasets import sentences
 
 TEXTS = ["Formal conversation", "Informal chit-chat", "Drama, Family", "PG rating: R", "中文"]
-CASES = ("mtcue", "mtcue pre-norm", "mtcue no encoder", "mtcue no positions", "cue", "cue QK-norm")
+CASES = ("mtcue", "mtcue pre-norm", "mtcue no encoder", "mtcue no positions", "cue", "cue no QK-norm")
 
 
 class ShortEncoder(DiscreteEncoder):
