@@ -125,7 +125,7 @@ def test_models_that_do_not_fit_are_refused(gated, source_only, tmp_path):
         (("--document", "a", "--context", "b"), "--context: expected --sentence"),
         (("--document", "nowhere"), "nowhere: no such file"),
         (("--sentence", "a", "--output", "map.svg"), "map.svg: expected the name of a picture"),
-        (("--sentence", "a", "--output", "no/map.png"), "no: no such folder"),
+        (("--sentence", "a", "--output", "no/map.png"), "no/map.png: cannot be written: no such folder"),
     ],
 )
 def test_bad_options_are_refused_before_the_model_is_loaded(tmp_path, monkeypatch, capsys, options, message):
