@@ -43,5 +43,6 @@ def load_from_options(args: Any) -> Any:
     from ctxmt_fairseq.generation.loading import load_models
     from ctxmt_fairseq.tasks.context_options import DEFAULTS, METADATA_DEFAULTS
 
-    options = {name: getattr(args, name, None) for name in (*DEFAULTS, *METADATA_DEFAULTS)}
+    known = (*DEFAULTS, *METADATA_DEFAULTS, "context_store")
+    options = {name: getattr(args, name, None) for name in known}
     return load_models(args.path, args.data, options, args.cpu)

@@ -89,7 +89,8 @@ def test_texts_of_a_file(mtcue, tmp_path, capsys):
 
 def test_metadata_of_a_split_with_scores(mtcue, tmp_path, capsys):
     output = tmp_path / "split.png"
-    here(mtcue, "--split", "valid", "--cpu", "--output", output)
+    split = ("--split", "valid", "--context-store", mtcue.parent / "contexts")
+    here(mtcue, *split, "--cpu", "--output", output)
     assert capsys.readouterr().out.startswith("10 texts, ")
     head, rows = table(output.with_suffix(".csv"))
     fields = {row[0]: row[1] for row in rows}
@@ -103,7 +104,7 @@ def test_metadata_of_a_split_with_scores(mtcue, tmp_path, capsys):
     ]
     scores = tmp_path / "control.json"
     scores.write_text(json.dumps({"runs": runs}))
-    here(mtcue, "--split", "valid", "--scores", scores, "--cpu", "--output", output)
+    here(mtcue, *split, "--scores", scores, "--cpu", "--output", output)
     assert capsys.readouterr().out.startswith("6 of 10 texts have a score\n")
     head, rows = table(output.with_suffix(".csv"))
     assert head[1:3] == ["formal translations (%)", "field"]
@@ -123,7 +124,7 @@ def test_metadata_of_a_split_with_scores(mtcue, tmp_path, capsys):
         (("--scores", "nowhere"), "nowhere: no such file"),
         (("--split", "valid", "--seed", "-1"), "argument --seed: expected a whole number from 0 to"),
         (("--split", "valid", "--output", "map.svg"), "map.svg: expected the name of a picture"),
-        (("--split", "valid", "--output", "no/map.png"), "no: no such folder"),
+        (("--split", "valid", "--output", "no/map.png"), "no/map.png: cannot be written: no such folder"),
         (("--split", "valid"), "no-model: "),
     ],
 )
