@@ -17,7 +17,7 @@ Example: ctxmt analyse contexts mtcue.pt --texts contexts.tsv --output contexts.
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import name, seed
+    from ctxmt_fairseq.cli.option_types import seed
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     texts = parser.add_argument_group("contexts")
@@ -25,12 +25,6 @@ def add_arguments(parser) -> None:
         "--texts", metavar="FILE", help="text, or text TAB attribute (TAB attribute), per line"
     )
     texts.add_argument("--split", metavar="NAME", help="the metadata of train, valid, test, ..")
-    texts.add_argument(
-        "--context-store",
-        type=name,
-        metavar="DIR",
-        help="where --split is looked up (default: DATA/contexts)",
-    )
     texts.add_argument("--scores", metavar="FILE.json", help="result of ctxmt control formality --json")
     texts.add_argument(
         "--sentences",

@@ -4,12 +4,12 @@ from typing import Any
 
 
 def add_model_options(parser: Any, selection: bool = True) -> None:
-    """``--data``, ``--cpu`` and the context options that override the checkpoint's.
+    """``--data``, ``--cpu``, ``--context-store`` and the context options that override the checkpoint's.
 
     Args:
         selection: offer ``--context-selection``.
     """
-    from ctxmt_fairseq.cli.option_types import names, non_negative_int
+    from ctxmt_fairseq.cli.option_types import name, names, non_negative_int
 
     group = parser.add_argument_group("model")
     group.add_argument(
@@ -30,6 +30,9 @@ def add_model_options(parser: Any, selection: bool = True) -> None:
     )
     if selection:
         group.add_argument("--context-selection", metavar="NAME", help="document, random, empty, absent, ...")
+    group.add_argument(
+        "--context-store", type=name, metavar="DIR", help="where it is needed (default: DATA/contexts)"
+    )
     group.add_argument("--metadata-fields", metavar="NAMES", help="all, none, or names joined by commas")
     group.add_argument("--current-vector", choices=("yes", "no"), help="the current sentence's own vector")
 

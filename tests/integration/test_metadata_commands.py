@@ -61,7 +61,8 @@ def words(lines):
 def test_no_sentence_is_lost_and_the_store_is_what_translate_embeds(arch, model, data, contexts, corpus):
     generated = generate(data, contexts, model)
     assert len(generated) == 43
-    text = (corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH)
+    store = ("--context-store", contexts)
+    text = (corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH, *store)
     known = ("--contexts", corpus / "test2.meta.jsonl")
     alone = run("ctxmt", "translate", model, *text, *known, "--documents-at-once", 1).stdout.splitlines()
     together = run("ctxmt", "translate", model, *text, *known, "--documents-at-once", 7).stdout.splitlines()
@@ -70,8 +71,9 @@ def test_no_sentence_is_lost_and_the_store_is_what_translate_embeds(arch, model,
         assert words(alone) == words(generated)
 
 
-def test_context_for_all_and_for_each_are_one(arch, model, corpus, tmp_path):
-    text = (corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH, "--scores")
+def test_context_for_all_and_for_each_are_one(arch, model, contexts, corpus, tmp_path):
+    store = ("--context-store", contexts)  # which knows the tags
+    text = (corpus / "test2.en", "--docids", corpus / "test2.docids", *SEARCH, "--scores", *store)
     formal = run("ctxmt", "translate", model, *text, "--metadata", "Formal conversation").stdout
     lines = tmp_path / "contexts.jsonl"
     lines.write_text(43 * (json.dumps({"formality": "Formal conversation"}) + "\n"))
@@ -79,7 +81,7 @@ def test_context_for_all_and_for_each_are_one(arch, model, corpus, tmp_path):
     assert run("ctxmt", "translate", model, *text, "--metadata", "Informal chit-chat").stdout != formal
 
 
-def test_interactive(arch, data, model, corpus):
+def test_interactive(arch, data, contexts, model, corpus):
     from ctxmt_fairseq.corpora.subwords import Subwords
 
     ids = read(corpus / "test2.docids")
@@ -87,13 +89,13 @@ def test_interactive(arch, data, model, corpus):
     subwords = Subwords.load(data, "en")
     done = run(
         *("fairseq-interactive", data, "--user-dir", USER_DIR, "--path", model, *SEARCH),
-        *("--remove-bpe", "sentencepiece"),
+        *("--remove-bpe", "sentencepiece", "--context-store", contexts),
         input="".join(subwords.encode(line) + "\n" for line in first),
     )
     found = printed(done.stdout, "H")
     text = "".join(line + "\n" for line in first)
     (source := model.parent / "first.en").write_text(text)
-    alone = ("--decoding", "window", "--documents-at-once", 1)
+    alone = ("--decoding", "window", "--documents-at-once", 1, "--context-store", contexts)
     expected = run("ctxmt", "translate", model, source, *SEARCH, *alone).stdout.splitlines()
     assert words(found[line][0] for line in sorted(found)) == words(expected)
 
@@ -107,14 +109,15 @@ def test_validate_contrast_and_average(arch, data, contexts, model, corpus, tmp_
     sets = [corpus / "demo" / "contrastive" / name for name in SETS]
     run("ctxmt", "average", model.parent, "--count", 1, "--around", "last", "--output", tmp_path / "mean.pt")
     report = tmp_path / "report.json"
-    run("ctxmt", "contrast", f"{model}:{tmp_path / 'mean.pt'}", *sets, "--cpu", "--json", report)
+    store = ("--cpu", "--context-store", contexts)
+    run("ctxmt", "contrast", f"{model}:{tmp_path / 'mean.pt'}", *sets, *store, "--json", report)
     assert all(suite["conventions"] for suite in json.loads(report.read_text()))
     blind = ("--context-selection", "absent", "--json", report)
-    run("ctxmt", "contrast", model, *sets, "--cpu", *blind)
+    run("ctxmt", "contrast", model, *sets, *store, *blind)
     for suite in json.loads(report.read_text()):
         assert all(numbers["accuracy"] == 50.0 for numbers in suite["conventions"].values())
     if arch == "tagging_transformer":  # every unseen text is the same tag
-        run("ctxmt", "contrast", model, sets[1], "--cpu", "--json", report)
+        run("ctxmt", "contrast", model, sets[1], *store, "--json", report)
         assert json.loads(report.read_text())["conventions"]["sum-current"]["accuracy"] == 50.0
 
 
