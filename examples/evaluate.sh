@@ -79,9 +79,9 @@ import sys
 from pathlib import Path
 
 from ctxmt_fairseq.fairseq_fixes import peek
-from ctxmt_fairseq.tasks.context_options import saved_options
+from ctxmt_fairseq.tasks.context_options import DEFAULTS, saved_options
 
-trained = saved_options(peek(Path(sys.argv[1])).get("task_state"))
+trained = saved_options(peek(Path(sys.argv[1])).get("task_state"), DEFAULTS)
 print(*("--" + name.replace("_", "-") for name in ("source_context", "target_context") if trained.get(name)))
 END
     )"
