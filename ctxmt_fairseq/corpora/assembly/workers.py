@@ -52,7 +52,7 @@ def _executor(stack: contextlib.ExitStack, workers: int, dask: Optional[str]) ->
     try:
         from distributed import Client
     except ImportError:
-        raise BadInput("--dask: expected dask.distributed: pip install 'ctxmt_fairseq[dask]'") from None
+        raise BadInput("--dask: expected dask.distributed: pip install distributed") from None
     try:
         client = stack.enter_context(Client(dask, timeout=30))
     except OSError as error:
