@@ -4,7 +4,7 @@ import logging
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, List, Optional, Union
+from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
 
 import torch
 from tqdm import tqdm
@@ -72,14 +72,14 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
     Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do.
 
     Raises:
-        BadInput: a file's parameters have other names or shapes than the first one's.
+        BadInput: a file's parameters have other names, shapes or types than the first one's.
     """
     first = peek(paths[0])["model"]
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
     for path in tqdm(paths[1:], desc="average", unit=" checkpoints", disable=None):
         model = peek(path)["model"]
         for name in [*first, *model]:
-            if name not in model or name not in first or model[name].shape != first[name].shape:
+            if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
                 raise BadInput(f"expected the parameters of {paths[0].name}, but {name} differs", path)
         for name, tensor in model.items():
             if tensor.is_floating_point():
@@ -91,6 +91,10 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
         memory = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
         averages[name] = shared.setdefault(memory, mean) if tensor.numel() else mean
     return averages
+
+
+def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:
+    return tensor.shape, tensor.dtype
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:

@@ -236,6 +236,16 @@ for _name, _files in {
 _DUMPS = "raw/title.basics.tsv raw/title.crew.tsv raw/name.basics.tsv"
 _line = f"corpus films raw/films --omdb raw/omdb.jsonl --imdb {_DUMPS}"
 COMMANDS.append(Command("corpus films", _line, "raw/films raw/omdb raw/title raw/name.", 12))
+_TWO = "--held-out one=0.3 --held-out two=0.5"
+for _kind, _line, _more in (
+    ("split", f"text {_TWO} --out new", given("--by document|film --duplicates context|leave-out|keep")),
+    ("split film", "raw/films --held-out one=raw/list --by film --out new", given("--held-out two=0.1")),
+    ("mix", "text=1 raw/films=2 --out new", {}),
+    ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
+    ("check", "text --json json", given("--max-ratio 2|9.5")),
+):
+    _line = f"corpus {_kind.split()[0]} {_line} {LANGUAGES}"
+    COMMANDS.append(Command(f"corpus {_kind}", _line, "text. data raw/films raw/list", 8, _more))
 for _name, _more in SETS.items():
     _path = f"sets/{_name}"
     COMMANDS += [

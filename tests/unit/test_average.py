@@ -132,6 +132,8 @@ def test_refusals_leave_nothing(save_dir):
     refused("expected at least one checkpoint", 0)
     save(save_dir / "checkpoint4.pt", 40, half=torch.zeros(7).half())
     refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but half differs")
+    save(save_dir / "checkpoint4.pt", 40, half=torch.zeros(4, dtype=torch.long))
+    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but half differs")
     save(save_dir / "checkpoint4.pt", 40, more=torch.zeros(1))
     refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but more differs")
     torch.save({"model": {}}, save_dir / "checkpoint4.pt")
