@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
-from ctxmt_fairseq.evaluation.output import aligned_table
 from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.tables import aligned_table
 
 
 def read(folder: Path, kind: str) -> Dict[str, Any]:

@@ -15,10 +15,10 @@ from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.output import aligned_table
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.running_document import RunningDocuments
+from ctxmt_fairseq.search.running_document import RunningDocuments
+from ctxmt_fairseq.tables import aligned_table
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.scatter import scatter_picture
 from ctxmt_fairseq.analysis.separation import Separation, separations
 from ctxmt_fairseq.data.documents import PathLike
-from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.tables import aligned_table
 
 NUMBERS = (".csv", ".json")  # what lies beside the picture
 COLUMNS = ("x before", "y before", "x after", "y after")

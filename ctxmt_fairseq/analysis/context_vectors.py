@@ -5,7 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ctxmt_fairseq.analysis.tokens import Token, describe
 from ctxmt_fairseq.data.metadata_context_dataset import CURRENT, METADATA, NOTHING
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.modules.context_embeddings import FOLLOWING_SOURCE, TARGET
+from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, TARGET
 from ctxmt_fairseq.modules.shortening import Latent, Pooling, SentenceMean, Tokens
 
 

@@ -16,9 +16,9 @@ from ctxmt_fairseq.benchmark.metadata import DOCUMENT, FIELDS, PREVIOUS, make_mo
 from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
 from ctxmt_fairseq.benchmark.training import BATCHES, sentences, step_of
 from ctxmt_fairseq.corpora.data_folder import write_description
+from ctxmt_fairseq.corpora.demo_corpus.lexicon import NOUNS
 from ctxmt_fairseq.corpora.embed import Request, embed
 from ctxmt_fairseq.data.context_store import ContextStore
-from ctxmt_fairseq.data.demo_corpus.lexicon import NOUNS
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.text_encoders import TextEncoder
 

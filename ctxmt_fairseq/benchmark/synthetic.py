@@ -14,8 +14,8 @@ from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.running_document import Sentences
 from ctxmt_fairseq.models.sizes import SIZES
+from ctxmt_fairseq.search.running_document import Sentences
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextConfig, MetadataContextTask

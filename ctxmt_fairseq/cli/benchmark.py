@@ -56,8 +56,8 @@ def run(args) -> None:
     from ctxmt_fairseq.benchmark.paired import HEAD
     from ctxmt_fairseq.benchmark.run import machine, measure
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.output import aligned_table
     from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.tables import aligned_table
 
     for name in args.measurements:
         if name not in MEASUREMENTS:

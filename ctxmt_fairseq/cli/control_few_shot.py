@@ -43,7 +43,7 @@ def run(args) -> None:
         read_sentences_of_attributes,
     )
     from ctxmt_fairseq.evaluation.attribute_control.few_shot_files import write_settings
-    from ctxmt_fairseq.evaluation.output import aligned_table
+    from ctxmt_fairseq.tables import aligned_table
 
     attributes = args.attributes.split(",")
     if not all(attributes) or len(set(attributes)) < len(attributes):

@@ -30,8 +30,8 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.subwords import Subwords
     from ctxmt_fairseq.corpora.text_rows import TextFiles
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.output import aligned_table
     from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.tables import aligned_table
 
     languages = [args.source_lang, args.target_lang]
     check_outputs(args.json, args.lengths, args.plot)

@@ -59,7 +59,7 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.data.demo_corpus.write import write_demo_corpus
+    from ctxmt_fairseq.corpora.demo_corpus.write import write_demo_corpus
 
     written = write_demo_corpus(
         args.directory,

@@ -101,7 +101,7 @@ def _device(cpu: bool) -> str:
 
 def result_text(report: Any) -> str:
     """The table of splits, and what the store saves."""
-    from ctxmt_fairseq.evaluation.output import aligned_table
+    from ctxmt_fairseq.tables import aligned_table
 
     table = [["split", "sentences", "contexts", "new vectors"]]
     for split, part in report["splits"].items():

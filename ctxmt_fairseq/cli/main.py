@@ -5,9 +5,9 @@ import sys
 from typing import List, Optional
 
 from ctxmt_fairseq.cli.commands import CommandParser, add_commands
-from ctxmt_fairseq.cli.quiet import quiet_libraries
 from ctxmt_fairseq.edge import BAD_INPUT, exit_code
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.quiet import quiet_libraries
 
 COMMANDS = {
     "demo-corpus": "write a small English-French corpus whose phenomena need context",

@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Unio
 from ctxmt_fairseq.corpora.films import normal_id
 from ctxmt_fairseq.corpora.raw.film_records import FIELDS, Films
 from ctxmt_fairseq.corpora.raw.line_files import together
-from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines
+from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines, parse_flag
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
 from ctxmt_fairseq.errors import BadInput
@@ -159,7 +159,5 @@ def _lines(prefix: PathLike) -> Iterator[_Line]:
     columns = [(ids, iterate_ids(ids)), *((path, iterate_lines(path)) for path in optional)]
     for number, (document, *more) in enumerate(together(columns), 1):
         values = dict(zip(optional, more, strict=True))
-        mark, text = values.get(marks, "1").strip(), values.get(objects, "")
-        if mark not in ("0", "1"):
-            raise BadInput(f"expected 0 or 1, found {mark!r}", marks, number)
-        yield _Line(document, mark == "1", parse_metadata(text, objects, number) if text.strip() else {})
+        current, text = parse_flag(values.get(marks, "1"), marks, number), values.get(objects, "")
+        yield _Line(document, current, parse_metadata(text, objects, number) if text.strip() else {})

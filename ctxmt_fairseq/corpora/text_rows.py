@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Dict, Iterator, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import iterate_ids, iterate_lines
+from ctxmt_fairseq.data.documents import iterate_ids, iterate_lines, parse_flag
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
@@ -141,6 +141,4 @@ class TextFiles:
             raise BadInput("expected text, found only blank lines", self.path(self.source_lang))
 
     def _current(self, line: str, number: int) -> str:
-        if line.strip() not in ("0", "1"):
-            raise BadInput(f"expected 0 or 1, found {line.strip()!r}", self.path("current"), number)
-        return line.strip()
+        return str(int(parse_flag(line, self.path("current"), number)))

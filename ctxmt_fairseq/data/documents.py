@@ -112,6 +112,29 @@ def read_sentences(path: PathLike) -> List[str]:
     return sentences
 
 
+def read_flags(path: PathLike, expected: int) -> np.ndarray:
+    """A file of 0 or 1 per line: (expected,) bool.
+
+    Raises:
+        BadInput: as ``iterate_lines`` and ``parse_flag``; or another number of lines.
+    """
+    lines = list(iterate_lines(path))
+    if len(lines) != expected:
+        raise BadInput(f"expected {expected} lines of 0 or 1, found {len(lines)}", path)
+    return np.array([parse_flag(line, path, number) for number, line in enumerate(lines, 1)], bool)
+
+
+def parse_flag(line: str, path: PathLike, number: int) -> bool:
+    """What a line of 0 or 1 says.
+
+    Raises:
+        BadInput: something else; ``path`` and ``number`` say where.
+    """
+    if line.strip() not in ("0", "1"):
+        raise BadInput(f"expected 0 or 1, found {line.strip()!r}", path, number)
+    return line.strip() == "1"
+
+
 def document_id(text: str) -> str:
     """A document's id as text gives it, without white space (or a byte order mark) around it."""
     return text.strip().strip("\ufeff").strip()

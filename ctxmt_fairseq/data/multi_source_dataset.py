@@ -8,8 +8,7 @@ import torch
 
 from ctxmt_fairseq.data import ordering
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
-from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots
-from ctxmt_fairseq.modules.context_embeddings import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET
+from ctxmt_fairseq.data.windows import ABSENT, EMPTY, FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET, Slots
 
 # What ``MultiSourceDataset.context_batch`` may return.
 CONTEXT_ENTRIES = (

@@ -15,6 +15,7 @@ from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.shuffling import ShuffledContexts
 from ctxmt_fairseq.errors import BadInput
 
+PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # what a context sentence can be, its role
 ABSENT, EMPTY = -2, -1  # no sentence in this slot; a sentence of no words in this slot
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
 CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the processor's cache

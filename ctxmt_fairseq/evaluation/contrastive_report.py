@@ -16,7 +16,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets import (
     ContrastiveSet,
     Convention,
 )
-from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.tables import aligned_table
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
 DISC_NAMES = {"disc": "Disc.", "disc_avg": "Disc_avg", "disc_all_d": "Disc_all-d"}

@@ -18,7 +18,7 @@ from ctxmt_fairseq.generation.forced_scoring import (
     windows_of,
 )
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.running_document import Sentences
+from ctxmt_fairseq.search.running_document import Sentences
 
 
 def score_candidates(

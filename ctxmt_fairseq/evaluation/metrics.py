@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines
+from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_flags
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.tables import aligned_table
 
 CHRF_BETAS = (1, 2, 3)
 NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that are rules
@@ -74,7 +74,11 @@ def read_translation(
             raise BadInput(
                 f"expected {len(hypotheses)} lines, as in {hypothesis}, found {len(texts[-1])}", path
             )
-    marks = [True] * len(hypotheses) if current is None else _read_marks(current, len(hypotheses))
+    marks = [True] * len(hypotheses)
+    if current is not None:
+        marks = read_flags(current, len(hypotheses)).tolist()
+        if not any(marks):
+            raise BadInput("expected at least one line marked 1, found none", current)
     lengths = None
     if docids is not None:
         starts = Documents.read(docids, len(hypotheses)).starts
@@ -82,19 +86,6 @@ def read_translation(
         lengths = [count for count in counts if count]
     kept = [[line for line, mark in zip(text, marks, strict=True) if mark] for text in texts]
     return Translation(kept[0], kept[1:], lengths)
-
-
-def _read_marks(path: PathLike, expected: int) -> List[bool]:
-    marks = []
-    for number, line in enumerate(iterate_lines(path), 1):
-        if line.strip() not in ("0", "1"):
-            raise BadInput(f"expected 0 or 1, found {line.strip()!r}", path, number)
-        marks.append(line.strip() == "1")
-    if len(marks) != expected:
-        raise BadInput(f"expected {expected} lines, one per translation, found {len(marks)}", path)
-    if not any(marks):
-        raise BadInput("expected at least one line marked 1, found none", path)
-    return marks
 
 
 def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:

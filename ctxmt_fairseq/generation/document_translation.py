@@ -10,11 +10,11 @@ import torch
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount
-from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.running_document import RunningDocuments
 from ctxmt_fairseq.modules.sentence_cache import SentenceCache
+from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.search.running_document import RunningDocuments
 
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 

@@ -18,7 +18,7 @@ from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.running_document import Sentences
+from ctxmt_fairseq.search.running_document import Sentences
 
 Source = Tuple[Any, ...]  # ``ContextDataset.visible``
 Target = Tuple[int, ...]

@@ -5,11 +5,10 @@ from typing import Dict, List, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, document_id, iterate_lines, read_sentences
+from ctxmt_fairseq.data.documents import Documents, PathLike, document_id, read_flags, read_sentences
 from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -43,21 +42,6 @@ def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] 
     if current is not None:
         flags = read_flags(current, len(sentences))
     return _aligned(sentences, documents, flags)
-
-
-def read_flags(path: PathLike, expected: int) -> np.ndarray:
-    """A file of 0 or 1 per line: (expected,) bool.
-
-    Raises:
-        BadInput: another number of lines, or something else in one.
-    """
-    flags = [line.strip() for line in iterate_lines(path)]
-    if len(flags) != expected:
-        raise BadInput(f"expected {expected} lines of 0 or 1, found {len(flags)}", path)
-    for number, flag in enumerate(flags, 1):
-        if flag not in ("0", "1"):
-            raise BadInput(f"expected 0 or 1, found {flag!r}", path, number)
-    return np.array(flags) == "1"
 
 
 def read_blank_line_documents(text: PathLike) -> InputDocuments:

@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.windows import PREVIOUS_SOURCE
+
 SEGMENTS = 32  # distances that have an embedding of their own
-PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # the roles
 
 
 class ContextEmbeddings(nn.Module):
@@ -32,8 +33,8 @@ class ContextEmbeddings(nn.Module):
             states: (B, C, K, D), K vectors of each context sentence.
             distances: LongTensor (B, C), 0 for the current sentence, 1 for its neighbours; those beyond the
                 table share its last row.
-            roles: LongTensor (B, C), ``PREVIOUS_SOURCE`` (also of the current sentence), ``FOLLOWING_SOURCE``
-                or ``TARGET``.
+            roles: LongTensor (B, C), those of ``data.windows``: ``PREVIOUS_SOURCE`` (also of the current
+                sentence), ``FOLLOWING_SOURCE`` or ``TARGET``.
         """
         sentences = self.segments(distances.clamp(max=SEGMENTS - 1)) + self.roles(roles)
         states = states + sentences.unsqueeze(2)

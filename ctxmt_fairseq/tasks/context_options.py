@@ -10,7 +10,7 @@ from omegaconf import II
 from ctxmt_fairseq.checkpoint_options import shown
 from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.current_sentence import KEEP
+from ctxmt_fairseq.search.current_sentence import KEEP
 
 logger = logging.getLogger(__name__)
 

@@ -14,21 +14,20 @@ from fairseq.tasks.translation import TranslationTask
 
 from ctxmt_fairseq.corpora.data_folder import entry, load_dictionary
 from ctxmt_fairseq.data.binarised import check_sentences
-from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.documents import Documents, read_flags
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
 from ctxmt_fairseq.data.windows import ContextOptions
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.current_sentence import WindowCount
-from ctxmt_fairseq.generation.input_documents import read_flags
-from ctxmt_fairseq.generation.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
-from ctxmt_fairseq.generation.window_generator import (
+from ctxmt_fairseq.models.initialisation import load_sentence_model
+from ctxmt_fairseq.search.current_sentence import WindowCount
+from ctxmt_fairseq.search.window_generator import (
     generate_current,
     remember_length_limit,
     segment,
 )
-from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks import context_options
+from ctxmt_fairseq.tasks.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
 from ctxmt_fairseq.tasks.model_inputs import check_alike, check_provided
 
 logger = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ import torch
 from ctxmt_fairseq.analysis.attention_map import attention_map
 from ctxmt_fairseq.analysis.captured_weights import context_attentions
 from ctxmt_fairseq.analysis.passage import given_passage
+from ctxmt_fairseq.data.windows import PREVIOUS_SOURCE
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.context_embeddings import PREVIOUS_SOURCE
 from tests.unit.analysed_models import POSITIONS, encode, loaded_model
 from tests.unit.test_shortening import softmax
 

@@ -9,11 +9,11 @@ from fairseq.sequence_generator import SequenceGenerator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.generation import window_generator
-from ctxmt_fairseq.generation.current_sentence import WindowCount
-from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
-from ctxmt_fairseq.generation.window_generator import generate_current
 from ctxmt_fairseq.modules.context_attention import ContextAttention, ContextStates
+from ctxmt_fairseq.search import window_generator
+from ctxmt_fairseq.search.current_sentence import WindowCount
+from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.search.window_generator import generate_current
 from tests.unit.multi_source_models import dataset, make
 from tests.unit.window_datasets import EOS, PAD, SEP, VOCABULARY
 

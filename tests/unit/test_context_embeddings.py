@@ -3,12 +3,8 @@
 import pytest
 import torch
 
-from ctxmt_fairseq.modules.context_embeddings import (
-    FOLLOWING_SOURCE,
-    PREVIOUS_SOURCE,
-    TARGET,
-    ContextEmbeddings,
-)
+from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET
+from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
 
 DIM = 8
 DISTANCES = torch.tensor([[0, 1, 1], [31, 32, 500]])

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.generation.current_sentence import WindowCount, cut, keep_sentence
+from ctxmt_fairseq.search.current_sentence import WindowCount, cut, keep_sentence
 
 SEP, EOS = 9, 2
 

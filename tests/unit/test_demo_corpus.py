@@ -8,7 +8,7 @@ from typing import Dict
 
 import pytest
 
-from ctxmt_fairseq.data.demo_corpus.write import write_demo_corpus
+from ctxmt_fairseq.corpora.demo_corpus.write import write_demo_corpus
 from ctxmt_fairseq.errors import BadInput
 
 
@@ -59,7 +59,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
     def fail(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ctxmt_fairseq.data.demo_corpus.write.document", fail)
+    monkeypatch.setattr("ctxmt_fairseq.corpora.demo_corpus.write.document", fail)
     with pytest.raises(KeyboardInterrupt):
         write_demo_corpus(tmp_path / "x")
     assert not list(tmp_path.iterdir())

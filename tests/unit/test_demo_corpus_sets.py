@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.data.demo_corpus.write import write_demo_corpus
+from ctxmt_fairseq.corpora.demo_corpus.write import write_demo_corpus
 from tests.unit.demo_corpus_files import SPLITS, Read, read_documents, read_sets
 
 

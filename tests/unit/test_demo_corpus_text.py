@@ -5,7 +5,7 @@ from typing import List
 
 import pytest
 
-from ctxmt_fairseq.data.demo_corpus.write import write_demo_corpus
+from ctxmt_fairseq.corpora.demo_corpus.write import write_demo_corpus
 from tests.unit.demo_corpus_files import Line, read_documents
 
 

@@ -7,7 +7,7 @@ from typing import Dict, FrozenSet, Iterable, List, Sequence, Set, Tuple
 
 import pytest
 
-from ctxmt_fairseq.data.demo_corpus.write import write_demo_corpus
+from ctxmt_fairseq.corpora.demo_corpus.write import write_demo_corpus
 from tests.unit.demo_corpus_files import Read, read_documents, read_sets
 
 FUNCTION_WORDS = frozenset(

@@ -6,7 +6,7 @@ import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
 
-from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from tests.unit.concat_models import EOS, OPTIONS, PAD, TASK, TGT_SEP, batch, make, wanted
 
 SIZES = {

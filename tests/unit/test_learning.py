@@ -24,7 +24,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets import (
     Convention,
 )
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.running_document import Sentences
+from ctxmt_fairseq.search.running_document import Sentences
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
 
 THINGS = {"house": "la", "car": "la", "book": "le", "train": "le"}  # the pronoun that each thing takes

@@ -12,10 +12,10 @@ from ctxmt_fairseq.cli.search_options import search_options
 from ctxmt_fairseq.data.metadata_text import metadata_text
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from ctxmt_fairseq.data.windows import PREVIOUS_SOURCE
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
 from ctxmt_fairseq.generation.loading import load_models
-from ctxmt_fairseq.modules.context_embeddings import PREVIOUS_SOURCE
 from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
 FAST = ("--samples", "100", "--beam", "2", "--max-len-b", "8", "--cpu")

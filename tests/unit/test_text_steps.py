@@ -20,8 +20,8 @@ from ctxmt_fairseq.corpora.text_steps import Lowercase, TextStep, TextSteps, ste
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation import interactive
-from ctxmt_fairseq.generation.interactive import InteractiveDocument, SteppedTokenizer
+from ctxmt_fairseq.tasks import interactive
+from ctxmt_fairseq.tasks.interactive import InteractiveDocument, SteppedTokenizer
 from tests.unit.test_preprocess import contents, read_back, write
 from tests.unit.window_datasets import VOCABULARY
 

@@ -7,7 +7,7 @@ from typing import Dict, List, Sequence, Union
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.evaluation.attribute_control.outcomes import mean, percent
-from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.tables import aligned_table
 
 ALL = "all"
 Count = Union[int, str]  # examples per combination, or ALL

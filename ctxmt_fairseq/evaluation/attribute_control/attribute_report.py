@@ -13,7 +13,7 @@ from ctxmt_fairseq.evaluation.attribute_control.outcomes import (
     percent,
 )
 from ctxmt_fairseq.evaluation.attribute_control.phrases import Occurs, whole_words
-from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.tables import aligned_table
 
 Outcomes = Mapping[str, str]  # attribute -> outcome, of one translation
 

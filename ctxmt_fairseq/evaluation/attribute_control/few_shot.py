@@ -15,10 +15,9 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.documents import PathLike, read_flags
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.input_documents import read_flags
 
 NOT_ANNOTATED, NEVER_KEPT = -1, -2
 Combination = Tuple[Optional[str], ...]  # the chosen attributes' values; None where one is missing

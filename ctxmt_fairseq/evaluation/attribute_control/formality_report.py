@@ -16,7 +16,7 @@ from ctxmt_fairseq.evaluation.attribute_control.formality import (
 )
 from ctxmt_fairseq.evaluation.attribute_control.outcomes import OutcomeCount, mean, percent
 from ctxmt_fairseq.evaluation.attribute_control.phrases import Occurs, words_among
-from ctxmt_fairseq.evaluation.output import aligned_table
+from ctxmt_fairseq.tables import aligned_table
 
 # (sentences, metadata of each) -> translations
 Translate = Callable[[List[str], Sequence[Mapping[str, str]]], List[str]]

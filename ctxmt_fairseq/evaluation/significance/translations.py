@@ -7,11 +7,11 @@ import numpy as np
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
-from ctxmt_fairseq.evaluation.output import aligned_table
 from ctxmt_fairseq.evaluation.significance.correction import stars
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.resampling import PairedTest, paired_tests
 from ctxmt_fairseq.evaluation.significance.systems import holm_within, system_pairs
+from ctxmt_fairseq.tables import aligned_table
 
 UNITS = ("document", "sentence")
 

@@ -15,8 +15,8 @@ from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.windows import EMPTY, Slots
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount
-from ctxmt_fairseq.generation.window_generator import generate_current
+from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.search.window_generator import generate_current
 
 
 class Sentences:

@@ -12,8 +12,8 @@ from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.current_sentence import Hypothesis
-from ctxmt_fairseq.generation.running_document import RunningDocuments
+from ctxmt_fairseq.search.current_sentence import Hypothesis
+from ctxmt_fairseq.search.running_document import RunningDocuments
 
 
 class SteppedTokenizer:

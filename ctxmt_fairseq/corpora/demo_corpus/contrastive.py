@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Callable, Iterator, List, Tuple
 
-from ctxmt_fairseq.data.demo_corpus.twins import Example, TwinMaker
+from ctxmt_fairseq.corpora.demo_corpus.twins import Example, TwinMaker
 
 SOURCE, TARGET, NEXT, METADATA = "source-previous", "target-previous", "source-next", "metadata"
 SUFFIXES = {"opensubs": "", "bawden": ".json", "voita": ".json", "jsonl": ".jsonl"}

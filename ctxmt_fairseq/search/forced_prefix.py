@@ -13,7 +13,7 @@ from fairseq.modules import MultiheadAttention, PositionalEmbedding
 from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
-from ctxmt_fairseq.generation.beams import beams
+from ctxmt_fairseq.search.beams import beams
 
 IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
 

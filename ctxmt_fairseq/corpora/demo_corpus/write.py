@@ -8,10 +8,10 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from tqdm import tqdm
 
-from ctxmt_fairseq.data.demo_corpus.contrastive import contrastive_sets
-from ctxmt_fairseq.data.demo_corpus.documents import HeldOut, Scene, document, scenes_of
-from ctxmt_fairseq.data.demo_corpus.formats import as_files, index_entry
-from ctxmt_fairseq.data.demo_corpus.twins import TwinMaker
+from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
+from ctxmt_fairseq.corpora.demo_corpus.documents import HeldOut, Scene, document, scenes_of
+from ctxmt_fairseq.corpora.demo_corpus.formats import as_files, index_entry
+from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_folders import folder_output
 

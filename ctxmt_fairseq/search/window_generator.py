@@ -6,9 +6,9 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
 
-from ctxmt_fairseq.generation.beams import beams
-from ctxmt_fairseq.generation.current_sentence import Hypothesis, WindowCount, keep_sentence
-from ctxmt_fairseq.generation.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.search.beams import beams
+from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount, keep_sentence
+from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 
 
 def remember_length_limit(generator: Any, args: Namespace) -> None:

@@ -8,11 +8,11 @@ import random
 from dataclasses import dataclass, replace
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.demo_corpus import lexicon as words
-from ctxmt_fairseq.data.demo_corpus import sentences as tables
-from ctxmt_fairseq.data.demo_corpus.documents import REACH, HeldOut
-from ctxmt_fairseq.data.demo_corpus.sentences import GENDERS, Sentence
-from ctxmt_fairseq.data.demo_corpus.settings import SETTINGS
+from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
+from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
+from ctxmt_fairseq.corpora.demo_corpus.documents import REACH, HeldOut
+from ctxmt_fairseq.corpora.demo_corpus.sentences import GENDERS, Sentence
+from ctxmt_fairseq.corpora.demo_corpus.settings import SETTINGS
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import json
 from typing import Dict, Iterator, List, Tuple
 
-from ctxmt_fairseq.data.demo_corpus.contrastive import ContrastiveSet
-from ctxmt_fairseq.data.demo_corpus.twins import Example
+from ctxmt_fairseq.corpora.demo_corpus.contrastive import ContrastiveSet
+from ctxmt_fairseq.corpora.demo_corpus.twins import Example
 
 File = Tuple[str, str]  # path below the contrastive folder, text
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Iterable, List, Tuple
 
-from ctxmt_fairseq.data.demo_corpus import lexicon as words
-from ctxmt_fairseq.data.demo_corpus.french import (
+from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
+from ctxmt_fairseq.corpora.demo_corpus.french import (
     DETERMINERS,
     agree,
     english_phrase,
@@ -20,7 +20,7 @@ from ctxmt_fairseq.data.demo_corpus.french import (
     that,
     the,
 )
-from ctxmt_fairseq.data.demo_corpus.lexicon import (
+from ctxmt_fairseq.corpora.demo_corpus.lexicon import (
     FEMININE,
     MASCULINE,
     PLURAL,
@@ -29,7 +29,7 @@ from ctxmt_fairseq.data.demo_corpus.lexicon import (
     Noun,
     Term,
 )
-from ctxmt_fairseq.data.demo_corpus.settings import Setting
+from ctxmt_fairseq.corpora.demo_corpus.settings import Setting
 
 table = lru_cache(maxsize=None)
 GENDERS = (MASCULINE, FEMININE)

@@ -1,6 +1,6 @@
 """French articles, elision and agreement; English a/an."""
 
-from ctxmt_fairseq.data.demo_corpus.lexicon import FEMININE, PLURAL, Adjective, Noun
+from ctxmt_fairseq.corpora.demo_corpus.lexicon import FEMININE, PLURAL, Adjective, Noun
 
 DETERMINERS = ("indefinite", "definite", "demonstrative")
 
