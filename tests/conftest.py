@@ -1,7 +1,61 @@
-"""Settings for all tests."""
+"""Settings for all tests, and ``--file-times FILE``: what each test file costs."""
 
+import resource
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # No time limit per example: the test machines are small and shared, and pytest has its own limit.
 settings.register_profile("ctxmt", deadline=None, derandomize=True)
 settings.load_profile("ctxmt")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--file-times",
+        type=Path,
+        metavar="FILE",
+        help="write tests, seconds and processor seconds (with those of commands) of every test file",
+    )
+
+
+def _processor_seconds():
+    """Of this process and of the commands that it has run to their end."""
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in usage)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    item.started = time.monotonic(), _processor_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "teardown":  # what a fixture for several tests costs counts for the first of them
+        clock, processor = item.started
+        seconds = time.monotonic() - clock, _processor_seconds() - processor
+        report.user_properties.append(("seconds", seconds))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    path = config.getoption("--file-times")
+    if path is None:
+        return
+    files = defaultdict(list)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) == "teardown":
+                files[report.nodeid.split("::")[0]].append(dict(report.user_properties)["seconds"])
+    rows = [(name, len(times), *map(sum, zip(*times, strict=True))) for name, times in files.items()]
+    rows.sort(key=lambda row: -row[3])
+    rows.append(("all", *(sum(row[place] for row in rows) for place in (1, 2, 3))))
+    lines = [f"{name}\t{tests}\t{clock:.1f}\t{processor:.1f}" for name, tests, clock, processor in rows]
+    path.write_text("\n".join(("file\ttests\tseconds\tprocessor_seconds", *lines)) + "\n")
+    terminalreporter.write_line(f"{path}: {rows[-1][1]} tests, {rows[-1][3]:.0f} processor seconds")
