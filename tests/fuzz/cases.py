@@ -188,8 +188,9 @@ def judge(code, stderr, error, before, after, arguments):
 
 
 def _documented(name, arguments):
-    """What a refused command may leave: the journal of a translation, and what was embedded."""
-    return (arguments[:1] == ["translate"] and name.endswith(".partial")) or arguments[:1] == ["embed"]
+    """What a refused command may leave: the journal of a translation, what was embedded, the report of faults."""
+    journal = arguments[:1] == ["translate"] and name.endswith(".partial")
+    return journal or arguments[:1] == ["embed"] or arguments[:2] == ["corpus", "check"]
 
 
 def _strange(rng, option):
