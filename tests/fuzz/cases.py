@@ -188,7 +188,7 @@ def judge(code, stderr, error, before, after, arguments):
 
 
 def _documented(name, arguments):
-    """What a refused command may leave: the journal of a translation, what was embedded, the report of faults."""
+    """What a refused command may leave: a translation's journal, what was embedded, a report of faults."""
     journal = arguments[:1] == ["translate"] and name.endswith(".partial")
     return journal or arguments[:1] == ["embed"] or arguments[:2] == ["corpus", "check"]
 
