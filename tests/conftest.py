@@ -1,12 +1,13 @@
 """Settings for all tests, and ``--file-times FILE``: what each test file costs."""
 
-import resource
 import time
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.helpers import forked
 
 # No time limit per example: the test machines are small and shared, and pytest has its own limit.
 settings.register_profile("ctxmt", deadline=None, derandomize=True)
@@ -24,8 +25,7 @@ def pytest_addoption(parser):
 
 def _processor_seconds():
     """Of this process and of the commands that it has run to their end."""
-    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in usage)
+    return forked.processor_seconds() + sum(forked.spent)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -22,7 +22,7 @@ from tests.fuzz.samples import TIME
 
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
-OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot")
+OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths")
 PLACES = [
     "nowhere",
     "folder",

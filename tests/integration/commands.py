@@ -3,12 +3,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 import ctxmt_fairseq
+from tests.helpers import forked
 
 BIN = Path(sys.executable).parent
 USER_DIR = Path(ctxmt_fairseq.__file__).resolve().parent
@@ -39,9 +39,7 @@ def command(name, *arguments):
 
 def run(name, *arguments, cwd=None, input=None, code=0):
     """Run a program to its end; returns the finished process, with text in ``stdout`` and ``stderr``."""
-    done = subprocess.run(
-        command(name, *arguments), cwd=cwd, input=input, capture_output=True, text=True, env=ENVIRONMENT
-    )
+    done = forked.run(command(name, *arguments), cwd, input, ENVIRONMENT)
     talk = f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     assert done.returncode == code, f"exit code {done.returncode} from {name} {arguments}\n{talk}"
     return done

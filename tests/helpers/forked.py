@@ -1,0 +1,75 @@
+"""Commands in processes of their own, forked from one that has done the heavy imports.
+
+A command has its own memory, arguments, folder, environment, streams and exit code, as in a shell; what is
+saved are the seconds that importing torch and fairseq takes. The plugin is not imported before the fork.
+"""
+
+import atexit
+import functools
+import importlib
+import logging
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HEAVY = ("torch", "fairseq", "sacrebleu", "sentencepiece")
+STREAMS = ("stdin", "stdout", "stderr")
+spent = []  # processor seconds of each command so far
+
+
+@functools.cache
+def _server():
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(HEAVY))
+    return context
+
+
+def processor_seconds():
+    """Of this process and of those that it has waited for."""
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in usage)
+
+
+def run(command, cwd, input, env):
+    """As ``subprocess.run`` with ``capture_output`` and text, for ``ctxmt`` and the commands of fairseq."""
+    with tempfile.TemporaryDirectory() as folder:
+        streams = [Path(folder, name) for name in STREAMS]
+        streams[0].write_text(input or "")
+        usage = Path(folder, "usage")
+        arguments = (command, cwd or os.getcwd(), env, streams, usage)
+        process = _server().Process(target=_main, args=arguments)
+        process.start()
+        process.join()
+        spent.append(float(usage.read_text()) if usage.exists() else 0.0)
+        stdout, stderr = (path.read_text() for path in streams[1:])
+    return subprocess.CompletedProcess(command, process.exitcode, stdout, stderr)
+
+
+def _main(command, cwd, env, streams, usage):
+    """The command, in the new process."""
+    for number, path in enumerate(streams):
+        os.dup2(os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT), number)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115  (as long as the process)
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    sys.path[:0] = env["PYTHONPATH"].split(os.pathsep)
+    sys.argv = command
+    logging.root.handlers.clear()  # that of fairseq's import; its commands set theirs before that import
+    name = Path(command[0]).name
+    module, function = ("ctxmt_fairseq.cli.main", "main")
+    if name.startswith("fairseq-"):
+        module, function = f"fairseq_cli.{name.removeprefix('fairseq-')}", "cli_main"
+    try:
+        code = getattr(importlib.import_module(module), function)()
+    except Exception:
+        sys.excepthook(*sys.exc_info())  # which the plugin replaces, to end with another exit code
+        code = 1
+    finally:
+        atexit._run_exitfuncs()
+        usage.write_text(str(processor_seconds()))
+    sys.exit(code)
