@@ -69,7 +69,7 @@ SHARED: Dict[str, Any] = {
     "dataset": DatasetConfig,
     "optimization": OptimizationConfig,
 }
-# What fairseq stores beside the parameters and the configuration.
+# What fairseq stores besides the parameters and the configuration.
 KINDS = {
     "optimizer_history": list,
     "extra_state": dict,

@@ -11,5 +11,5 @@ def quiet_libraries() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # a model that is not reachable is one line of ours, not one for each attempt
     logging.getLogger("huggingface_hub.utils._http").setLevel(logging.ERROR)
-    # fairseq passes a boolean padding mask beside a float causal mask; torch warns once per process
+    # fairseq passes a boolean padding mask together with a float causal mask; torch warns once per process
     warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")

@@ -28,7 +28,7 @@ class AttentionMap:
     Attributes:
         map: every row sums to 1.
         words: whether each row is a word (``Token``).
-        context_words: likewise for the columns; None where they are not tokens.
+        context_words: the names of the columns; None where they are not tokens.
     """
 
     map: LabelledMap

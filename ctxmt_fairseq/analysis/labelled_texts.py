@@ -55,7 +55,7 @@ class LabelledTexts:
             BadInput: there are two attributes already, or no text has a score.
         """
         if len(self.attributes) > 1:
-            raise BadInput("expected at most one attribute beside the scores, found two")
+            raise BadInput("expected at most one attribute besides the scores, found two")
         chosen = [number for number, text in enumerate(self.texts) if text in scores]
         if not chosen:
             raise BadInput("expected scores of the texts, found none of any")

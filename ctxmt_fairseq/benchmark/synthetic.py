@@ -128,7 +128,7 @@ def dataset(task: ContextTask, documents: int, document_length: int, **more: Any
     """Random documents as a training set.
 
     Args:
-        more: what the task's ``build_dataset`` wants beside them.
+        more: what the task's ``build_dataset`` wants besides them.
     """
     rng = np.random.default_rng(1)
     count = documents * document_length

@@ -30,7 +30,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
     parser.add_argument("--contexts", nargs="+", metavar="NAME",
-                        help="context selections beside the document's own (default: all)")  # fmt: skip
+                        help="context selections besides the document's own (default: all)")  # fmt: skip
     parser.add_argument("--sizes", nargs="+", type=non_negative_int, metavar="N",
                         help="sentences of context on either side (default: 0 to the model's)")  # fmt: skip
     parser.add_argument("--cxmi-only", action="store_true", help="do not translate, which takes most time")

@@ -78,7 +78,7 @@ class ContextDiscountedCriterionConfig(LabelSmoothedCrossEntropyCriterionConfig)
 class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
     """fairseq's label-smoothed cross-entropy with ``target_weights``; discount 1 is fairseq's exactly.
 
-    Logged beside fairseq's metrics (``loss`` is the discounted loss, ``nll_loss`` and ``ppl`` count every
+    Logged besides fairseq's metrics (``loss`` is the discounted loss, ``nll_loss`` and ``ppl`` count every
     token fully), in bits and without discount: ``current_loss``, the current sentence's loss per token, and
     for the paper's Figure 3 ``current_sentence_loss`` and ``context_sentence_loss``, the loss per current and
     per context sentence (a separator belongs to the sentence before it), and ``current_context_ratio``, the

@@ -36,7 +36,7 @@ def margin_losses(real: Tensor, random: Tensor, rows: Tensor, margins: Dict[str,
 
     Args:
         real: (N,) log-probabilities of the target tokens with their own context.
-        random: (M, N) likewise with M random contexts.
+        random: (M, N), the same scores with each of M random contexts.
         rows: LongTensor (N,), the sentence of each token, from 0.
         margins: delta of each level, in nats per token.
     """
@@ -94,7 +94,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
     row adds nothing. Sample size and ``nll_loss`` are the base's. In batches of neighbours (--batch-runs) the
     other row's context may hold the row's own sentence, and the comparison says less.
 
-    Logged in bits beside the base's metrics: ``context_gap``, the mean over those tokens of
+    Logged in bits besides the base's metrics: ``context_gap``, the mean over those tokens of
     log p(own context) - log p(random context), in validation also with all weights 0; and ``margin_data``,
     ``margin_sentence`` and ``margin_token``, normalised like ``loss``, which is the base's plus their
     weighted sum. To compare runs or choose checkpoints by translation alone, use ``current_loss``.

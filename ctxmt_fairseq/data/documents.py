@@ -1,7 +1,7 @@
 """Text with document ids, and document boundaries as arrays. No torch here.
 
 A corpus is line-aligned UTF-8 files ``SPLIT.SRC``, ``SPLIT.TGT`` and ``SPLIT.docids``; a document is a
-maximal run of equal ids (design: "Text data").
+maximal run of equal ids, so an id may return without joining two documents.
 """
 
 import itertools

@@ -14,13 +14,13 @@ from ctxmt_fairseq.errors import BadInput
 
 CURRENT, METADATA, NOTHING = 0, -1, -2  # distances; those of previous sentences are 1, 2, ...
 NO_TAG = -1
-_RECORD = 0  # ``WindowBuilder.elsewhere``: what a random sentence is drawn for, beside previous sentences
+_RECORD = 0  # ``WindowBuilder.elsewhere``: what a random sentence is drawn for, besides previous sentences
 _OWN = 200
 
 
 @dataclass(frozen=True)
 class VectorOptions:
-    """Which vectors an example has beside those of previous sentences.
+    """Which vectors an example has besides those of previous sentences.
 
     Attributes:
         current: the current sentence's own.

@@ -23,7 +23,7 @@ CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the pro
 
 @dataclass(frozen=True)
 class ContextOptions:
-    """How much context a window has, and from where (design: "Options shared by the three tasks").
+    """How much context a window has, and from where: the tasks' options of the same names.
 
     Attributes:
         source_context: previous source sentences.
@@ -218,7 +218,7 @@ class WindowBuilder:
         Args:
             indices: (n,) current sentences.
             source_lengths: (S,) tokens of each source sentence, ``</s>`` included.
-            target_lengths: likewise; None when there is no target text.
+            target_lengths: the same of the target sentences; None when there is no target text.
             max_source, max_target: limits in tokens; None for no limit.
             layout: what the source limit holds for: "window" (context and current sentence together),
                 "joined" (the context together, the current sentence apart) or "rows" (each sentence);

@@ -52,7 +52,7 @@ class TranslationScorer:
         sources, targets: n sentences each as int64 tokens, ending with ``</s>``. The target context of a
             sentence are the targets before it.
         documents: their boundaries.
-        contexts: what the models read of them beside their tokens (``LoadedModels.contexts_of``).
+        contexts: what the models read of them besides their tokens (``LoadedModels.contexts_of``).
         current: lines that are scored, None for all; the others serve as context only.
         max_tokens: padded target tokens in a batch.
     """

@@ -74,7 +74,7 @@ class LoadedModels:
         return isinstance(self.task, MetadataContextTask)
 
     def contexts_of(self, sentences: List[str], metadata: Sequence[Mapping[str, str]]) -> Any:
-        """What the models read beside the tokens of n source sentences; None for tasks without metadata."""
+        """What the models read besides the tokens of n source sentences; None for tasks without metadata."""
         return self.task.contexts_of(sentences, metadata, str(self.device))
 
     def decode_target(self, tokens: torch.Tensor) -> str:

@@ -1,4 +1,4 @@
-"""The RNN baseline of the thesis (section 4.1): bidirectional GRU encoder, attentional GRU decoder.
+"""The RNN baseline of the thesis (Jon 2019, section 4.1): bidirectional GRU encoder, attentional GRU decoder.
 
 The thesis refers to Edinburgh's WMT17 systems (Sennrich et al. 2017) and, for the exact parameters, to its
 published Marian scripts: deep transitions, layer normalisation, one embedding matrix, dropout of inputs and

@@ -1,4 +1,4 @@
-"""What the models that read context beside the source have in common."""
+"""What the models that read context besides the source have in common."""
 
 import argparse
 from typing import Any, Dict, List, Optional, Tuple
@@ -79,7 +79,7 @@ class ContextModel(TransformerModel):
     """fairseq's transformer with further inputs for the encoder.
 
     Attributes:
-        context_inputs: names of the entries that the model wants in ``net_input`` beside fairseq's own.
+        context_inputs: names of the entries that the model wants in ``net_input`` besides fairseq's own.
     """
 
     context_inputs: Tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class ContextModel(TransformerModel):
 
 
 class SeparateContextModel(ContextModel):
-    """A model that reads its context beside the source, and can start from a sentence-level one."""
+    """A model that reads its context besides the source, and can start from a sentence-level one."""
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:

@@ -1,5 +1,5 @@
 """MTCue (Vincent et al. 2023): vectors of metadata and previous sentences through a context encoder that the
-decoder attends to beside the source."""
+decoder attends to besides the source."""
 
 import argparse
 from typing import Any

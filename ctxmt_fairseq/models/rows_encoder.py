@@ -1,4 +1,4 @@
-"""Source encoders beside which every context sentence is encoded by itself."""
+"""Source encoders that encode every context sentence by itself, besides the current one."""
 
 from typing import Any, Dict, List, Optional
 

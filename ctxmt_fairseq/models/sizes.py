@@ -65,7 +65,7 @@ def register_sizes(
     Args:
         model: a registered model.
         defaults: sets the defaults of the model's own options.
-        base: what ``MODEL_base`` sets beside ``SIZES``, or in its place.
+        base: what ``MODEL_base`` sets besides ``SIZES``, or in its place.
         big: whether there is a MODEL_big.
     """
 

@@ -47,7 +47,7 @@ class RunningDocuments:
         targets: given target sentences; those that are missing or empty tensors are filled by ``record``.
         limits: the models' source and target positions.
         keep_states: the models keep the states of sentences that they have encoded (``sentence_cache``).
-        contexts: what the models read of the sentences beside their tokens (``LoadedModels.contexts_of``).
+        contexts: what the models read of the sentences besides their tokens (``LoadedModels.contexts_of``).
         current: (n,) those that are translated, None for all; the others serve as context only.
 
     Raises:

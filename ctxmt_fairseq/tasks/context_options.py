@@ -29,7 +29,7 @@ _HIDDEN = {"help": "internal: batches of every epoch depend on (seed, epoch) alo
 
 @dataclass
 class ContextConfig(TranslationConfig):
-    """Task options (design: "Options shared by the three tasks")."""
+    """The options that the three tasks share: which sentences are context, in training and evaluation."""
 
     source_context: Optional[int] = field(
         default=None, metadata={"help": "previous source sentences (default: the checkpoint's, or 0)"}
@@ -80,7 +80,7 @@ class ContextConfig(TranslationConfig):
     persistent_workers: bool = field(default=False, metadata=_HIDDEN)
 
 
-# Likewise, of the task metadata_context alone.
+# The options that only the task metadata_context has, in a checkpoint's task state too.
 METADATA_DEFAULTS: Dict[str, Any] = {"metadata_fields": "all", "current_vector": "yes"}
 
 

@@ -41,7 +41,7 @@ class ContextTask(TranslationTask):
 
     Attributes:
         defaults: the options that travel with the checkpoint.
-        provides: what a batch can hold for models beside fairseq's inputs.
+        provides: what a batch can hold for models besides fairseq's inputs.
     """
 
     defaults: Dict[str, Any] = context_options.DEFAULTS
@@ -206,22 +206,25 @@ class ContextTask(TranslationTask):
         """A fairseq dataset over one split.
 
         Args:
-            contexts: what is known of its sentences beside their tokens, for a task that reads it.
+            contexts: what is known of its sentences besides their tokens, for a task that reads it.
         """
         raise NotImplementedError
 
     def stored_contexts(self, split: str, folder: str, sentences: int) -> Optional[SentenceContexts]:
-        """What the data folder knows of a split's sentences beside their tokens; here nothing."""
+        """What the data folder knows of a split's sentences besides their tokens.
+
+        None: this task reads tokens alone; ``metadata_context`` overrides it.
+        """
         return None
 
     def contexts_of(
         self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
     ) -> Optional[SentenceContexts]:
-        """The same of new text: n source sentences and the metadata of each; here nothing."""
+        """What is known of new text: n source sentences and the metadata of each. None as above."""
         return None
 
     def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> Optional[SentenceContexts]:
-        """The same of new sentences of which only the tokens are known; here nothing."""
+        """What is known of new sentences of which there are only the tokens. None as above."""
         return None
 
     def filter_indices_by_size(self, indices, dataset, max_positions=None, ignore_invalid_inputs=False):

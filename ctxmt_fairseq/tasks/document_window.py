@@ -16,7 +16,7 @@ from ctxmt_fairseq.tasks.context_task import ContextTask
 
 @dataclass
 class DocumentWindowConfig(ContextConfig):
-    """Options of ``document_window`` beside those that the three tasks share."""
+    """Options of ``document_window`` besides those that the three tasks share."""
 
     no_separator: Optional[bool] = field(
         default=None,

@@ -32,7 +32,7 @@ LEAST_CONTEXTS = 2.0  # below it log2(L^2 - L), the scale that QK-norm starts fr
 
 @dataclass
 class MetadataContextConfig(ContextConfig):
-    """Options of ``metadata_context`` beside those that the three tasks share."""
+    """Options of ``metadata_context`` besides those that the three tasks share."""
 
     context_store: Optional[str] = field(
         default=None,

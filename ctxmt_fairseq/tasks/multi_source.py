@@ -16,7 +16,7 @@ from ctxmt_fairseq.tasks.model_inputs import architecture
 
 @dataclass
 class MultiSourceConfig(ContextConfig):
-    """Options of ``multi_source`` beside those that the three tasks share."""
+    """Options of ``multi_source`` besides those that the three tasks share."""
 
     batch_runs: int = field(
         default=0,

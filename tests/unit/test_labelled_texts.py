@@ -132,5 +132,5 @@ def test_scores_come_first_and_texts_without_one_are_left_out():
     with pytest.raises(BadInput, match="expected scores of the texts, found none"):
         labelled.scored("formal", {"z": 1})
     both = LabelledTexts(["a"], (Attribute("x", np.array(["1"])), Attribute("y", np.array(["2"]))))
-    with pytest.raises(BadInput, match="at most one attribute beside the scores, found two"):
+    with pytest.raises(BadInput, match="at most one attribute besides the scores, found two"):
         both.scored("formal", {"a": 1})

@@ -1,4 +1,4 @@
-"""What the architectures for ``metadata_context`` must prove (design, section 5), on tiny sizes."""
+"""What the architectures for ``metadata_context`` must prove, on tiny sizes."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""What every multi-source architecture must prove (design, section 5), on tiny sizes."""
+"""What every multi-source architecture must prove, on tiny sizes: context counts, absent context does not."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ Sentences = Mapping[Tuple[str, ...], Mapping[Tuple[str, ...], str]]  # attribute
 def read_sentences_of_attributes(path: PathLike) -> Sentences:
     """Read a JSON object: attribute -> value -> sentence.
 
-    One sentence for several attributes has their names joined by +, and their values likewise, where an
+    One sentence for several attributes has their names joined by +, and so are their values, where an
     attribute that is missing has no value::
 
         {"speaker": {"feminine": "I am a woman", "masculine": "I am a man"},

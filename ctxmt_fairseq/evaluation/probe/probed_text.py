@@ -26,7 +26,7 @@ class ProbedText:
         documents: their boundaries.
         current: (n,) lines that are translated and scored; the others serve as context only.
         sources, targets: tokens of every line, ending with ``</s>``.
-        contexts: what the models read of the sentences beside their tokens.
+        contexts: what the models read of the sentences besides their tokens.
     """
 
     references: List[str]

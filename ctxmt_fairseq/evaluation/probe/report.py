@@ -113,7 +113,7 @@ def probe(
 
     Args:
         name: of the text.
-        contexts: selections beside the document's own context.
+        contexts: selections besides the document's own context.
         sizes: None for all from 0 to the models' own.
         tags: of the words of every line of the text.
 
