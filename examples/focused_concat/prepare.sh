@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# Text to the data folder of the focused-concatenation paper: 32,000 subwords for both languages together.
+# Text to the data folder of this paper: prints and runs ctxmt preprocess and ctxmt embed; see --help and recipe.py.
 set -euo pipefail
-: "${TARGET_LANG:=ru}"
-source "$(dirname "${BASH_SOURCE[0]}")/../prepare.sh"
+exec python3 "$(dirname "${BASH_SOURCE[0]}")/../recipes.py" prepare focused_concat "$@"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The focused-concatenation recipe on two CPU cores and real text; see --help.
+# This recipe on two CPU cores, from text to a table: runs the other scripts of this folder; see --help.
 set -euo pipefail
-export PAPER=focused_concat SMALL_SYSTEMS="base s2to2+shift+CD" SMOKE_SYSTEM="s2to2+shift+CD"
-exec bash "$(dirname "${BASH_SOURCE[0]}")/../run_small.sh" "$@"
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
+[[ "${1:-}" == -* ]] || source "$here/../../scripts/environment.sh"
+exec python3 "$here/../recipes.py" run-small focused_concat "$@"

@@ -1,6 +1,4 @@
 #!/usr/bin/env bash
-# Text and metadata to the data folder of MTCue (Vincent et al. 2023) and its context stores: MiniLM's vectors, and the
-# discrete ones of the ablation.
+# Text to the data folder of this paper: prints and runs ctxmt preprocess and ctxmt embed; see --help and recipe.py.
 set -euo pipefail
-: "${TARGET_LANG:=de}" "${PAPER_VOCAB_SIZE:=32768}" "${ENCODERS=minilm discrete}"
-source "$(dirname "${BASH_SOURCE[0]}")/../prepare.sh"
+exec python3 "$(dirname "${BASH_SOURCE[0]}")/../recipes.py" prepare mtcue "$@"

@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# Text to the data folder of the sequence-shortening paper (section 5.1): 20,000 subwords for each language.
+# Text to the data folder of this paper: prints and runs ctxmt preprocess and ctxmt embed; see --help and recipe.py.
 set -euo pipefail
-: "${TARGET_LANG:=de}" "${PAPER_VOCAB_SIZE:=20000}" "${DICTIONARIES:=separate}"
-source "$(dirname "${BASH_SOURCE[0]}")/../prepare.sh"
+exec python3 "$(dirname "${BASH_SOURCE[0]}")/../recipes.py" prepare sequence_shortening "$@"

@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# Text to the data folder of the thesis (section 3.1.3): BPE with 30,000 merges, one vocabulary.
+# Text to the data folder of this paper: prints and runs ctxmt preprocess and ctxmt embed; see --help and recipe.py.
 set -euo pipefail
-: "${TARGET_LANG:=fr}" "${PAPER_VOCAB_SIZE:=30000}"
-source "$(dirname "${BASH_SOURCE[0]}")/../prepare.sh"
+exec python3 "$(dirname "${BASH_SOURCE[0]}")/../recipes.py" prepare thesis "$@"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# The thesis' recipe on two CPU cores and real text; see --help.
+# This recipe on two CPU cores, from text to a table: runs the other scripts of this folder; see --help.
 set -euo pipefail
-export PAPER=thesis SMOKE_SYSTEM="CE+gate"
-export SMALL_SYSTEMS="src0tgt0_to_tgt0 src1tgt0_to_tgt0 DE DE+shared+token CE+gate+pretrain+freeze Voita"
-export CONTEXTS="${CONTEXTS:-trained random empty absent}"
-exec bash "$(dirname "${BASH_SOURCE[0]}")/../run_small.sh" "$@"
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
+[[ "${1:-}" == -* ]] || source "$here/../../scripts/environment.sh"
+exec python3 "$here/../recipes.py" run-small thesis "$@"

@@ -1,4 +1,4 @@
-"""Dry runs of the recipes under examples/."""
+"""The recipes under examples/ in this process, and their scripts in a shell."""
 
 import os
 import shlex
@@ -6,71 +6,98 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import recipes
+
+from tests.integration.commands import ENVIRONMENT, USER_DIR
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PAPERS = FOCUSED, GATED, MTCUE, SHORTENING, THESIS = [
     EXAMPLES / name for name in ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
 ]
-NOT_OURS = (
-    "WORLD_SIZE",
-    "RANK",
-    "SLURM_NODEID",
-    "LR",
-    "GPUS",
-    "NODES",
-    "DRY_RUN",
-    "SMOKE",
-    "SYSTEMS",
-    "CONTEXTS",
-    "STORE",
-    "START_FROM",
-)
+NOT_OURS = """
+    WORLD_SIZE RANK SLURM_NODEID LR LRS GPUS NODES PROFILE DRY_RUN SMOKE SYSTEMS CONTEXTS STORE START_FROM
+""".split()
 
 
-def bash(*arguments, path, cwd=None, **variables):
-    environment = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
-    environment.update(variables, PATH=f"{path}{os.pathsep}{os.environ['PATH']}")
+def bash(*arguments, path=None, cwd=None, **variables):
+    """A script of the recipes, run to its end; ``path``: a folder of programs that come first."""
+    environment = {name: value for name, value in ENVIRONMENT.items() if name not in NOT_OURS}
+    if path:
+        environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
     command = ["bash", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=cwd, env={**environment, **variables}, capture_output=True, text=True)
 
 
-@pytest.fixture(scope="module")
-def stubs(tmp_path_factory):
-    """Commands that a dry run needs, without the seconds that their imports take."""
-    folder = tmp_path_factory.mktemp("bin")
-    for name in ("ctxmt", "fairseq-train"):
-        (folder / name).write_text("#!/bin/sh\necho USER_DIR\n")
-        (folder / name).chmod(0o755)
-    return folder
+def start(script, *arguments):
+    """What a script that only starts a step of recipes.py does, in this process; returns the exit code."""
+    step = script.stem.replace("_", "-")
+    return recipes.main([step, script.parent.name, *map(str, arguments)])
+
+
+def program(folder, name, lines):
+    """A shell script that stands for a program, to be found in ``folder``."""
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{lines}\n")
+    file.chmod(0o755)
 
 
 @pytest.fixture
-def planned(stubs, tmp_path):
+def dry_run(monkeypatch, capsys, tmp_path):
+    """``dry_run(script, ARGUMENTS..., NAME=VALUE)``: the commands that it prints, as lists of words."""
+    monkeypatch.chdir(tmp_path)
+
+    def commands(script, *arguments, **variables):
+        with monkeypatch.context() as patch:
+            for name in NOT_OURS:
+                patch.delenv(name, raising=False)
+            for name, value in {"DRY_RUN": "1", **variables}.items():
+                patch.setenv(name, value)
+            code = start(script, *arguments)
+        printed, errors = capsys.readouterr()
+        assert (code, errors) == (0, "")
+        assert not any(tmp_path.iterdir())
+        return [
+            ["USER_DIR" if word == str(USER_DIR) else word for word in shlex.split(line)]
+            for line in printed.splitlines()
+        ]
+
+    return commands
+
+
+def options_of(words):
+    """Option -> value of a command (the last one's), or True; a list of all words under ``words``."""
+    options = {"words": words}
+    for at, word in enumerate(words):
+        if word.startswith("--"):
+            following = words[at + 1] if at + 1 < len(words) else "--"
+            options[word] = True if following.startswith("--") else following
+    return options
+
+
+@pytest.fixture
+def planned(dry_run):
     """The training command of a dry run as option -> value; a list of words under ``words``."""
 
     def plan(script, *arguments, **variables):
-        done = bash(script, *arguments, path=stubs, cwd=tmp_path, DRY_RUN="1", **variables)
-        assert done.returncode == 0, done.stderr
-        assert not any(tmp_path.iterdir())
-        words = shlex.split(done.stdout)
+        (words,) = dry_run(script, *arguments, **variables)
         assert words[0] == "fairseq-train"
-        options = {"words": words}
-        for at, word in enumerate(words):
-            if word.startswith("--"):
-                following = words[at + 1] if at + 1 < len(words) else "--"
-                options[word] = True if following.startswith("--") else following
-        return options
+        return options_of(words)
 
     return plan
 
 
 @pytest.fixture
-def refused(stubs):
+def refused(monkeypatch, capsys):
+    """The one line with which a script refuses what it is given."""
+
     def refuse(script, *arguments, **variables):
-        done = bash(script, *arguments, path=stubs, DRY_RUN="1", **variables)
-        assert (done.returncode, done.stdout) == (2, "")
-        (line,) = done.stderr.splitlines()
-        assert line.startswith("error: ")
+        with monkeypatch.context() as patch:
+            for name, value in {"DRY_RUN": "1", **variables}.items():
+                patch.setenv(name, value)
+            assert start(script, *arguments) == 2
+        printed, errors = capsys.readouterr()
+        (line,) = errors.splitlines()
+        assert printed == "" and line.startswith("error: ")
         return line
 
     return refuse

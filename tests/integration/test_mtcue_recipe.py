@@ -1,11 +1,9 @@
 """MTCue's rows, few-shot settings and context stores: the commands that they stand for."""
 
-import shlex
-
 import pytest
 import torch
 
-from tests.integration.recipes import FOCUSED, MTCUE, bash, chosen
+from tests.integration.recipes import FOCUSED, MTCUE, bash, chosen, recipes
 
 MTCUE_BASE = "mtcue_transformer_base"
 WIDER = {  # table 3 of MTCue
@@ -95,22 +93,10 @@ def test_the_wider_encoder_is_wider_in_the_small_profile_too(planned, row):
     assert chosen(small, sizes) == sizes
 
 
-def test_few_shot_settings_of_mtcue(stubs, tmp_path):
-    script = (
-        MTCUE / "few_shot.sh",
-        "train",
-        "dev",
-        "set.jsonl",
-        "data",
-        "runs",
-        "few",
-        "--attributes",
-        "speaker",
-    )
-    done = bash(*script, "--counts", "0,5,all", "--seed", 3, path=stubs, cwd=tmp_path, DRY_RUN="1", GPUS="1")
-    assert done.returncode == 0, done.stderr
-    assert not any(tmp_path.iterdir())
-    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+def test_few_shot_settings_of_mtcue(dry_run):
+    texts = ("train", "dev", "set.jsonl", "data", "runs", "few")
+    options = ("--attributes", "speaker", "--counts", "0,5,all", "--seed", 3)
+    commands = dry_run(MTCUE / "few_shot.sh", *texts, *options, GPUS="1")
     starts = {"MTCUE": "MTCUE", "TAGGING": "BASE-PM"}  # where K = 0 is evaluated
     runs = [(system, count) for system in starts for count in ("5", "all")]
     for (system, count), words in zip(runs, commands, strict=True):
@@ -123,17 +109,14 @@ def test_few_shot_settings_of_mtcue(stubs, tmp_path):
         assert words.get("--source-context") == ("0" if system == "MTCUE" else None)
 
 
-def test_context_stores_of_mtcue(tmp_path):
-    (tmp_path / "ctxmt").write_text('#!/bin/sh\necho "$@"\n')
-    (tmp_path / "ctxmt").chmod(0o755)
+def test_context_stores_of_mtcue(dry_run):
     prepare = (MTCUE / "prepare.sh", "train", "valid", "data", "--fields", "genre,plot")
 
     def stores(*options):
-        done = bash(*prepare, *options, path=tmp_path)
-        first, *embedded = (line.split() for line in done.stdout.splitlines())
-        assert first[0] == "preprocess"
+        first, *embedded = dry_run(*prepare, *options)
+        assert first[:2] == ["ctxmt", "preprocess"]
         for words in embedded:
-            assert words[:6] == ["embed", "data", "--train", "train", "--valid", "valid"]
+            assert words[:7] == ["ctxmt", "embed", "data", "--train", "train", "--valid", "valid"]
             assert words[words.index("--fields") + 1] == "genre,plot"
         return {words[words.index("--encoder") + 1]: words[words.index("--out") + 1] for words in embedded}
 
@@ -142,7 +125,16 @@ def test_context_stores_of_mtcue(tmp_path):
     assert named == {"hub/multilingual": "data/contexts", "hub/distilbert": "data/contexts-distilbert"}
     pooled = stores("--encoders", "mean:hub/minilm cls:distilbert-base-cased")
     assert list(pooled.values()) == ["data/contexts", "data/contexts-distilbert-base-cased"]
-    assert "embed" not in bash(FOCUSED / "prepare.sh", *prepare[1:4], path=tmp_path).stdout
+    assert len(dry_run(FOCUSED / "prepare.sh", *prepare[1:4])) == 1
+
+
+def test_bert_is_the_store_of_cue_where_it_is(tmp_path):
+    cue = recipes.Recipe(MTCUE)
+    assert "--context-store" not in cue.command("NOVOTNEY-CUE", str(tmp_path), "out", gpus="0")
+    store = tmp_path / "contexts-distilbert-base-cased"
+    store.mkdir()
+    command = cue.command("NOVOTNEY-CUE", str(tmp_path), "out", gpus="0")
+    assert command[command.index("--context-store") + 1] == str(store)
 
 
 EVALUATION_STUB = """#!/bin/sh

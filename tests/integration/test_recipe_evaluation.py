@@ -101,6 +101,13 @@ def test_random_context_of_voita_is_shuffled(evaluated):
     assert "--reduction" not in called["contrast"][0]  # the suite's own
 
 
+@pytest.fixture
+def stubs(tmp_path):
+    (tmp_path / "ctxmt").write_text(STUB)
+    (tmp_path / "ctxmt").chmod(0o755)
+    return tmp_path
+
+
 @pytest.mark.parametrize(
     "options, words",
     [

@@ -4,7 +4,7 @@ import pytest
 from fairseq import options as fairseq_options
 
 from tests.integration.commands import USER_DIR
-from tests.integration.recipes import FOCUSED, GATED, MTCUE, SHORTENING, THESIS, bash, chosen
+from tests.integration.recipes import FOCUSED, GATED, MTCUE, SHORTENING, THESIS, chosen
 
 SHORTENED = {  # section 5.2: kind, K for En-De and En-Fr
     "max-pooling": ("max", 2, 2),
@@ -244,16 +244,16 @@ def test_fairseq_knows_every_option(planned, paper, row, profile):
 @pytest.mark.parametrize(
     "paper, row, words",
     [
-        (GATED, "random", "baseline, concatenation, previous or next"),
-        (SHORTENING, "grouping", "number of context sentences"),
+        (GATED, "random", "expected one of baseline, concatenation, previous, next"),
+        (SHORTENING, "grouping", "grouping-{N}"),
         (SHORTENING, "pooling-1", "no such row"),
         (MTCUE, "CUE", "no such row"),
         (MTCUE, "TAGGING+flat", "no part +flat"),
         (MTCUE, "MTCUE+no-year", "no part +no-year"),
         (THESIS, "src1tgt0", "no such row"),
         (THESIS, "CE+margin", "no part +margin"),
-        (THESIS, "DE+token", "expected +shared"),
-        (THESIS, "CE+gate+freeze", "expected +pretrain"),
+        (THESIS, "DE+token", "no part +token; expected +shared, +shared+token"),
+        (THESIS, "CE+gate+freeze", "no part +freeze"),
         (THESIS, "Voita+pretrain+freeze", "no part +freeze"),
     ],
 )
@@ -271,21 +271,15 @@ def test_unknown_rows(refused, paper, row, words):
         (THESIS, "joint", 30000),
     ],
 )
-def test_vocabularies(tmp_path, paper, dictionaries, size):
-    (tmp_path / "ctxmt").write_text('#!/bin/sh\necho "$@"\n')
-    (tmp_path / "ctxmt").chmod(0o755)
-    done = bash(paper / "prepare.sh", "train", "valid", "data", path=tmp_path)
-    assert f"--{dictionaries} --vocab-size {size} " in done.stdout
-    done = bash(paper / "prepare.sh", "train", "valid", "data", "--profile", "small", path=tmp_path)
-    assert f"--{dictionaries} --vocab-size 8000 " in done.stdout
+def test_vocabularies(dry_run, paper, dictionaries, size):
+    for profile, pieces in (("paper", size), ("small", 8000)):
+        words, *_ = dry_run(paper / "prepare.sh", "train", "valid", "data", "--profile", profile)
+        assert f"--{dictionaries} --vocab-size {pieces} " in " ".join(words)
 
 
-def test_lower_case(tmp_path):
-    (tmp_path / "ctxmt").write_text('#!/bin/sh\necho "$@"\n')
-    (tmp_path / "ctxmt").chmod(0o755)
+def test_lower_case(dry_run, refused):
     prepare = (FOCUSED / "prepare.sh", "train", "valid", "data")
-    assert " --lowercase" not in bash(*prepare, path=tmp_path).stdout
-    lower = bash(*prepare, "--lowercase", "yes", "--", "--overwrite", path=tmp_path).stdout
-    assert lower.rstrip().endswith(" --lowercase --overwrite")
-    done = bash(*prepare, "--lowercase", "ru", path=tmp_path)
-    assert done.returncode == 2 and "--lowercase ru: expected yes or no" in done.stderr
+    assert "--lowercase" not in dry_run(*prepare)[0]
+    (lower,) = dry_run(*prepare, "--lowercase", "yes", "--", "--overwrite")
+    assert lower[-2:] == ["--lowercase", "--overwrite"]
+    assert "--lowercase: invalid choice: 'ru'" in refused(*prepare, "--lowercase", "ru")

@@ -1,37 +1,117 @@
 """The recipes under examples/: their options, and the exact training commands that they run."""
 
 import os
-import shlex
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
-from tests.integration.recipes import EXAMPLES, FOCUSED, PAPERS, bash
+from tests.integration.recipes import EXAMPLES, FOCUSED, PAPERS, THESIS, bash, program, recipes, start
 
 SCRIPTS = sorted([*EXAMPLES.glob("*.sh"), *(script for paper in PAPERS for script in paper.glob("*.sh"))])
-SOURCED = ("recipe.sh", "training.sh")
+SOURCED = ("recipe.sh",)
+TABLES = [recipes.Recipe(paper) for paper in PAPERS]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: f"{script.parent.name}/{script.name}")
-def test_syntax(script):
+def test_scripts(script):
     assert subprocess.run(["bash", "-n", script]).returncode == 0
     if shutil.which("shellcheck"):
         assert subprocess.run(["shellcheck", "--exclude=SC1091", script]).returncode == 0
     text = script.read_text()
     assert "/home/" not in text and "/tmp" not in text
-    if script.name not in SOURCED:
-        assert "\nset -euo pipefail\n" in text and os.access(script, os.X_OK)
-
-
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: f"{script.parent.name}/{script.name}")
-def test_help_shows_defaults(script, stubs):
     if script.name in SOURCED:
         return
-    done = bash(script, "--help", path=stubs)
-    assert done.returncode == 0 and done.stdout.startswith("Usage: ") and "default: " in done.stdout
-    if script.name == "train.sh":
-        assert "(default: 0.25:" in bash(script, "--help", path=stubs, PRECISION="0.25").stdout
+    assert "\nset -euo pipefail\n" in text and os.access(script, os.X_OK)
+    done = bash(script, "--help")
+    assert done.returncode == 0 and done.stdout.lower().startswith("usage: ") and "default: " in done.stdout
+
+
+@pytest.mark.parametrize("recipe", TABLES, ids=lambda recipe: recipe.name)
+def test_tables_read_like_the_paper(recipe):
+    """Every word of a table means something: no option without a use, no group of parts without a row."""
+    table = recipe.table
+    for rows in getattr(table, "PARTS", {}):
+        assert any(recipes._fits(row, rows) for row in table.ROWS), rows
+    for profiles, _, _ in getattr(table, "IN_PROFILE", []):
+        assert set(profiles.split()) <= set(recipe.profiles)
+    known = {*recipe.everywhere().options, *recipe.options, "batch-tokens"}
+    for row in (text for plan in (table.SMALL, table.SMOKE) for text in plan.values()):
+        for name in row.split():
+            assert recipe.words(name, "small").options.keys() <= known
+
+
+def test_help_names_the_defaults_of_the_paper(capsys, monkeypatch):
+    def shown():
+        with pytest.raises(SystemExit) as ended:
+            start(FOCUSED / "train.sh", "--help")
+        assert ended.value.code == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    assert "--patience X validations without a better loss until it ends (default: 12)" in shown()
+    monkeypatch.setenv("PRECISION", "0.25")
+    assert "(default: 0.25)" in shown()
+
+
+def test_names_that_contradict_are_refused():
+    recipe = recipes.Recipe("thesis")
+    with pytest.raises(recipes.BadRecipe, match=r"expected one of \+gate, \+gate=zhang"):
+        recipe.row("CE+gate+gate=zhang")
+    assert recipe.row("DE+shared+token").flags["--context-encoder"] == ["shared-token"]
+
+
+def test_values_with_braces_and_blanks_are_taken_as_they_are():
+    command = recipes.Recipe("thesis").command(
+        "CE+pretrain", "data {x}", "run's/{K} out", gpus="0", sentence_model="a {data}"
+    )
+    assert command[1] == "data {x}"
+    assert command[command.index("--save-dir") + 1] == "run's/{K} out/checkpoints"
+    assert command[command.index("--sentence-checkpoint") + 1] == "a {data}/checkpoints/checkpoint_best.pt"
+
+
+def trained(folder, lines, *options):
+    """A script of a paper, with a program of these lines in the place of fairseq-train."""
+    program(folder, "fairseq-train", lines)
+    (folder / "data").mkdir(exist_ok=True)
+    return bash(THESIS / "train.sh", "DE", "data", "a run", "--gpus", 0, *options, path=folder, cwd=folder)
+
+
+def test_training_in_a_shell(tmp_path):
+    done = trained(tmp_path, 'echo "$OUT$#"; echo problem >&2; exit 3', "--", "--two words")
+    assert done.returncode == 3
+    assert done.stdout.endswith("problem\n") and done.stdout == (tmp_path / "a run" / "train.log").read_text()
+    assert done.stderr.startswith("+ fairseq-train data --user-dir ") and done.stderr.endswith(
+        "'--two words'\n"
+    )
+    trained(tmp_path, "echo again")
+    assert (tmp_path / "a run" / "train.log").read_text().endswith("problem\nagain\n")  # it goes on
+    shutil.rmtree(tmp_path / "data")
+    done = bash(THESIS / "train.sh", "DE", "data", "no", "--gpus", 0, path=tmp_path, cwd=tmp_path)
+    assert (
+        done.returncode == 2
+        and done.stderr == "error: data: no such data folder; expected what prepare.sh makes\n"
+    )
+    assert not (tmp_path / "no").exists()
+
+
+def test_what_ends_the_script_ends_the_training(tmp_path):
+    program(
+        tmp_path,
+        "fairseq-train",
+        'echo $$ > pid; trap "echo ended >> pid; exit 0" TERM; sleep 60 > sleep 2>&1 & wait',
+    )
+    (tmp_path / "data").mkdir()
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    script = ["bash", THESIS / "train.sh", "DE", "data", "run", "--gpus", "0"]
+    with subprocess.Popen(script, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as process:
+        pid = tmp_path / "pid"
+        while not pid.exists() or not pid.read_text():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)  # as torchrun and Slurm do
+        assert process.wait(timeout=20) == 128 + signal.SIGTERM
+    assert pid.read_text().endswith("ended\n")
 
 
 def window(options):
@@ -135,14 +215,17 @@ def test_options_by_flag_environment_and_pass_through(planned):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["s4to3", "d", "o"], "sKtoK"),
-        (["s1to1", "d", "o"], "K from 2"),
-        (["s4to4+foo", "d", "o"], "+foo"),
-        (["s4to4+lrn+shift", "d", "o"], "one of"),
-        (["base", "d"], "SYSTEM DATA OUT"),
+        (["s4to3", "d", "o"], "no such row; expected one of base, s{K}to{K}"),
+        (["s4to4+foo", "d", "o"], "s4to4 has no part +foo; expected +CD, +CD={discount}, "),
+        (["base+CD", "d", "o"], "base has no part +CD; expected none"),
+        (["s4to4+lrn+shift", "d", "o"], "expected one of +lrn, +shift"),
+        (["base", "d"], "required: OUT"),
         (["base", "d", "o", "--learning-rate", "1"], "--learning-rate"),
         (["base", "d", "o", "--lr"], "--lr"),
-        (["base", "d", "o", "--patience", "many"], "PATIENCE=many"),
+        (
+            ["base", "d", "o", "--patience", "many"],
+            "argument --patience: expected a whole number, found 'many'",
+        ),
         (["base", "d", "o", "--profile", "large"], "--profile large"),
         (["base", "d", "o", "--precision", "int8"], "--precision int8"),
     ],
@@ -151,11 +234,8 @@ def test_refusals(refused, arguments, words):
     assert words in refused(FOCUSED / "train.sh", *arguments, GPUS="1")
 
 
-def test_learning_rate_search_plans_every_rate(stubs, tmp_path):
-    done = bash(
-        FOCUSED / "search_lr.sh", "s4to4", "data", "out", "--gpus", 2, path=stubs, cwd=tmp_path, DRY_RUN="1"
-    )
-    commands = [shlex.split(line) for line in done.stdout.splitlines()]
+def test_learning_rate_search_plans_every_rate(dry_run):
+    commands = dry_run(FOCUSED / "search_lr.sh", "s4to4", "data", "out", "--gpus", 2)
     rates = [command[command.index("--lr") + 1] for command in commands]
     assert rates == ["7e-4", "9e-4", "1e-3", "3e-3"]
     assert [command[command.index("--save-dir") + 1] for command in commands] == [

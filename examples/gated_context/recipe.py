@@ -1,0 +1,29 @@
+"""The gated context encoder (Voita et al. 2018). ROW is a row of the paper's table 1:
+  baseline         the Transformer on single sentences
+  concatenation    the previous sentence before the current one, a flag at every word in place of a separator
+  previous, next   the context encoder with the previous or the next sentence
+Random context is an evaluation of previous: evaluate.sh --contexts "trained random".
+"""
+
+PREPARE = "--target-lang ru --vocab-size 32000 --dictionaries separate"  # section 4.1
+
+ALL = "kept=1 --share-decoder-input-output-embed"
+PROFILES = {  # Vaswani et al. (2017), to whom the paper refers
+    "paper": "lr=7e-4 batch-tokens=25000 warmup=4000 dropout=0.1 validate-every=0 max-update=0",
+}
+CONCATENATION = "--task document_window --arch concat_transformer{_tiny}"
+GATED = "--task multi_source --arch gated_context_transformer{_tiny}"
+ROWS = {
+    "baseline": CONCATENATION,
+    "concatenation": f"{CONCATENATION} --source-context 1 --no-separator --segment-positions flag",
+    "previous": f"{GATED} --source-context 1",
+    "next": f"{GATED} --source-context-after 1",
+}
+
+# The best checkpoint, the search of Vaswani et al. Random context is "the same test set with shuffled context
+# sentences" (section 5.1).
+EVALUATE = "--beam 4 --lenpen 0.6 --random-context shuffled"
+
+SMALL = {"subtitles": "baseline concatenation previous next"}
+SMOKE = {"subtitles": "previous"}
+SMALL_CONTEXTS = "trained random empty absent"

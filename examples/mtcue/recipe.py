@@ -1,0 +1,86 @@
+"""MTCue (Vincent et al. 2023). ROW is a row of the paper's table 4, MTCUE with any of the parts below:
+  BASE, BASE-PM          the Transformer on single sentences; with a wider and deeper encoder
+  TAGGING                an embedding for each value of the metadata
+     +hash               as in the scripts: a random vector for each metadata value and each of 6 sentences
+     +wide-decoder       of BASE-PM and TAGGING: 4,096 units in the decoder too, as in the scripts (and +hash)
+  NOVOTNEY-CUE           context as one vector
+  MTCUE                  metadata, the current and 5 previous sentences as vectors
+     +no-context-encoder, +no-positions, +no-minilm, +no-metadata, +no-document, +random-context,
+     +no-context         table 6
+     +sequential, +flat  instead of parallel attention (appendix C)
+BASE and BASE-PM come first: the others start from them.
+"""
+
+PREPARE = "--target-lang de --vocab-size 32768 --encoders 'minilm discrete'"
+
+ALL = """
+    patience=5 adam-eps=1e-8 step-tokens=25000 kept=1
+    context-feature-dropout=0.25 context-dropout=0 store=none
+    --share-all-embeddings --weight-decay 0.0001
+"""
+OPTIONS = {
+    "start-from": "run whose best checkpoint training starts from, none: random parameters (auto: of the "
+    "runs beside OUT BASE, for TAGGING BASE-PM)",
+    "store": "context store (auto: DATA/contexts; +no-minilm, +hash: DATA/contexts-discrete; NOVOTNEY-CUE: "
+    "DATA/contexts-distilbert-base-cased, if it is there)",
+    "context-feature-dropout": "dropout of the embedded contexts' elements",
+    "context-dropout": "probability of leaving a vector or tag out",
+}
+PROFILES = {  # section 3.4, appendix B
+    "paper": "lr=3e-4 batch-tokens=200000 warmup=4000 dropout=0.3 validate-every=0 max-update=0",
+}
+SENTENCE = "--task document_window --arch transformer"
+WIDER = "--encoder-layers 10 --encoder-ffn-embed-dim 4096 --decoder-ffn-embed-dim 2048"  # table 3
+WIDE_DECODER = "--decoder-ffn-embed-dim 4096"
+WITH_CONTEXT = """
+    --task metadata_context --context-store {store}
+    --sentence-checkpoint {start-from}/checkpoints/checkpoint_best.pt
+    --context-feature-dropout {context-feature-dropout} --context-dropout {context-dropout}
+"""
+CUE = f"{WITH_CONTEXT} --arch cue_transformer_{{size}} --source-context 5"
+MTCUE = f"{WITH_CONTEXT} --arch mtcue_transformer_{{size}} --source-context 5"
+TAGGING = f"{WITH_CONTEXT} --arch tagging_transformer_{{size}} --current-vector no"
+HASHED = "store={data}/contexts-discrete --context-fusion flat --context-layers 0 --context-input small-init"
+ROWS = {
+    "BASE": SENTENCE,
+    "BASE-PM": f"{SENTENCE} {WIDER}",
+    "TAGGING": f"{TAGGING} {WIDER} start-from={{runs}}/BASE-PM",
+    "TAGGING+hash": f"{MTCUE} {HASHED} {WIDER} {WIDE_DECODER} start-from={{runs}}/BASE-PM+wide-decoder",
+    "NOVOTNEY-CUE": f"{CUE} start-from={{runs}}/BASE store=?{{data}}/contexts-distilbert-base-cased",
+    "MTCUE": f"{MTCUE} start-from={{runs}}/BASE",
+}
+PARTS = {
+    "BASE-PM": {"wide-decoder": WIDE_DECODER},
+    "TAGGING*": {"wide-decoder": f"{WIDE_DECODER} start-from={{runs}}/BASE-PM+wide-decoder"},
+    "MTCUE": {
+        "no-context-encoder": "--context-layers 0",
+        "no-positions": "--context-positions no",
+        "no-minilm": "store={data}/contexts-discrete",
+        "no-metadata": "--metadata-fields none",
+        "no-document": "--source-context 0 --current-vector no",
+        "random-context": "--context-selection random",
+        "no-context": "--context-selection absent",
+        "sequential": "--context-fusion serial",
+        "flat": "--context-fusion flat",
+    },
+}
+TWO_LAYERS = " ".join(
+    f"--{side}-layers 2 --{side}-embed-dim 128 --{side}-ffn-embed-dim 256 --{side}-attention-heads 4"
+    for side in ("encoder", "decoder")
+)
+SMALL_WIDER = "--encoder-layers 4 --encoder-ffn-embed-dim 512 --decoder-ffn-embed-dim 256"
+IN_PROFILE = [
+    ("small", "BASE*", TWO_LAYERS),
+    ("small", "BASE-PM* TAGGING*", SMALL_WIDER),
+    ("small", "*+wide-decoder TAGGING+hash*", "--decoder-ffn-embed-dim 512"),
+]
+
+EVALUATE = "--beam 5 --lenpen 1"  # the best checkpoint, fairseq's search
+
+SMALL = {
+    "demo": "BASE BASE-PM TAGGING MTCUE MTCUE+no-minilm",  # with metadata
+    "subtitles": "BASE MTCUE+no-context MTCUE",  # with previous sentences
+}
+SMOKE = {"demo": "BASE MTCUE", "subtitles": ""}
+SMALL_CONTEXTS = "trained random empty absent"
+SMALL_FORMALITY = "MTCUE"  # formality by prompts is measured, too, of this row on the subtitles

@@ -1,0 +1,43 @@
+"""The best learning rate of a row, as focused concatenation searches it (appendix A)."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Sequence
+
+from recipe_steps import train
+
+RATES = "7e-4 9e-4 1e-3 3e-3"
+USAGE = """usage: search_lr.sh ROW DATA OUT [OPTIONS OF train.sh]
+
+Trains OUT/lr-X for every learning rate X of LRS (from the environment, default: {rates}), one
+after the other, and makes OUT/best a link to the one with the best validation loss. Trainings that
+have the file OUT/lr-X/finished are not repeated: to train side by side, run train.sh with --lr on each
+machine first."""
+
+
+def search_lr(recipe: Any, arguments: Sequence[str]) -> None:
+    """Train a row once per learning rate, and name the best by the loss on the validation set."""
+    rates = (os.environ.get("LRS") or RATES).split()
+    if len(arguments) < 3 or arguments[0] in ("-h", "--help"):
+        print(USAGE.format(rates=" ".join(rates)))
+        sys.exit(0 if arguments else 2)
+    row, data, out, *options = arguments
+    for rate in rates:
+        done = Path(out, f"lr-{rate}", "finished")
+        if not done.exists() and train(recipe, [row, data, str(done.parent), "--lr", rate, *options]):
+            done.touch()
+    if not all(Path(out, f"lr-{rate}", "finished").exists() for rate in rates):  # a dry run
+        return
+
+    from ctxmt_fairseq.checkpoints import Checkpoint
+
+    best = [Path(out, f"lr-{rate}", "checkpoints", "checkpoint_best.pt") for rate in rates]
+    losses = {rate: Checkpoint.read(path).score for rate, path in zip(rates, best, strict=True)}
+    for rate, loss in losses.items():
+        print(f"{rate:>6}  validation loss {loss:.4f}")
+    rate = min(losses, key=lambda rate: losses[rate] or 0)
+    link = Path(out, "best")
+    link.unlink(missing_ok=True)
+    link.symlink_to(f"lr-{rate}")
+    print(f"best: {link} -> lr-{rate}")

@@ -1,0 +1,98 @@
+"""What a paper's prepare.sh and train.sh do: options to commands."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Sequence, Tuple
+
+from recipe_running import BadRecipe, OptionParser, run, split_extra, whole
+
+SMALL_VOCABULARY = "8000"  # of the profile small
+WHOLE_NUMBERS = """
+    batch-tokens max-tokens warmup patience validate-every max-update gpus nodes port seed sentence-limit
+""".split()
+
+
+def train(recipe: Any, arguments: Sequence[str]) -> bool:
+    """fairseq-train of a row, on all workers; its log is OUT/train.log, too. False: it was a dry run."""
+    arguments, extra = split_extra(arguments)
+    profiles = "".join(f"\n  {name:14} {' '.join(text.split())}" for name, text in recipe.profiles.items())
+    parser = OptionParser(
+        prog="train.sh",
+        usage="train.sh ROW DATA OUT [OPTIONS] [-- OPTIONS OF fairseq-train]",
+        description=f"{recipe.table.__doc__}\nCheckpoints come to OUT/checkpoints; an interrupted training "
+        f"goes on.\nProfiles:{profiles}",
+    )
+    for name in ("row", "data", "out"):
+        parser.add_argument(name, metavar=name.upper())
+    everywhere = recipe.everywhere().options
+    for name, text in recipe.options.items():
+        default = recipe.first_profile if name == "profile" else "auto"
+        shown = everywhere.get(name, default)
+        parser.add_option(name, default, text, shown, type=whole if name in WHOLE_NUMBERS else str)
+    parser.add_dry_run()
+    options = vars(parser.parse_args(arguments))
+    row, data, out, dry = (options.pop(name) for name in ("row", "data", "out", "dry_run"))
+    command = recipe.command(row, data, out, extra, **options)
+    if not dry:
+        if not os.path.isdir(data):
+            raise BadRecipe(f"{data}: no such data folder; expected what prepare.sh makes")
+        os.makedirs(out, exist_ok=True)
+    run(command, dry, Path(out, "train.log"))  # fairseq's own --log-file lacks the progress lines
+    return not dry
+
+
+def prepare(recipe: Any, arguments: Sequence[str]) -> None:
+    """Text with document ids to the data folder of the recipes, and to context stores."""
+    arguments, extra = split_extra(arguments)
+    parser = OptionParser(
+        prog="prepare.sh",
+        usage="prepare.sh TRAIN VALID DATA [OPTIONS] [-- OPTIONS OF ctxmt preprocess]",
+        description="TRAIN and VALID are prefixes: TRAIN.SRC, TRAIN.TGT (one sentence per line), "
+        "TRAIN.docids (one document id per line). The folder DATA is made.",
+    )
+    for name in ("train", "valid", "data"):
+        parser.add_argument(name, metavar=name.upper())
+    own = recipe.defaults("prepare")
+    size = own["vocab-size"]
+    parser.add_option("source-lang", own.get("source-lang", "en"))
+    parser.add_option("target-lang", own.get("target-lang", "fr"))
+    sizes = f"size of a vocabulary: {size} or {SMALL_VOCABULARY}"
+    parser.add_option("profile", "paper", sizes, choices=("paper", "small"))
+    parser.add_option("vocab-size", "auto", "another size", type=whole)
+    apart = "one vocabulary for both languages, or one for each"
+    parser.add_option("dictionaries", own.get("dictionaries", "joint"), apart, choices=("joint", "separate"))
+    parser.add_option("spm-type", "bpe", "subwords", choices=("bpe", "unigram"))
+    lower = "lower-case the text, and with it all that the models read"
+    parser.add_option("lowercase", "no", lower, choices=("yes", "no"))
+    parser.add_option("workers", "4", "processes", type=whole)
+    stores = (
+        "sentence encoders, a context store of each; the first is DATA/contexts, another DATA/contexts-NAME; "
+        "cls:NAME, mean:NAME choose the pooling"
+    )
+    parser.add_option("encoders", own.get("encoders", ""), stores)
+    parser.add_option("fields", "all", "metadata in the stores")
+    parser.add_dry_run()
+    args = parser.parse_args(arguments)
+    if args.vocab_size == "auto":
+        args.vocab_size = size if args.profile == "paper" else SMALL_VOCABULARY
+    text = ["--train", args.train, "--valid", args.valid]
+    command = ["ctxmt", "preprocess", "--source-lang", args.source_lang, "--target-lang", args.target_lang]
+    command += [f"--{args.dictionaries}", "--vocab-size", args.vocab_size, "--spm-type", args.spm_type]
+    command += ["--workers", args.workers, *text, "--out", args.data]
+    run([*command, *(["--lowercase"] if args.lowercase == "yes" else []), *extra], args.dry_run)
+    for number, encoder in enumerate(args.encoders.split()):
+        store = f"{args.data}/contexts"
+        if number:
+            store += "-" + os.path.basename(encoder.split(":", 1)[-1])
+        options = ["--encoder", encoder, "--fields", args.fields, "--out", store]
+        run(["ctxmt", "embed", args.data, *text, *options], args.dry_run)
+
+
+def languages_of(data: str) -> Tuple[str, str]:
+    """Source and target language of a data folder."""
+    try:
+        description = json.loads(Path(data, "ctxmt.json").read_text(encoding="utf-8"))
+        return description["source_lang"], description["target_lang"]
+    except FileNotFoundError:
+        raise BadRecipe(f"{data}/ctxmt.json: no such file; expected what ctxmt preprocess writes") from None
