@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
 
 import torch
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import write_file

@@ -1,6 +1,5 @@
 """How a sentence's tokens attend to its context (Voita et al. 2018, sections 5.2 and 5.3, figure 5)."""
 
-from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
@@ -18,6 +17,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.running_document import RunningDocuments
+from ctxmt_fairseq.search.settings import SearchSettings
 from ctxmt_fairseq.tables import aligned_table
 
 
@@ -109,7 +109,7 @@ def attention_map(
     if not context.labels:
         raise BadInput("expected a sentence with context, found none that the model reads")
     if loaded.device.type == "cuda":
-        batch = utils.move_to_cuda(batch)
+        batch = utils.move_to_cuda(batch, loaded.device)
     with torch.no_grad(), captured_weights(attention) as calls:
         encoder_out = model.encoder.forward_torchscript(batch["net_input"])
         if side == "decoder":
@@ -137,7 +137,7 @@ def _with_translations(
 ) -> RunningDocuments:
     """The passage with the translations that its batch needs: of earlier sentences, if the model reads them,
     and of the current one, if ``current``."""
-    translator = DocumentTranslator(loaded, Namespace(beam=4), width=1)
+    translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
     running = translator.running(
         [loaded.encode_source(text) for text in passage.sentences],
         passage.documents,

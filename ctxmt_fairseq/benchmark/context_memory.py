@@ -1,7 +1,6 @@
 """How the memory of translation grows with the context (sequence shortening, section 5.5 and figure 4)."""
 
 import io
-from argparse import Namespace
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.search.settings import SearchSettings
 
 ROWS = 16  # sentences in the batch
 COUNTS = (1, 5, 10, 15, 20)  # context sentences
@@ -98,7 +98,7 @@ def _translator(size: str, device: torch.device, system: str, count: int, length
         model = synthetic.make_multi_source_model(task, size, arch, **options)
     loaded = LoadedModels([model.eval().to(device)], task, device, Subwords(), Subwords())
     # An untrained model ends nowhere: the length is forced.
-    search = Namespace(beam=1, max_len_a=0, max_len_b=length, min_len=length)
+    search = SearchSettings(beam=1, max_len_a=0, max_len_b=length, min_len=length)
     return DocumentTranslator(loaded, search, width=ROWS)
 
 

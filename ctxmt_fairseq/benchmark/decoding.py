@@ -1,7 +1,5 @@
 """Document translation with forced target context against decoding the whole window."""
 
-from argparse import Namespace
-
 import numpy as np
 import torch
 
@@ -9,6 +7,7 @@ from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.search.settings import SearchSettings
 
 WAYS = ("full window", "forced prefix")
 
@@ -40,7 +39,7 @@ def forced_prefix(
 
     def measure(decoding: str) -> float:
         forced = length if decoding == "prefix" else length * (1 + synthetic.CONTEXT)
-        search = Namespace(beam=beam, lenpen=0.6, max_len_a=0, max_len_b=length, min_len=forced)
+        search = SearchSettings(beam=beam, lenpen=0.6, max_len_a=0, max_len_b=length, min_len=forced)
         translator = DocumentTranslator(loaded, search, decoding, width=documents)
         running = translator.running(sources, boundaries, targets)
         return seconds(lambda: list(translator.translate(running, lines)), device)

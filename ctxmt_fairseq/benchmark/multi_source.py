@@ -1,6 +1,5 @@
 """What encoding each sentence once saves, in training and in translation, with three context sentences."""
 
-from argparse import Namespace
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.search.settings import SearchSettings
 
 RUN = 16  # consecutive sentences in a batch
 BATCHES = 4
@@ -105,7 +105,7 @@ def sentence_cache(
 
     def measure(cached: bool, beam: int) -> float:
         # An untrained model ends nowhere: the length is forced.
-        search = Namespace(
+        search = SearchSettings(
             beam=beam, lenpen=0.6, max_len_a=0, max_len_b=synthetic.LENGTH, min_len=synthetic.LENGTH
         )
         translator = DocumentTranslator(loaded, search, width=documents)

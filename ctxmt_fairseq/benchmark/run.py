@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, Sequence
 
 import torch
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.benchmark.context_memory import context_memory
 from ctxmt_fairseq.benchmark.contrastive import contrastive

@@ -9,6 +9,7 @@ from pathlib import Path
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.model_options import add_user_dir
     from ctxmt_fairseq.cli.option_types import positive_int
 
     parser.add_argument("save_dir", metavar="SAVE_DIR", type=Path, help="fairseq-train's --save-dir")
@@ -16,15 +17,19 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--around", choices=["best", "last"], default="best", help="nearest to which one (default best)"
     )
+    add_user_dir(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="default SAVE_DIR/averaged.pt")
 
 
 def run(args) -> None:
     from ctxmt_fairseq.checkpoints import nearest_checkpoints, write_average
     from ctxmt_fairseq.output_files import check_outputs
+    from ctxmt_fairseq.user_code import import_user_dir
 
     output = args.output or args.save_dir / "averaged.pt"
     check_outputs(output)
+    if args.user_dir is not None:
+        import_user_dir(args.user_dir)
     checkpoints = nearest_checkpoints(args.save_dir, args.count, args.around)
     write_average(checkpoints, output)
     print(f"{output}: the average of {len(checkpoints)}")

@@ -50,20 +50,18 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
-    from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
-    from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets, texts_of
+    from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json, args.examples)
     suites = read_contrastive_sets(args.sets, args.format, args.documents)
-    loaded = load_from_options(args)
+    model = load_from_options(args)
     reports = []
     lines: List[str] = []
     for suite in suites:
-        loaded.warn_of_unknown(suite.name, *texts_of(suite.examples))
         own = suite.convention
         convention = Convention(args.reduction or own.reduction, args.span or own.span)
-        scores = score_candidates(loaded, suite.examples, args.max_tokens)
+        scores = model.candidate_scores(suite, args.max_tokens)
         report = contrastive_report(suite, scores, convention)
         print(report.table() + "\n", flush=True)
         reports.append(report.as_dict())

@@ -1,6 +1,5 @@
 """What the evaluations of attribute control share: a model or translations, and a result to write."""
 
-import argparse
 import json
 from typing import Any, Dict, Iterable
 
@@ -8,7 +7,8 @@ from typing import Any, Dict, Iterable
 def add_evaluation_options(parser: Any) -> None:
     """The options of the search, of the result's files, and of the model."""
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import beam, number, positive_int
+    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.cli.search_options import add_search_options
 
     parser.add_argument(
         "--unspaced", action="store_true", help="a language without spaces: phrases are found anywhere"
@@ -24,10 +24,7 @@ def add_evaluation_options(parser: Any) -> None:
     result.add_argument(
         "--setting", metavar="FILE", help="the setting.json of the training, which ctxmt control plot needs"
     )
-    search = parser.add_argument_group("search")
-    search.add_argument("--beam", type=beam, default=5)
-    search.add_argument("--lenpen", type=number(-100, 100), default=1.0, help="length penalty")
-    search.add_argument(
+    add_search_options(parser, ("beam", "lenpen")).add_argument(
         "--batch-size", type=positive_int, default=32, metavar="N", help="sentences side by side"
     )
     add_model_options(parser)
@@ -74,29 +71,27 @@ def rule_of(args: Any, spaced: Any, loaded: Any = None) -> Any:
 
 
 def load_translate(args: Any) -> Any:
-    """The model that the options name, and a function that translates sentences, each a document of its own.
+    """The models that the options name, and a function that translates sentences, each a document of its own.
 
     Without ``--current-vector yes`` the current sentence's own vector is no context, as in the MTCue authors'
     evaluation: what an evaluation gives as context is all, and without context there is none.
 
     Raises:
-        BadInput: see ``load_models``; or a number that is too small.
+        BadInput: see ``Translator.load``.
     """
     from ctxmt_fairseq.cli.model_options import load_from_options
-    from ctxmt_fairseq.data.documents import Documents
-    from ctxmt_fairseq.generation.document_translation import DocumentTranslator
-    from ctxmt_fairseq.generation.translate_texts import translate_texts
 
-    loaded = load_from_options(args)
-    if loaded.reads_metadata:
-        args.current_vector = loaded.task.cfg.current_vector = args.current_vector or "no"
-    search = argparse.Namespace(beam=args.beam, lenpen=args.lenpen)
-    translator = DocumentTranslator(loaded, search, width=args.batch_size)
+    model = load_from_options(args, args.batch_size)
+    reads_metadata = model.loaded.reads_metadata
+    if reads_metadata:
+        args.current_vector = args.current_vector or "no"
+        model = model.with_options(current_vector=args.current_vector)
 
     def translate(sentences, metadata):
-        return translate_texts(translator, sentences, Documents.from_lengths([1] * len(sentences)), metadata)
+        contexts = [[fields] for fields in metadata] if reads_metadata else None
+        return [best for (best,) in model.translate([[sentence] for sentence in sentences], contexts)]
 
-    return loaded, translate
+    return model.loaded, translate
 
 
 def write_result(

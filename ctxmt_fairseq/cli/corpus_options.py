@@ -163,7 +163,7 @@ def write_parts(args: Any, kind: str, unit: str, parts: Iterable[Any], held_out:
         parts: see ``write_corpus``.
         held_out: ``corpora.films.HeldOut``, if documents go to several corpora.
     """
-    from tqdm import tqdm
+    from tqdm.auto import tqdm
 
     from ctxmt_fairseq.corpora.assembly.writer import write_corpus
 

@@ -4,7 +4,8 @@ from typing import Any
 
 
 def add_model_options(parser: Any, selection: bool = True) -> None:
-    """``--data``, ``--cpu``, ``--context-store`` and the context options that override the checkpoint's.
+    """``--data``, ``--user-dir``, ``--cpu``, ``--context-store`` and the context options that override the
+    checkpoint's.
 
     Args:
         selection: offer ``--context-selection``.
@@ -15,6 +16,7 @@ def add_model_options(parser: Any, selection: bool = True) -> None:
     group.add_argument(
         "--data", type=names, metavar="DIR", help="data folder (default: the one of the training)"
     )
+    add_user_dir(group)
     group.add_argument("--cpu", action="store_true", help="do not use a GPU")
     group.add_argument(
         "--source-context", type=non_negative_int, metavar="N", help="previous source sentences"
@@ -37,15 +39,33 @@ def add_model_options(parser: Any, selection: bool = True) -> None:
     group.add_argument("--current-vector", choices=("yes", "no"), help="the current sentence's own vector")
 
 
-def load_from_options(args: Any) -> Any:
-    """The models that the options name.
+def add_user_dir(parser: Any) -> None:
+    """``--user-dir``."""
+    from ctxmt_fairseq.cli.option_types import name
+
+    parser.add_argument(
+        "--user-dir", type=name, metavar="DIR", help="a folder with the Python code of your own architecture"
+    )
+
+
+def load_from_options(args: Any, documents_at_once: int = 16) -> Any:
+    """A ``Translator`` of the models that the options name, with the command's settings of the search.
 
     Raises:
-        BadInput: see ``load_models``.
+        BadInput: see ``Translator.load``.
     """
-    from ctxmt_fairseq.generation.loading import load_models
+    from ctxmt_fairseq.cli.search_options import search_options
     from ctxmt_fairseq.tasks.context_options import DEFAULTS, METADATA_DEFAULTS
+    from ctxmt_fairseq.translator import Translator
 
-    known = (*DEFAULTS, *METADATA_DEFAULTS, "context_store")
-    options = {name: getattr(args, name, None) for name in known}
-    return load_models(args.path, args.data, options, args.cpu)
+    known = (*DEFAULTS, *METADATA_DEFAULTS, "context_store", "decoding")
+    options = {name: value for name in known if (value := getattr(args, name, None)) is not None}
+    return Translator.load(
+        args.path,
+        args.data,
+        device="cpu" if args.cpu else None,
+        user_dir=args.user_dir,
+        documents_at_once=documents_at_once,
+        **search_options(args),
+        **options,
+    )

@@ -24,7 +24,6 @@ def whole_number(least: int, most: int = _MOST) -> Callable[[str], int]:
 positive_int = whole_number(1)
 non_negative_int = whole_number(0)
 workers = whole_number(1, 256)
-beam = whole_number(1, 1000)
 seed = whole_number(0, 2**32 - 1)  # what NumPy's generators take
 
 

@@ -61,7 +61,6 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.cli.model_options import load_from_options
-    from ctxmt_fairseq.cli.search_options import search_options
     from ctxmt_fairseq.data.windows import SELECTIONS
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
     from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
@@ -77,15 +76,16 @@ def run(args) -> None:
     plot = check_picture(args.plot) if args.plot else None
     table = plot.with_suffix(".csv") if plot else None
     check_outputs(args.json, args.words, plot, table)
-    loaded = load_from_options(args)
+    model = load_from_options(args, args.documents_at_once)
+    loaded = model.loaded
     text = read_probed_text(args.text, loaded)
     tags = read_tags(args.tags, text.references) if args.tags else None
     lowercase = loaded.target_subwords.steps.lowercase
     measures = [measure(name, args.tokenize, lowercase) for name in ("bleu", "chrf2")]
     unit = args.unit or ("document" if len(text.document_lengths) > 1 else "sentence")
     warn_of_unknown_absence(loaded)
-    search = None if args.cxmi_only else search_options(args)
-    prober = Prober(loaded, text, search, args.documents_at_once, args.max_tokens)
+    search = None if args.cxmi_only else model.search
+    prober = Prober(loaded, text, search, model.documents_at_once, args.max_tokens)
     tests = Tests(measures, unit, args.samples, args.seed)
     report = probe(args.text, prober, contexts, args.sizes, tests, tags)
     choice = WordChoice(args.top, args.min_count)

@@ -1,28 +1,34 @@
 """The options of beam search, of every command that translates documents."""
 
-import argparse
-from typing import Any
+from typing import Any, Dict, Sequence
 
-SEARCH = ("beam", "lenpen", "max_len_a", "max_len_b", "min_len", "unkpen", "no_repeat_ngram_size")
+HELP = {"lenpen": "length penalty", "max_len_a": "at most a x + b tokens for x in the source"}
 
 
-def add_search_options(parser: Any) -> Any:
-    """``--beam`` and its like; returns their group."""
-    from ctxmt_fairseq.cli.option_types import beam, non_negative_int, number
+def add_search_options(parser: Any, names: Sequence[str] = ()) -> Any:
+    """``--beam`` and its like; returns their group.
+
+    Args:
+        names: settings of the search; default: all.
+    """
+    from ctxmt_fairseq.cli.option_types import number, whole_number
+    from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
 
     search = parser.add_argument_group("search")
-    search.add_argument("--beam", type=beam, default=5)
-    search.add_argument("--lenpen", type=number(-100, 100), default=1.0, help="length penalty")
-    search.add_argument(
-        "--max-len-a", type=number(0, 1000), default=0, help="at most a x + b tokens for x in the source"
-    )
-    search.add_argument("--max-len-b", type=non_negative_int, default=200)
-    search.add_argument("--min-len", type=non_negative_int, default=1)
-    search.add_argument("--unkpen", type=number(-1e6, 1e6), default=0)
-    search.add_argument("--no-repeat-ngram-size", type=non_negative_int, default=0)
+    for name in names or BOUNDS:
+        whole = SearchSettings.__annotations__[name] is int
+        least, most = BOUNDS[name]
+        search.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=whole_number(int(least), int(most)) if whole else number(least, most),
+            default=getattr(SearchSettings, name),
+            help=HELP.get(name),
+        )
     return search
 
 
-def search_options(args: Any) -> argparse.Namespace:
-    """What fairseq's generator takes of them."""
-    return argparse.Namespace(**{name: getattr(args, name) for name in SEARCH})
+def search_options(args: Any) -> Dict[str, Any]:
+    """Those that the command has, by name."""
+    from ctxmt_fairseq.search.settings import BOUNDS
+
+    return {name: getattr(args, name) for name in BOUNDS if hasattr(args, name)}

@@ -63,12 +63,12 @@ def load_one_model(args: Any) -> Any:
     """The model that the options name.
 
     Raises:
-        BadInput: several of them; metadata for a model that reads none; or see ``load_models``.
+        BadInput: several of them; metadata for a model that reads none; or see ``Translator.load``.
     """
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.errors import BadInput
 
-    loaded = load_from_options(args)
+    loaded = load_from_options(args).loaded
     if len(loaded.models) > 1:
         raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
     if getattr(args, "metadata", None) and not loaded.reads_metadata:

@@ -74,20 +74,18 @@ def run(args) -> None:
     import sys
 
     from ctxmt_fairseq.cli.model_options import load_from_options
-    from ctxmt_fairseq.cli.search_options import search_options
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.generation.document_translation import DocumentTranslator
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
     from ctxmt_fairseq.output_files import check_outputs
 
     check_outputs(args.output)
     documents = read_input(args)
     metadata = read_metadata(args, documents)
-    loaded = load_from_options(args)
-    if metadata and not loaded.reads_metadata:
+    model = load_from_options(args, args.documents_at_once)
+    if metadata and not model.loaded.reads_metadata:
         raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")
-    translator = DocumentTranslator(loaded, search_options(args), args.decoding, args.documents_at_once)
-    selection = loaded.task.context_options().context_selection
+    translator = model.document_translator()
+    selection = model.loaded.task.context_options().context_selection
     if selection == "reference" and args.target_context_from in (None, "-"):
         raise BadInput("--context-selection reference: expected --target-context-from REFERENCES")
     if args.target_context_from and not translator.dependent:
@@ -96,7 +94,7 @@ def run(args) -> None:
         raise BadInput(
             "--target-context-from -: translations go to stdout; expected no --output, no --scores"
         )
-    loaded.warn_of_unknown(args.input, sources=documents.sentences)
+    model.loaded.warn_of_unknown(args.input, sources=documents.sentences)
     if args.target_context_from == "-":
         post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
     else:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
 from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer

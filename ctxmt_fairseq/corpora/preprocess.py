@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.corpora.data_folder import (
     PathLike,

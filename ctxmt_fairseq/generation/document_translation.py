@@ -1,7 +1,6 @@
 """Whole documents through the models: many side by side, sentence by sentence, each after its own past."""
 
 import collections
-from argparse import Namespace
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from ctxmt_fairseq.modules.sentence_cache import SentenceCache
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.search.running_document import RunningDocuments
+from ctxmt_fairseq.search.settings import SearchSettings
 
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 
@@ -48,13 +48,15 @@ class DocumentTranslator:
 
     Args:
         loaded: the models.
-        search: fairseq's generation options (``beam``, ``lenpen``, ``max_len_a``, ...), all optional.
+        search: settings of the search.
         decoding: "prefix" forces the target context and decodes the current sentence only; "window" decodes
             the whole target window, as the focused-concatenation paper does.
         width: documents side by side.
     """
 
-    def __init__(self, loaded: LoadedModels, search: Namespace, decoding: str = "prefix", width: int = 16):
+    def __init__(
+        self, loaded: LoadedModels, search: SearchSettings, decoding: str = "prefix", width: int = 16
+    ):
         self.loaded = loaded
         self.width = width
         self.count = WindowCount()

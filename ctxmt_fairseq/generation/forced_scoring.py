@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from fairseq import utils
 from fairseq.data import data_utils
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
@@ -221,5 +221,7 @@ def _encoder_input(
     """A batch of the distinct sources, and the row of each."""
     batch = dataset.collater([dataset.restored(number, source) for number, source in enumerate(sources)])
     position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
-    net_input = utils.move_to_cuda(batch["net_input"]) if loaded.device.type == "cuda" else batch["net_input"]
+    net_input = batch["net_input"]
+    if loaded.device.type == "cuda":
+        net_input = utils.move_to_cuda(net_input, loaded.device)
     return net_input, position

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import torch
 from fairseq import utils
@@ -18,6 +18,8 @@ from ctxmt_fairseq.safe_checkpoints import load_ensemble, read, upgraded
 from ctxmt_fairseq.tasks.context_options import saved_options
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
+
+Paths = Union[PathLike, Sequence[PathLike]]
 
 
 @dataclass
@@ -87,25 +89,27 @@ def _encode(subwords: Subwords, dictionary: Any, text: str) -> torch.Tensor:
 
 
 def load_models(
-    paths: str,
-    data: Optional[str] = None,
-    options: Optional[Dict[str, Any]] = None,
-    cpu: bool = False,
+    paths: Paths,
+    data: Optional[PathLike] = None,
+    options: Optional[Mapping[str, Any]] = None,
+    device: Any = None,
     allowed: FrozenSet[str] = ALLOWED,
 ) -> LoadedModels:
-    """Load one checkpoint, or several joined by ``:``, as an ensemble.
+    """Load one checkpoint, or several as an ensemble.
 
     Args:
+        paths: checkpoints in a list, or joined by ``:``.
         data: the data folder with dictionaries and subword models; default: the one of the training.
         options: task options that override the checkpoint's; None entries do not.
-        cpu: stay on the CPU even where a GPU is.
+        device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
         allowed: fairseq's modules whose classes the checkpoints may name.
 
     Raises:
-        BadInput: no such checkpoint, one that may not be built or is not of one of this plugin's tasks, or no
-            data folder.
+        BadInput: no such checkpoint, one that may not be built or is not of one of this plugin's tasks, no
+            data folder, no such device, or options that the task does not have.
     """
-    files = [Path(path) for path in paths.split(os.pathsep)]
+    chosen = _device(device)
+    files = _files(paths)
     states = [read(file, allowed, sections=("task", "model")) for file in files]
     first = mapping(states[0]["cfg"]["task"], "task")
     kind = TASK_REGISTRY[first["_name"]]
@@ -115,28 +119,54 @@ def load_models(
         )
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
     saved = saved_options(states[0].get("task_state"), kind.defaults)
-    overrides: Dict[str, Any] = {**dict.fromkeys(saved), **(options or {})}
-    folder = Path((data or str(first.get("data") or "")).split(os.pathsep)[0])
+    overrides: Dict[str, Any] = {**dict.fromkeys(saved), **kind.checked_options(options or {})}
+    folder = Path(str(data or first.get("data") or "").split(os.pathsep)[0])
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
     if data is not None:
-        overrides["data"] = data
+        overrides["data"] = str(data)
     models: List[torch.nn.Module] = []
     task: Any = None
     for file, state in zip(files, states, strict=True):
         state = upgraded(state, file, overrides)
         loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
         models += loaded
-    for name, value in (options or {}).items():
-        if value is not None and not hasattr(task.cfg, name):
-            raise BadInput(f"--{name.replace('_', '-')}: the task of {files[0]} has no such option")
-    device = torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")
     for model in models:
-        model.eval().to(device)
+        model.eval().to(chosen)
     return LoadedModels(
         models,
         task,
-        device,
+        chosen,
         Subwords.load(folder, task.cfg.source_lang),
         Subwords.load(folder, task.cfg.target_lang),
     )
+
+
+def _files(paths: Paths) -> List[Path]:
+    """The checkpoints of an ensemble.
+
+    Raises:
+        BadInput: none of them, or no paths.
+    """
+    named: List[Any] = [paths] if isinstance(paths, Path) else []
+    if isinstance(paths, str):
+        named = paths.split(os.pathsep)
+    elif isinstance(paths, (list, tuple)):
+        named = list(paths)
+    if not named or not all(isinstance(path, (str, Path)) and str(path) for path in named):
+        raise BadInput(f"expected the path of a checkpoint, or a list of paths, found {paths!r}")
+    return [Path(path) for path in named]
+
+
+def _device(device: Any) -> torch.device:
+    """Raises BadInput: no CPU or GPU of this machine."""
+    if device is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise BadInput(f"device: expected cpu, cuda or a certain GPU (cuda:1), found {device!r}") from None
+    known = {"cpu": 1, "cuda": torch.cuda.device_count()}.get(found.type, 0)
+    if (found.index or 0) >= known:
+        raise BadInput(f"device: expected one that there is, found {device!r} ({known} of this type)")
+    return found

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO
 
 import numpy as np
 import torch
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.data.documents import PathLike, read_sentences
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts

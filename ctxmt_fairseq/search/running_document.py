@@ -149,7 +149,7 @@ class RunningDocuments:
         batch, prefixes = self.batch(lines, forced)
         device = next(models[0].parameters()).device
         if device.type == "cuda":
-            batch = utils.move_to_cuda(batch)
+            batch = utils.move_to_cuda(batch, device)
         hypotheses = generate_current(
             generator,
             models,

@@ -5,6 +5,7 @@ import atexit
 import copy
 import logging
 import os
+from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -41,10 +42,12 @@ class ContextTask(TranslationTask):
 
     Attributes:
         defaults: the options that travel with the checkpoint.
+        evaluation_options: others that an evaluation may give, with an example of a value.
         provides: what a batch can hold for models besides fairseq's inputs.
     """
 
     defaults: Dict[str, Any] = context_options.DEFAULTS
+    evaluation_options: Dict[str, Any] = {}
     provides: Tuple[str, ...] = ()
 
     def __init__(self, cfg, src_dict, tgt_dict):
@@ -94,6 +97,24 @@ class ContextTask(TranslationTask):
         default."""
         return context_options.given(self.cfg, self.saved_options, self.defaults)
 
+    @classmethod
+    def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:
+        """Options by which an evaluation differs from the checkpoint; those that are None do not.
+
+        Raises:
+            BadInput: one that this task does not have, or that is of another type than its default.
+        """
+        known = {**cls.defaults, **cls.evaluation_options}
+        given = {name: value for name, value in options.items() if value is not None}
+        given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
+        for name, value in given.items():
+            flag = f"--{name.replace('_', '-')}"
+            if name not in known:
+                raise BadInput(f"{flag}: the models' task has no such option; it has {', '.join(known)}")
+            if type(value) is not type(known[name]):
+                raise BadInput(f"{flag}: expected {type(known[name]).__name__}, found {value!r}")
+        return given
+
     def with_options(self, **options: Any) -> "ContextTask":
         """This task with other context options; dictionaries and what the models ask for are shared.
 
@@ -102,7 +123,7 @@ class ContextTask(TranslationTask):
         """
         task = copy.copy(self)
         task.cfg = copy.deepcopy(self.cfg)
-        for name, value in options.items():
+        for name, value in self.checked_options(options).items():
             setattr(task.cfg, name, value)
         task._check()
         return task
@@ -258,8 +279,6 @@ class ContextTask(TranslationTask):
     def build_generator(self, models, args, *more, **kwargs):
         generator = super().build_generator(models, args, *more, **kwargs)
         remember_length_limit(generator, args)
-        if self.context_options().target_context and not self.cfg.eval_bleu:
-            atexit.register(self._report_windows)  # fairseq-generate has no later hook; validation logs it
         return generator
 
     def _report_windows(self) -> None:
@@ -268,6 +287,9 @@ class ContextTask(TranslationTask):
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """n-best current sentences; afterwards ``sample`` shows the current sentences only."""
+        if self.options["target_context"] and not self.cfg.eval_bleu:  # validation logs it
+            atexit.unregister(self._report_windows)
+            atexit.register(self._report_windows)  # fairseq-generate has no later hook
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
         hypotheses = generate_current(

@@ -81,6 +81,7 @@ class MetadataContextTask(ContextTask):
     """
 
     defaults = {**context_options.DEFAULTS, **context_options.METADATA_DEFAULTS}
+    evaluation_options = {"context_store": "data-bin/contexts"}
     provides = ("context_vectors", "context_distances", "context_tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):

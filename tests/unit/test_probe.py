@@ -7,8 +7,7 @@ import pytest
 import sacrebleu
 import torch
 
-from ctxmt_fairseq.cli.main import main, parser
-from ctxmt_fairseq.cli.search_options import search_options
+from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.data.metadata_text import metadata_text
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
@@ -16,6 +15,7 @@ from ctxmt_fairseq.data.windows import PREVIOUS_SOURCE
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
 from ctxmt_fairseq.generation.loading import load_models
+from ctxmt_fairseq.search.settings import SearchSettings
 from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
 FAST = ("--samples", "100", "--beam", "2", "--max-len-b", "8", "--cpu")
@@ -125,7 +125,7 @@ PLAIN = {
 def test_cxmi_is_that_of_plain_forward_passes(models, tmp_path, task):
     prefix = write_text(tmp_path, current=["1", "1", "0", *"1" * 10])
     record, lines = probe(models(task), prefix, "--cxmi-only", "--contexts", "absent empty")
-    loaded = load_models(str(models(task)), cpu=True)
+    loaded = load_models(str(models(task)), device="cpu")
     text = {suffix: read(prefix, suffix) for suffix in ("en", "fr", "meta.jsonl")}
     current = [line for line in range(13) if line != 2]
     total, words = 0.0, 0
@@ -191,9 +191,9 @@ def test_every_context_of_a_joined_dictionary(models, tmp_path, capsys):
     for name in (*ALL, "size 0", "CXMI", "bits/sentence", "bleu: nrefs:1|case:mixed", "seed 1"):
         assert name in table
     assert len({row["cxmi"] for row in record["contexts"]}) == len(ALL)
-    loaded = load_models(str(models("document_window")), cpu=True)
+    loaded = load_models(str(models("document_window")), device="cpu")
     text = read_probed_text(prefix, loaded)
-    prober = Prober(loaded, text, search_options(parser().parse_args(["probe", "m", "t", *FAST])))
+    prober = Prober(loaded, text, SearchSettings(beam=2, max_len_b=8))
     conditions, _ = prober.selected(ALL)
     outcomes = {outcome.name: outcome for outcome in prober.outcomes(conditions)}
     assert outcomes["random"].hypotheses != outcomes["document"].hypotheses
@@ -205,10 +205,10 @@ def test_every_context_of_a_joined_dictionary(models, tmp_path, capsys):
 
 def test_states_that_translation_keeps_are_not_those_of_scored_sentences(tmp_path):
     model = checkpoint(tmp_path, "multi_source", "--batch-runs", "4", arch="caching_transformer")
-    loaded = load_models(str(model), cpu=True)
+    loaded = load_models(str(model), device="cpu")
     text = read_probed_text(write_text(tmp_path), loaded)
     before = text.scorer().scores(loaded)
-    prober = Prober(loaded, text, search_options(parser().parse_args(["probe", "m", "t", *FAST])))
+    prober = Prober(loaded, text, SearchSettings(beam=2, max_len_b=8))
     prober.outcomes(prober.selected(["document"])[0])
     assert all(model.encoder.sentence_cache is not None for model in loaded.models)
     after = text.scorer(max_tokens=1).scores(loaded)
@@ -248,7 +248,7 @@ def test_a_model_without_context_gains_nothing(models, tmp_path, caplog):
 def test_a_model_that_never_did_without_context_is_warned_about(models, caplog):
     for task, warned in {"document_window": 0, "metadata_context": 0, "multi_source": 1}.items():
         caplog.clear()
-        warn_of_unknown_absence(load_models(str(models(task)), cpu=True))
+        warn_of_unknown_absence(load_models(str(models(task)), device="cpu"))
         assert ("trained without --sample-context-size" in caplog.text) == bool(warned), task
 
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
 from ctxmt_fairseq.corpora.demo_corpus.documents import HeldOut, Scene, document, scenes_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.metadata_files import MetadataFiles

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.evaluation.attribute_control.formality import (
     FORMAL,

@@ -3,13 +3,12 @@
 import functools
 import logging
 import sys
-from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.evaluation.probe.conditions import ABSENT, Condition, selected
 from ctxmt_fairseq.evaluation.probe.cxmi import Cxmi, cxmi, token_bits
@@ -17,6 +16,7 @@ from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.search.settings import SearchSettings
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Prober:
     """Probes models with one text; what two contexts have alike is computed once.
 
     Args:
-        search: options of the search; None: no translations.
+        search: settings of the search; None: no translations.
         width: documents translated side by side.
         max_tokens: padded target tokens in a batch that is scored.
     """
@@ -50,7 +50,7 @@ class Prober:
         self,
         loaded: LoadedModels,
         text: ProbedText,
-        search: Optional[Namespace] = None,
+        search: Optional[SearchSettings] = None,
         width: int = 16,
         max_tokens: int = MAX_TOKENS,
     ):

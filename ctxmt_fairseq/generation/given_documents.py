@@ -1,0 +1,132 @@
+"""Documents that Python code gives: lists of sentences, checked and laid out as files would have them."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, List, Mapping, Sequence, TypeVar
+
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.metadata_text import texts_by_field
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class GivenDocuments:
+    """Documents as they were given.
+
+    Attributes:
+        sentences: those of all documents, one after the other.
+        lengths: sentences of each document.
+    """
+
+    sentences: List[str]
+    lengths: List[int]
+
+    @classmethod
+    def of(cls, documents: Any, name: str = "documents") -> "GivenDocuments":
+        """From a list of documents, each a list of sentences.
+
+        Args:
+            name: what the caller calls them.
+
+        Raises:
+            BadInput: something else, or a sentence that no file of sentences could have.
+        """
+        sentences: List[str] = []
+        lengths: List[int] = []
+        for number, document in enumerate(_list(documents, name, "documents, each a list of sentences")):
+            place = f"{name}[{number}]"
+            found = [
+                _sentence(sentence, f"{place}[{line}]")
+                for line, sentence in enumerate(_list(document, place, "sentences"))
+            ]
+            sentences += found
+            lengths.append(len(found))
+        return cls(sentences, lengths)
+
+    @property
+    def documents(self) -> Documents:
+        """Their boundaries."""
+        return Documents.from_lengths(self.lengths)
+
+    def nested(self, values: Sequence[T]) -> List[List[T]]:
+        """One value for each sentence, in the shape of the documents."""
+        rest = iter(values)
+        return [[next(rest) for _ in range(length)] for length in self.lengths]
+
+    def check_alike(self, other: "GivenDocuments", name: str) -> None:
+        """Raises BadInput: ``other``, which the caller calls ``name``, has another shape."""
+        if len(other.lengths) != len(self.lengths):
+            raise BadInput(f"{name}: expected {len(self.lengths)} documents, found {len(other.lengths)}")
+        for number, (expected, found) in enumerate(zip(self.lengths, other.lengths, strict=True)):
+            if expected != found:
+                raise BadInput(f"{name}[{number}]: expected {expected} sentences, found {found}")
+
+    def metadata(self, contexts: Any) -> List[Dict[str, str]]:
+        """What is known of each sentence: text by field.
+
+        Args:
+            contexts: for every sentence, in the shape of the documents, a dictionary of texts, a text that is
+                taken as it is ("Formal conversation"), a list of such texts, or None; or one dictionary or
+                one text for all sentences; None: nothing is known.
+
+        Raises:
+            BadInput: something else, or another shape.
+        """
+        if contexts is None or isinstance(contexts, (str, Mapping)):
+            return [_fields(contexts, "contexts")] * len(self.sentences)
+        found: List[Dict[str, str]] = []
+        lengths: List[int] = []
+        for number, document in enumerate(_list(contexts, "contexts", "documents, as in documents")):
+            place = f"contexts[{number}]"
+            fields = [
+                _fields(context, f"{place}[{line}]")
+                for line, context in enumerate(_list(document, place, "contexts, one for each sentence"))
+            ]
+            found += fields
+            lengths.append(len(fields))
+        self.check_alike(GivenDocuments([], lengths), "contexts")
+        return found
+
+
+def _list(given: Any, place: str, of: str) -> List[Any]:
+    """Raises BadInput: no list, tuple or the like; a text, which is one of characters, is none."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise BadInput(f"{place}: expected a list of {of}, found a {type(given).__name__}")
+    return list(given)
+
+
+def _text(given: Any, place: str) -> str:
+    """Raises BadInput: no text that could be written to a file."""
+    if not isinstance(given, str):
+        raise BadInput(f"{place}: expected a text, found a {type(given).__name__}")
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{place}: expected text, found half a character (a lone surrogate)") from None
+    if "\0" in given:
+        raise BadInput(f"{place}: expected text, found a NUL character")
+    return given
+
+
+def _sentence(given: Any, place: str) -> str:
+    text = _text(given, place).strip()
+    if "\n" in text:
+        raise BadInput(f"{place}: expected one sentence on one line, found several lines")
+    if SEPARATOR in text:
+        raise BadInput(f"{place}: expected text, found the symbol {SEPARATOR}")
+    return text
+
+
+def _fields(given: Any, place: str) -> Dict[str, str]:
+    """What is known of one sentence; texts without a field are prompts, as ``ctxmt translate --metadata``."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        texts = texts_by_field(dict(given))
+        if texts is None or not all(isinstance(field, str) for field in texts):
+            raise BadInput(f"{place}: expected a dictionary of texts by field, found other values")
+        return {field: _text(text, f"{place}[{field!r}]") for field, text in texts.items()}
+    prompts = [given] if isinstance(given, str) else _list(given, place, "texts")
+    return {f"prompt {number}": _text(text, place) for number, text in enumerate(prompts, 1)}

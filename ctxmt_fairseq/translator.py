@@ -1,0 +1,241 @@
+"""Trained models in Python: text in, text out; what the commands that run a model are made of."""
+
+import dataclasses
+import logging
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Union
+
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, ContrastiveReport, contrastive_report
+from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
+from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
+from ctxmt_fairseq.generation.given_documents import GivenDocuments
+from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
+from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.user_code import import_user_dir
+
+logger = logging.getLogger(__name__)
+PathLike = Union[str, Path]
+
+
+class Translation(NamedTuple):
+    """A translation of a sentence.
+
+    Attributes:
+        text: as users read it.
+        score: its log-probability (base e, ``</s>`` included) divided by length^lenpen, which ranks it.
+    """
+
+    text: str
+    score: float
+
+
+class Score(NamedTuple):
+    """The log-probability (base e) of a given translation of a sentence in its context.
+
+    Attributes:
+        sum: of the whole sentence, ``</s>`` included.
+        tokens: of each of its tokens (subwords), the last one ``</s>``.
+    """
+
+    sum: float
+    tokens: List[float]
+
+
+class Translator:
+    """One trained model, or several as an ensemble.
+
+    Texts are lists of documents, documents are lists of sentences, and what is returned has their shape. The
+    data folder's text steps and subwords are applied to text and undone in translations, as by the commands.
+    Bad input raises ``BadInput``. One translator does one thing at a time; several may work side by side.
+
+    Args:
+        loaded: the models.
+        search: settings of the search.
+        decoding: "prefix" forces the target context, the translations made so far, and decodes the current
+            sentence; "window" decodes the whole target window.
+        documents_at_once: documents that are translated side by side.
+
+    Raises:
+        BadInput: a decoding that there is not or that the models' task cannot have.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedModels,
+        search: Optional[SearchSettings] = None,
+        decoding: str = "prefix",
+        documents_at_once: int = 16,
+    ):
+        if decoding not in ("prefix", "window"):
+            raise BadInput(f"--decoding: expected prefix or window, found {decoding!r}")
+        if type(documents_at_once) is not int or documents_at_once < 1:
+            raise BadInput(f"documents_at_once: expected a number of at least 1, found {documents_at_once!r}")
+        self.loaded = loaded
+        self.search = search or SearchSettings()
+        self.decoding = decoding
+        self.documents_at_once = documents_at_once
+        self._warned_of: Optional[GivenDocuments] = None
+        self.document_translator()  # what it refuses is refused now
+
+    @classmethod
+    def load(
+        cls,
+        paths: Paths,
+        data: Optional[PathLike] = None,
+        beam: int = 5,
+        lenpen: float = 1.0,
+        device: Any = None,
+        *,
+        user_dir: Optional[PathLike] = None,
+        decoding: str = "prefix",
+        documents_at_once: int = 16,
+        **options: Any,
+    ) -> "Translator":
+        """Load checkpoints.
+
+        Args:
+            paths: a checkpoint; several, in a list or joined by ``:``, are an ensemble.
+            data: the data folder with dictionaries and subword models; default: the one of the training.
+            beam, lenpen: see ``SearchSettings``.
+            device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
+            user_dir: a folder with the model's own code (``import_user_dir``).
+            decoding, documents_at_once: see ``Translator``.
+            options: other settings of the search (``max_len_b``, ``min_len``, ...); and what shall differ from
+                the checkpoint's options, as on the command line: ``source_context``, ``target_context``,
+                ``context_selection``, ``context_store``, ...
+
+        Raises:
+            BadInput: no such file or folder, a checkpoint that may not be built, an option that the models'
+                task does not have, a value that an option cannot have, or no such device.
+        """
+        settings = {name: options.pop(name) for name in BOUNDS.keys() & options.keys()}
+        search = SearchSettings(beam, lenpen, **settings)
+        if user_dir is not None:
+            import_user_dir(user_dir)
+        return cls(load_models(paths, data, options, device), search, decoding, documents_at_once)
+
+    def with_options(self, **options: Any) -> "Translator":
+        """The same models with other options of their task, such as ``source_context=0``.
+
+        Raises:
+            BadInput: as ``load``.
+        """
+        loaded = self.loaded.with_options(**options)
+        return Translator(loaded, self.search, self.decoding, self.documents_at_once)
+
+    def translate(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[str]]:
+        """The best translation of every sentence.
+
+        Args:
+            documents: a list of documents, each a list of source sentences. An empty sentence stays empty.
+            contexts: what is known of the sentences, for models that read metadata; see
+                ``GivenDocuments.metadata``.
+            search: settings that are to differ in this call, such as ``beam=1``.
+
+        Raises:
+            BadInput: something else than documents, a sentence too long for the models, metadata for models
+                that read none, or the context selection "reference", which needs references.
+        """
+        found = self.n_best(documents, contexts, **search)
+        return [[nbest[0].text for nbest in document] for document in found]
+
+    def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:
+        """The translations of every sentence that the search ends with, best first: as many as the beam, or
+        fewer where some are alike. The best one is context of the next sentences.
+
+        Args, raises:
+            as ``translate``.
+        """
+        text = GivenDocuments.of(documents)
+        settings = _replaced(self.search, search)
+        if self.loaded.task.context_options().context_selection == "reference":
+            raise BadInput("--context-selection reference: expected references; score reads them")
+        metadata = self._contexts(text, contexts)
+        if text != self._warned_of:  # an evaluation translates the same text with many contexts
+            self.loaded.warn_of_unknown("documents", sources=text.sentences)
+            self._warned_of = text
+        translator = self.document_translator(settings)
+        sources = [self.loaded.encode_source(sentence) for sentence in text.sentences]
+        found: Dict[int, List[Translation]] = {}
+        if sources:
+            running = translator.running(sources, text.documents, contexts=metadata)
+            lines = translator.translate(running, range(len(sources)))
+            progress = tqdm(lines, total=len(sources), unit="sentence", leave=None, disable=None)
+            for line, nbest in progress:
+                found[line] = [
+                    Translation(self.loaded.decode_target(each["tokens"]), float(each["score"]))
+                    for each in nbest
+                ]
+        if translator.separators:
+            logger.warning("%s", translator.separators)
+        return text.nested([found[line] for line in range(len(sources))])
+
+    def score(self, documents: Any, translations: Any, contexts: Any = None) -> List[List[Score]]:
+        """The log-probability of given translations; target context are the given ones before each.
+
+        Args:
+            documents, contexts: as of ``translate``.
+            translations: in the shape of the documents.
+
+        Raises:
+            BadInput: as ``translate``, or the shapes differ.
+        """
+        text, given = GivenDocuments.of(documents), GivenDocuments.of(translations, "translations")
+        text.check_alike(given, "translations")
+        metadata = self._contexts(text, contexts)
+        self.loaded.warn_of_unknown("documents", text.sentences, given.sentences)
+        if not text.sentences:
+            return text.nested([])
+        scorer = TranslationScorer(
+            [self.loaded.encode_source(sentence) for sentence in text.sentences],
+            [self.loaded.encode_target(sentence) for sentence in given.sentences],
+            text.documents,
+            metadata,
+        )
+        scores = [scores.current for scores in scorer.scores(self.loaded)]
+        return text.nested([Score(float(tokens.sum()), tokens.tolist()) for tokens in scores])
+
+    def contrast(
+        self, path: PathLike, format: Optional[str] = None, documents: Optional[PathLike] = None
+    ) -> ContrastiveReport:
+        """How often the model prefers the right translations of a contrastive set, by its own convention.
+
+        Args:
+            path, format, documents: see ``read_contrastive_set``.
+
+        Raises:
+            BadInput: no contrastive set, or a context selection that none can have.
+        """
+        suite = read_contrastive_set(path, format, documents)
+        return contrastive_report(suite, self.candidate_scores(suite))
+
+    def candidate_scores(
+        self, suite: ContrastiveSet, max_tokens: int = MAX_TOKENS
+    ) -> List[List[CandidateScore]]:
+        """The scores of all candidates of a contrastive set; see ``score_candidates``."""
+        self.loaded.warn_of_unknown(suite.name, *texts_of(suite.examples))
+        return score_candidates(self.loaded, suite.examples, max_tokens)
+
+    def document_translator(self, search: Optional[SearchSettings] = None) -> DocumentTranslator:
+        """What translates documents of tokens, with these settings or the translator's own."""
+        return DocumentTranslator(self.loaded, search or self.search, self.decoding, self.documents_at_once)
+
+    def _contexts(self, text: GivenDocuments, contexts: Any) -> Optional[SentenceContexts]:
+        """What the models read beside the tokens; None for models that read no metadata."""
+        metadata = text.metadata(contexts)
+        if contexts is not None and not self.loaded.reads_metadata:
+            raise BadInput("contexts: expected a model of the task metadata_context")
+        return self.loaded.contexts_of(text.sentences, metadata) if text.sentences else None
+
+
+def _replaced(search: SearchSettings, settings: Dict[str, Any]) -> SearchSettings:
+    """Raises BadInput: a setting that there is not, or a value that it cannot have."""
+    for name in settings.keys() - BOUNDS.keys():
+        raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
+    return dataclasses.replace(search, **settings)
