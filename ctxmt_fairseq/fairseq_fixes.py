@@ -96,13 +96,18 @@ def task_from_checkpoint(argv: List[str]) -> None:
     be completed.
 
     Raises:
-        BadInput: the named task is not the checkpoint's.
+        BadInput: the named task is not the checkpoint's, or one of the two options has no value.
     """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    if not argv or fairseq_command(argv[0]) not in _EVALUATION_COMMANDS:
+        return
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--path")
     parser.add_argument("--task")
-    known, _ = parser.parse_known_args(argv[1:])
-    if not known.path or fairseq_command(argv[0]) not in _EVALUATION_COMMANDS:
+    try:
+        known, _ = parser.parse_known_args(argv[1:])
+    except argparse.ArgumentError as error:
+        raise BadInput(str(error)) from None
+    if not known.path:
         return
     saved = peek(Path(known.path.split(os.pathsep)[0]))
     task = _saved_task(saved)

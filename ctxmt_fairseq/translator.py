@@ -106,7 +106,7 @@ class Translator:
             device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
             user_dir: a folder with the model's own code (``import_user_dir``).
             decoding, documents_at_once: see ``Translator``.
-            options: other settings of the search (``max_len_b``, ``min_len``, ...); and what shall differ from
+            options: other settings of the search (``max_len_b``, ``min_len``, ...); and what differs from
                 the checkpoint's options, as on the command line: ``source_context``, ``target_context``,
                 ``context_selection``, ``context_store``, ...
 

@@ -2,6 +2,7 @@
 
 import json
 from types import SimpleNamespace
+from unittest.mock import Mock, call
 
 import pytest
 
@@ -81,14 +82,12 @@ def references(files, **other):
 def test_the_current_sentence_is_no_context_unless_asked_for(monkeypatch, given, used):
     """Also of a model that was trained with its vector; other models have no such option."""
     for reads in (True, False):
-        loaded = SimpleNamespace(reads_metadata=reads, task=SimpleNamespace(cfg=SimpleNamespace()))
-        monkeypatch.setattr("ctxmt_fairseq.cli.model_options.load_from_options", lambda args, to=loaded: to)
-        monkeypatch.setattr(
-            "ctxmt_fairseq.generation.document_translation.DocumentTranslator", lambda *_, **__: None
-        )
-        args = SimpleNamespace(beam=1, lenpen=1.0, batch_size=1, current_vector=given)
+        model = Mock()
+        model.loaded.reads_metadata = reads
+        monkeypatch.setattr("ctxmt_fairseq.cli.model_options.load_from_options", lambda *_, to=model: to)
+        args = SimpleNamespace(batch_size=1, current_vector=given)
         load_translate(args)
-        assert vars(loaded.task.cfg) == ({"current_vector": used} if reads else {})
+        assert model.with_options.call_args == (call(current_vector=used) if reads else None)
         assert args.current_vector == (used if reads else given)
 
 

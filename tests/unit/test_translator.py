@@ -1,0 +1,307 @@
+"""``Translator``: the commands' translations, scores against plain forward passes, and what it refuses."""
+
+import json
+import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import torch
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.translator import Translator
+from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
+from tests.unit.test_probe import PLAIN, STARTS, read
+
+SEARCH = {"beam": 3, "max_len_b": 8, "device": "cpu"}
+DOCUMENTS = [["a b c", "d"], ["e f"]]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """task -> checkpoint."""
+    root = tmp_path_factory.mktemp("models")
+    return {task: checkpoint(root / task, task) for task in TASKS}
+
+
+@pytest.fixture(scope="module")
+def loaded(models):
+    """task -> translator."""
+    return {task: Translator.load(path, **SEARCH) for task, path in models.items()}
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    """A text's prefix, and its sources, references and metadata as Python has them."""
+    prefix = write_text(tmp_path_factory.mktemp("text"))
+    columns = [read(prefix, suffix) for suffix in ("en", "fr", "meta.jsonl")]
+    columns[2] = [json.loads(line) for line in columns[2]]
+    return prefix, *(nested(column) for column in columns)
+
+
+def nested(lines, lengths=LENGTHS):
+    rest = iter(lines)
+    return [[next(rest) for _ in range(length)] for length in lengths]
+
+
+def flat(documents):
+    return [sentence for document in documents for sentence in document]
+
+
+# ---- translations and scores ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_translations_are_those_of_the_command(models, loaded, text, capsys, task):
+    prefix, sources, _, metadata = text
+    files = (f"{prefix}.en", "--docids", f"{prefix}.docids")
+    known = task == "metadata_context"
+    main(
+        ["translate", str(models[task]), *files, "--beam", "3", "--max-len-b", "8", "--cpu", "--scores"]
+        + (["--contexts", prefix] if known else [])
+    )
+    expected = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    found = flat(loaded[task].n_best(sources, metadata if known else None))
+    assert [(f"{nbest[0].score:.4f}", nbest[0].text) for nbest in found] == list(map(tuple, expected))
+    assert flat(loaded[task].translate(sources, metadata if known else None)) == [row[1] for row in expected]
+    assert len({row[1] for row in expected}) > 2
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_scores_are_those_of_plain_forward_passes(loaded, text, task):
+    _, sources, references, metadata = text
+    contexts = metadata if task == "metadata_context" else None
+    scores = loaded[task].score(sources, references, contexts)
+    assert [len(document) for document in scores] == list(LENGTHS)
+    columns = {
+        "en": flat(sources),
+        "fr": flat(references),
+        "meta.jsonl": list(map(json.dumps, flat(metadata))),
+    }
+    for line, score in enumerate(flat(scores)):
+        expected = PLAIN[task](loaded[task].loaded, columns, line, columns["en"][STARTS[line] : line])
+        assert score.tokens == pytest.approx(expected.tolist(), abs=2e-5)
+        assert score.sum == pytest.approx(sum(score.tokens))
+
+
+def test_metadata_of_all_or_of_each(loaded):
+    model = loaded["metadata_context"]
+    assert model.translate(DOCUMENTS, {"genre": "Drama"}) == model.translate(
+        DOCUMENTS, [[{"genre": "Drama"}] * 2, [{"genre": "Drama"}]]
+    )
+    one = model.score(DOCUMENTS, DOCUMENTS, "Formal talk")
+    assert one == model.score(DOCUMENTS, DOCUMENTS, [["Formal talk", ["Formal talk"]], ["Formal talk"]])
+    without = model.score(DOCUMENTS, DOCUMENTS)
+    partly = model.score(DOCUMENTS, DOCUMENTS, [[None, "Formal talk"], [{}]])
+    assert partly[0][1] == one[0][1] and partly[0][0] == without[0][0] and partly[1] == without[1]
+    assert all(a.sum != b.sum for a, b in zip(flat(one), flat(without), strict=True))
+
+
+def test_a_contrastive_set(loaded, models, tmp_path, capsys):
+    record = {"id": "1", "phenomenon": "p", "distance": 1, "context": "source-previous", "current": 1}
+    record |= {"source": ["a b", "c"], "targets": [["d", "e"], ["d", "f f"]], "correct": 0}
+    other = {**record, "id": "2", "source": ["g", "c"], "correct": 1}
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (record, other)))
+    report = loaded["document_window"].contrast(tmp_path / "set.jsonl")
+    files = (str(tmp_path / "set.jsonl"), "--cpu", "--json", str(tmp_path / "report"))
+    main(["contrast", str(models["document_window"]), *files])
+    assert capsys.readouterr().out == report.table() + "\n\n"
+    assert json.loads((tmp_path / "report").read_text()) == json.loads(json.dumps(report.as_dict()))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_nothing_to_translate(loaded, task):
+    model = loaded[task]
+    assert model.translate([]) == [] and model.translate([[], []]) == [[], []]
+    assert model.n_best([]) == [] and model.score([[]], [[]]) == [[]]
+    assert model.translate([[], ["", "a"], []])[1][0] == "" and len(model.translate([[], ["", "a"]])[1]) == 2
+
+
+# ---- loading and options -------------------------------------------------------------------------------
+
+
+def test_options_are_those_of_the_command_line(models, loaded, text):
+    sources = text[1]
+    model = loaded["document_window"]
+    alone = Translator.load(models["document_window"], source_context=0, target_context=0, **SEARCH)
+    assert alone.translate([[sentence] for sentence in flat(sources)]) == [
+        [sentence] for sentence in flat(alone.translate(sources))
+    ]
+    assert model.with_options(source_context=0, target_context=0).translate(sources) == alone.translate(
+        sources
+    )
+    assert model.translate(sources) != alone.translate(sources)
+    assert model.translate(sources, beam=1) == Translator.load(
+        models["document_window"], device="cpu", beam=1, max_len_b=8
+    ).translate(sources)
+    window = Translator.load(models["document_window"], decoding="window", **SEARCH)
+    assert window.translate(sources) != model.translate(sources)
+
+
+def test_documents_side_by_side(models, loaded, text):
+    one = Translator.load(models["document_window"], documents_at_once=1, **SEARCH)
+    assert one.translate(text[1]) == loaded["document_window"].translate(text[1])
+
+
+def test_an_ensemble(models, loaded, text):
+    path = models["multi_source"]
+    for paths in ([path, str(path)], f"{path}:{path}"):
+        twice = Translator.load(paths, **SEARCH)
+        assert len(twice.loaded.models) == 2
+        for both, one in zip(
+            flat(twice.score(text[1], text[2])),
+            flat(loaded["multi_source"].score(text[1], text[2])),
+            strict=True,
+        ):
+            assert both.sum == pytest.approx(one.sum, abs=1e-6)
+
+
+def test_several_at_once_with_data_folders_of_their_own(models, loaded, text, tmp_path):
+    """A second folder, which upper-cases what it writes: no text of one passes through the other's steps."""
+    (tmp_path / "data").mkdir()
+    folder = Path(models["multi_source"]).parent / "data"
+    words = (folder / "dict.fr.txt").read_text(), (folder / "dict.fr.txt").read_text().upper()
+    (tmp_path / "data" / "dict.en.txt").write_text(words[0])
+    (tmp_path / "data" / "dict.fr.txt").write_text(words[1])
+    other = Translator.load(models["multi_source"], tmp_path / "data", **SEARCH)
+    several = [loaded["multi_source"], other, loaded["document_window"]]
+    expected = [model.translate(text[1]) for model in several]
+    assert [[s.replace("<unk>", "").upper() for s in d] for d in expected[0]] == [
+        [s.replace("<unk>", "") for s in d] for d in expected[1]
+    ]
+    assert expected[0] != expected[1]
+    with ThreadPoolExecutor(3) as pool:
+        found = [list(pool.map(lambda model: model.translate(text[1]), several)) for _ in range(3)]
+    assert found == [expected] * 3
+
+
+def test_the_search_begins_as_fairseq_s():
+    from fairseq.dataclass.configs import GenerationConfig
+
+    settings, theirs = SearchSettings(), GenerationConfig()
+    assert {name: getattr(settings, name) for name in BOUNDS} == {
+        name: getattr(theirs, name) for name in BOUNDS
+    }
+
+
+# ---- what is refused -----------------------------------------------------------------------------------
+
+
+def refused(call, *arguments, **options):
+    """The line with which a call refuses its arguments."""
+    with pytest.raises(BadInput) as refusal:
+        call(*arguments, **options)
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"source_kontext": 1}, "--source-kontext: the models' task has no such option; it has"),
+        ({"metadata_fields": "all"}, "--metadata-fields: the models' task has no such option"),
+        ({"encoder_layers": 1}, "--encoder-layers: the models' task has no such option"),
+        ({"data": "nowhere"}, "nowhere: no such data folder"),
+        ({"source_context": "2"}, "--source-context: expected int, found '2'"),
+        ({"source_context": True}, "--source-context: expected int, found True"),
+        ({"source_context": -1}, "--source-context"),
+        ({"context_selection": "nearest"}, "--context-selection nearest"),
+        ({"beam": 0}, "--beam: expected a whole number from 1 to 1000, found 0"),
+        ({"beam": 2.5}, "--beam: expected a whole number"),
+        ({"lenpen": math.nan}, "--lenpen: expected a number from -100 to 100, found nan"),
+        ({"lenpen": "1"}, "--lenpen: expected a number"),
+        ({"decoding": "both"}, "--decoding: expected prefix or window, found 'both'"),
+        ({"keep_sentence": "first"}, "--keep-sentence first: expected --decoding window"),
+        ({"documents_at_once": 0}, "documents_at_once: expected a number of at least 1, found 0"),
+        ({"device": "gpu"}, "device: expected cpu, cuda"),
+        ({"device": "cuda:99"}, "device: expected one that there is, found 'cuda:99'"),
+        ({"device": "mps"}, "device: expected one that there is, found 'mps'"),
+        ({"user_dir": "nowhere"}, "nowhere: no such folder"),
+    ],
+)
+def test_loading_refuses(models, options, line):
+    options = {"device": "cpu", **options}
+    assert refused(Translator.load, models["document_window"], **options).startswith(line)
+
+
+@pytest.mark.parametrize("paths", [[], "", None, 7, [None], ["a.pt", ""], b"a.pt"])
+def test_loading_refuses_what_are_no_paths(paths):
+    assert "expected the path of a checkpoint" in refused(Translator.load, paths)
+
+
+def test_loading_refuses_other_files(tmp_path):
+    assert refused(Translator.load, tmp_path / "none.pt") == f"{tmp_path}/none.pt: no such checkpoint"
+    torch.save({"model": {}}, tmp_path / "empty.pt")
+    assert "found no model's parameters" in refused(Translator.load, tmp_path / "empty.pt")
+
+
+@pytest.mark.parametrize(
+    ("documents", "line"),
+    [
+        ("a b", "documents: expected a list of documents, each a list of sentences, found a str"),
+        (["a b"], "documents[0]: expected a list of sentences, found a str"),
+        ([["a"], None], "documents[1]: expected a list of sentences, found a NoneType"),
+        ([["a", 3]], "documents[0][1]: expected a text, found a int"),
+        ([["a", "b <sep> c"]], "documents[0][1]: expected text, found the symbol <sep>"),
+        ([["a\nb"]], "documents[0][0]: expected one sentence on one line"),
+        ([["a\0b"]], "documents[0][0]: expected text, found a NUL character"),
+        ([["\udcff"]], "documents[0][0]: expected text, found half a character"),
+        ([["a"], ["b", "a " * 1100]], "sentence 3: expected at most 1024 tokens, found 1101"),
+    ],
+)
+def test_documents_that_are_none(loaded, documents, line):
+    for task in TASKS:
+        assert refused(loaded[task].translate, documents).startswith(line)
+    shape = documents if isinstance(documents, list) else [documents]
+    if all(isinstance(document, list) for document in shape):
+        given = [["a" for _ in document] for document in shape]
+        assert refused(loaded["document_window"].score, documents, given).startswith(
+            line.partition("1024 tokens")[0]
+        )
+
+
+@pytest.mark.parametrize(
+    ("translations", "line"),
+    [
+        ([["a", "b"]], "translations: expected 2 documents, found 1"),
+        ([["a"], ["b"]], "translations[0]: expected 2 sentences, found 1"),
+        ([["a", "b"], "c"], "translations[1]: expected a list of sentences, found a str"),
+    ],
+)
+def test_translations_of_another_shape(loaded, translations, line):
+    assert refused(loaded["multi_source"].score, DOCUMENTS, translations) == line
+
+
+@pytest.mark.parametrize(
+    ("contexts", "line"),
+    [
+        ([[{}]], "contexts: expected 2 documents, found 1"),
+        ([[{}], [{}]], "contexts[0]: expected 2 sentences, found 1"),
+        ([{}, {}], "contexts[0]: expected a list of contexts, one for each sentence, found a dict"),
+        ([[{}, {"year": 1999}], [{}]], "contexts[0][1]: expected a dictionary of texts by field"),
+        ([[{}, 7], [{}]], "contexts[0][1]: expected a list of texts, found a int"),
+        ([[{}, [7]], [{}]], "contexts[0][1]: expected a text, found a int"),
+        (7, "contexts: expected a list of documents, as in documents, found a int"),
+    ],
+)
+def test_contexts_that_are_none(loaded, contexts, line):
+    for call in (loaded["metadata_context"].translate, loaded["multi_source"].translate):
+        assert refused(call, DOCUMENTS, contexts).startswith(line)
+
+
+def test_what_a_model_cannot_do(loaded, models):
+    model = loaded["document_window"]
+    assert refused(model.translate, DOCUMENTS, "Formal talk") == (
+        "contexts: expected a model of the task metadata_context"
+    )
+    reference = model.with_options(context_selection="reference")
+    assert "expected references" in refused(reference.translate, DOCUMENTS)
+    assert reference.score(DOCUMENTS, DOCUMENTS) != model.score(DOCUMENTS, DOCUMENTS)
+    assert "no such option" in refused(model.with_options, source_kontext=1)
+    assert refused(model.translate, DOCUMENTS, width=3).startswith("width: expected a setting of the search")
+    assert "--beam" in refused(model.translate, DOCUMENTS, beam=0)
+    random = model.with_options(context_selection="random")
+    assert "expected at least two documents" in refused(random.translate, DOCUMENTS[:1])
+    assert "no such file or folder" in refused(model.contrast, "nowhere")

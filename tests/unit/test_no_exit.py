@@ -1,0 +1,71 @@
+"""Functions of the package raise; only where a command ends does the program."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import ctxmt_fairseq
+from ctxmt_fairseq import fairseq_fixes
+from ctxmt_fairseq.errors import BadInput
+
+PACKAGE = Path(ctxmt_fairseq.__file__).parent
+ENDS = {"exit", "quit", "_exit", "abort"}
+PARSES = {"parse_args", "parse_known_args", "parse_args_and_arch", "parse_intermixed_args"}
+# Where commands end (the hook), and where fairseq's parser is wrapped and its command line completed.
+EDGES = {"edge.py": ["SystemExit"], "fairseq_fixes.py": ["parse_known_args"]}
+
+
+def endings(source):
+    """What in a module ends a program: exceptions that are raised, functions that are called."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            if ast.unparse(error) in ("SystemExit", "builtins.SystemExit"):
+                found.append("SystemExit")
+        elif isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ENDS | PARSES:
+                found.append(name)
+    return found
+
+
+def test_the_search_finds_endings():
+    source = "import sys\nsys.exit(2)\nraise SystemExit\nraise SystemExit(2)\nos._exit(1)\nexit()"
+    assert sorted(endings(source)) == ["SystemExit", "SystemExit", "_exit", "exit", "exit"]
+    assert endings("options.parse_args_and_arch(p)\np.parse_args([])") == [
+        "parse_args_and_arch",
+        "parse_args",
+    ]
+    assert endings("try:\n    f()\nexcept SystemExit:\n    raise ValueError") == []
+
+
+def test_only_commands_end_the_program():
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        name = str(path.relative_to(PACKAGE))
+        if not name.startswith("cli/"):
+            found[name] = endings(path.read_text(encoding="utf-8"))
+    assert len(found) > 100
+    assert {name: what for name, what in found.items() if what} == EDGES
+
+
+def test_a_notebook_may_have_any_options():
+    """Those that fairseq's commands read are its own."""
+    for argv in ([], ["notebook.py", "--path"], ["notebook.py", "--path", "nowhere", "--task"]):
+        given = list(argv)
+        fairseq_fixes.task_from_checkpoint(argv)
+        assert argv == given
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--path", "nowhere"], "nowhere: no such checkpoint"),
+        (["--path", "--task"], "argument --path: expected one argument"),
+    ],
+)
+def test_the_command_line_of_fairseqs_command(options, line):
+    with pytest.raises(BadInput, match=line):
+        fairseq_fixes.task_from_checkpoint(["bin/fairseq-generate", "data-bin", *options])
