@@ -138,11 +138,9 @@ def _with_translations(
     """The passage with the translations that its batch needs: of earlier sentences, if the model reads them,
     and of the current one, if ``current``."""
     translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
-    running = translator.running(
-        [loaded.encode_source(text) for text in passage.sentences],
-        passage.documents,
-        contexts=loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences)),
-    )
+    sources = [loaded.encode_source(text) for text in passage.sentences]
+    contexts = loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences))
+    running = translator.running(sources, passage.documents, contexts=contexts)
     lines = list(range(passage.current)) if translator.dependent else []
     if target is not None:
         running.record(passage.current, loaded.encode_target(target))
@@ -150,5 +148,6 @@ def _with_translations(
         lines.append(passage.current)
     for _ in translator.translate(running, lines):
         pass
-    running.dataset.distinct = False  # a row for every use of a sentence
-    return running
+    known = [running.targets[line] for line in range(len(sources))]
+    # Now with a row for every use of a sentence.
+    return RunningDocuments(loaded.task, sources, passage.documents, known, loaded.limits, False, contexts)

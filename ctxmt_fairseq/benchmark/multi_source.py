@@ -19,7 +19,7 @@ RUN = 16  # consecutive sentences in a batch
 BATCHES = 4
 GOAL = {"iwslt": "at least 1.8"}
 Batch = Dict[str, Any]
-Batches = Callable[[Sequence[np.ndarray]], List[Batch]]
+Batches = Callable[[Any, Sequence[np.ndarray]], List[Batch]]
 Step = Callable[[Batch], None]
 GRADIENT = {"no": "gradient of the context blocked", "yes": "gradient everywhere"}
 
@@ -34,16 +34,24 @@ def batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int) -
     ]
 
 
-def _training(size: str, device: torch.device, documents: int, gradient: str) -> Tuple[Any, Batches, Step]:
-    """A dataset of long documents, its batches of given examples, and a training step on one."""
+def _training(
+    size: str, device: torch.device, documents: int, gradient: str
+) -> Tuple[Dict[int, Any], Batches, Step]:
+    """Long documents as datasets, by their ``batch_runs``; batches of given examples of one; and a training
+    step on a batch."""
     task = synthetic.make_multi_source_task(size, batch_runs=RUN)
     options = dict(shortening="none", context_gradient_encoder=gradient, dropout=0.1)
     model = synthetic.make_multi_source_model(task, size, "caching_transformer", **options).to(device).train()
-    dataset = synthetic.dataset(task, documents=max(1, documents), document_length=100)
+    without_runs = synthetic.make_multi_source_task(size)
+    without_runs.wanted.adopt(model, "caching_transformer")
+    datasets = {
+        runs: synthetic.dataset(of, documents=max(1, documents), document_length=100)
+        for runs, of in ((RUN, task), (0, without_runs))
+    }
     criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4)
 
-    def batches(groups: Sequence[np.ndarray]) -> List[Batch]:
+    def batches(dataset: Any, groups: Sequence[np.ndarray]) -> List[Batch]:
         made = [dataset.collater([dataset[index] for index in group]) for group in groups]
         return utils.move_to_cuda(made) if device.type == "cuda" else made
 
@@ -53,19 +61,17 @@ def _training(size: str, device: torch.device, documents: int, gradient: str) ->
         optimizer.step()
         optimizer.zero_grad()
 
-    return dataset, batches, step
+    return datasets, batches, step
 
 
 def _same_sentences(
     size: str, repeats: int, device: torch.device, max_tokens: int, gradient: str
 ) -> Comparison:
-    dataset, batches, step = _training(size, device, max_tokens // 500, gradient)
+    datasets, batches, step = _training(size, device, max_tokens // 500, gradient)
+    dataset = datasets[RUN]
     groups = dataset.batch_by_size(np.arange(len(dataset)), max_tokens=max_tokens * (1 + synthetic.CONTEXT))
     groups = groups[len(groups) // 4 :: max(1, len(groups) // (2 * BATCHES))][:BATCHES]  # of middling length
-    dataset.distinct = False
-    anew = batches(groups)
-    dataset.distinct = True
-    once = batches(groups)
+    anew, once = (batches(datasets[runs], groups) for runs in (0, RUN))
     values = alternate(
         lambda number: seconds(lambda: step(anew[number % len(groups)]), device),
         lambda number: seconds(lambda: step(once[number % len(groups)]), device),
@@ -77,13 +83,13 @@ def _same_sentences(
 
 def _own_batches(size: str, repeats: int, device: torch.device, max_tokens: int, gradient: str) -> Comparison:
     """Batches from all of the epoch, short sentences to long, with the same limit of tokens."""
-    dataset, batches, step = _training(size, device, max_tokens // 100, gradient)
+    datasets, batches, step = _training(size, device, max_tokens // 100, gradient)
 
     def a_sentence(runs: int) -> Callable[[int], float]:
-        dataset.batch_runs, dataset.distinct = runs, runs > 0
+        dataset = datasets[runs]
         groups = dataset.batch_by_size(dataset.ordered_indices(), max_tokens=max_tokens)
         groups = [groups[(2 * number + 1) * len(groups) // (2 * BATCHES)] for number in range(BATCHES)]
-        made, sentences = batches(groups), sum(map(len, groups))
+        made, sentences = batches(dataset, groups), sum(map(len, groups))
         return lambda _: seconds(lambda: [step(batch) for batch in made], device) / sentences
 
     values = alternate(a_sentence(0), a_sentence(RUN), repeats)

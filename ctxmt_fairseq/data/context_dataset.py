@@ -10,6 +10,7 @@ from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
 from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.context_format import WantedContext
 from ctxmt_fairseq.data.sized_dataset import SizedDataset
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots, WindowBuilder
@@ -41,11 +42,11 @@ class ContextDataset(SizedDataset):
             be None.
         source_dictionary, target_dictionary: with the separator and the mask.
         builder: the window of every sentence.
+        wanted: what the models want of the context: ``collater`` puts it into ``net_input``.
         current: (n,) lines that are translated; None for all. The others serve as context only.
         training: shuffle, and apply ``coword_dropout`` and the options of training of ``SizedDataset``.
         coword_dropout: probability that a word of the current source sentence becomes the mask (CoWord
             dropout, Fernandes et al. 2021).
-        context_inputs: names of what ``collater`` puts into ``net_input``, for models that ask for them.
         seed: of every random choice; with the epoch and the line it determines the example.
     """
 
@@ -56,10 +57,10 @@ class ContextDataset(SizedDataset):
         target: Optional[Any],
         target_dictionary: Dictionary,
         builder: WindowBuilder,
+        wanted: Optional[WantedContext] = None,
         current: Optional[np.ndarray] = None,
         training: bool = False,
         coword_dropout: float = 0.0,
-        context_inputs: Sequence[str] = (),
         seed: int = 1,
         left_pad_source: bool = True,
         left_pad_target: bool = False,
@@ -70,7 +71,7 @@ class ContextDataset(SizedDataset):
         super().__init__(source, target, builder, current, training, seed, name, **sizes)
         self.dictionary = source_dictionary
         self.coword_dropout = coword_dropout if training else 0.0
-        self.context_inputs = context_inputs
+        self.wanted = wanted or WantedContext()
         self.separator = source_dictionary.index(SEPARATOR)
         self.target_separator = target_dictionary.index(SEPARATOR)
         self.mask = source_dictionary.index(MASK)
@@ -158,7 +159,7 @@ class ContextDataset(SizedDataset):
             "target_context_sizes": torch.tensor([sample["target_context_sizes"] for sample in samples]),
             **self.context_batch(samples),
         }
-        for name in self.context_inputs:
+        for name in self.wanted.format.names:
             if name in batch["windows"]:
                 batch["net_input"][name] = batch["windows"][name]
         return batch

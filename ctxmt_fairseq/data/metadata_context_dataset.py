@@ -129,7 +129,7 @@ class MetadataContextDataset(ContextDataset):
             rows[number, : len(sample["vectors"])] = sample["vectors"]
             distances[number, : len(sample["vectors"])] = sample["distances"]
         batch = {"context_distances": torch.from_numpy(distances), "context_rows": torch.from_numpy(rows)}
-        if "context_vectors" in self.context_inputs:
+        if "context_vectors" in self.wanted.format.names:
             vectors = np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32)
             batch["context_vectors"] = torch.from_numpy(vectors).masked_fill_(
                 torch.from_numpy(rows < 0).unsqueeze(-1), 0.0

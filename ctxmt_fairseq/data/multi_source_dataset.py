@@ -1,6 +1,5 @@
 """Context sentences as inputs of their own beside the current sentence, as fairseq examples."""
 
-from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -22,19 +21,6 @@ CONTEXT_ENTRIES = (
 )
 
 
-@dataclass
-class ContextFormat:
-    """How a model wants its context sentences.
-
-    Attributes:
-        bos: each begins with the dictionary's ``<s>``.
-        joined: all of them in one sequence, joined with ``<sep>`` (one row) instead of a row each.
-    """
-
-    bos: bool = False
-    joined: bool = False
-
-
 class Row(NamedTuple):
     """A context sentence: its place among the corpus' sentences, which text, and where it stands."""
 
@@ -50,23 +36,17 @@ class MultiSourceDataset(ContextDataset):
     document has no such sentence; ``context_rows`` says what they are.
 
     Args:
-        context_format: the model's wish; shared with the task, which may hear of it later.
-        batch_runs: cut batches from runs of this many consecutive sentences, and hold every distinct context
-            sentence of a batch once; 0: any sentences, and one row for each use.
+        batch_runs: cut batches from runs of this many consecutive sentences; 0: from any sentences.
     """
 
-    def __init__(
-        self, *args: Any, context_format: Optional[ContextFormat] = None, batch_runs: int = 0, **kwargs: Any
-    ):
+    def __init__(self, *args: Any, batch_runs: int = 0, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.context_format = context_format or ContextFormat()
         self.batch_runs = batch_runs
-        self.distinct = batch_runs > 0
         self.bos = torch.tensor([self.dictionary.bos()])
 
     @property
     def layout(self) -> str:  # type: ignore[override]
-        return "joined" if self.context_format.joined else "rows"
+        return "joined" if self.wanted.format.joined else "rows"
 
     @property
     def input_layout(self) -> str:
@@ -75,7 +55,7 @@ class MultiSourceDataset(ContextDataset):
 
     @property
     def marks(self) -> int:  # type: ignore[override]
-        return int(self.context_format.bos)
+        return int(self.wanted.format.bos)
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
         if not self.batch_runs or not len(indices):
@@ -104,7 +84,7 @@ class MultiSourceDataset(ContextDataset):
         if self.builder.options.context_selection == "swapped":
             source = join([text for text in texts if text is not None] or [self.empty], self.separator)
             rows, texts = [Row(line, PREVIOUS_SOURCE, 1)], [current]
-        elif self.context_format.joined:
+        elif self.wanted.format.joined:
             present = [text for text in texts if text is not None]
             rows, texts = (
                 [Row(line, PREVIOUS_SOURCE, 1)],
@@ -112,7 +92,7 @@ class MultiSourceDataset(ContextDataset):
             )
         if not rows:
             rows, texts = [Row(ABSENT, PREVIOUS_SOURCE, 1)], [None]
-        if self.context_format.bos:
+        if self.wanted.format.bos:
             texts = [text if text is None else torch.cat([self.bos, text]) for text in texts]
         return {"source": source, "current": current, "context": texts, "context_rows": rows}
 
@@ -129,9 +109,9 @@ class MultiSourceDataset(ContextDataset):
 
         Returns:
             ``context_tokens`` (B, C, L), right-padded, a row of pads where there is no sentence;
-            ``context_distances`` and ``context_roles`` (B, C). With ``distinct``, ``context_tokens`` is (U,
-            L), the distinct context sentences; ``context_index`` (B, C) says which stands where, -1 for none;
-            and where the encoder's input is the current sentence as it stands in the corpus,
+            ``context_distances`` and ``context_roles`` (B, C). If each distinct sentence stands there once,
+            ``context_tokens`` is (U, L), the sentences; ``context_index`` (B, C) says which stands where, -1
+            for none; and where the encoder's input is the current sentence as it stands in the corpus,
             ``context_current`` (U,) says which row of the batch has the sentence as its current one, or -1,
             and ``context_keys`` (U,) and ``context_current_keys`` (B,) name the sentences.
         """
@@ -140,7 +120,7 @@ class MultiSourceDataset(ContextDataset):
             "context_distances": torch.tensor([[row.distance for row in line] for line in rows]),
             "context_roles": torch.tensor([[row.role for row in line] for line in rows]),
         }
-        if self.distinct and not self.context_format.joined:
+        if self.wanted.distinct and not self.wanted.format.joined:
             return {**batch, **self._distinct(samples)}
         texts = [text for sample in samples for text in sample["context"]]
         return {**batch, "context_tokens": self._pad(texts).view(len(samples), len(rows[0]), -1)}

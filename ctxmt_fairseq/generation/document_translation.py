@@ -98,16 +98,15 @@ class DocumentTranslator:
         """Documents ready to be translated; see ``RunningDocuments``."""
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
-        keep_states = bool(self.caching)
         return RunningDocuments(
             self.loaded.task,
             sources,
             documents,
             targets,
             self.loaded.limits,
-            keep_states,
-            contexts,
-            current,
+            distinct=True if self.caching else None,
+            contexts=contexts,
+            current=current,
         )
 
     def translate(

@@ -1,7 +1,7 @@
 """Caching and sequence shortening: earlier sentences' encoder states, shortened, are the context."""
 
 import argparse
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
@@ -9,13 +9,16 @@ from fairseq.data import Dictionary
 from fairseq.models import register_model
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES
-from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
+from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
 from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
-from ctxmt_fairseq.modules.context_rows import append_context, context_rows
+from ctxmt_fairseq.modules.context_rows import context_rows
+from ctxmt_fairseq.modules.encoder_out import EncoderOut
 from ctxmt_fairseq.modules.sentence_cache import SentenceCache
 from ctxmt_fairseq.modules.shortening import ACTIVATIONS, KINDS, build_shortening
 
@@ -36,7 +39,6 @@ class CachingEncoder(ContextEncoder):
         super().__init__(args, dictionary, embed_tokens)
         embed_dim, kind, size = embed_tokens.embedding_dim, args.shortening, args.shortening_size
         self.eos = dictionary.eos()
-        self.append = args.context_fusion not in LAYER_FUSIONS
         self.current_in_context = args.current_in_context == "yes"
         self.gradient_into_encoder = args.context_gradient_encoder == "yes"
         self.gradient_sentences = args.context_gradient_sentences
@@ -59,19 +61,31 @@ class CachingEncoder(ContextEncoder):
         src_lengths: Optional[Tensor] = None,
         return_all_hiddens: bool = False,
         token_embeddings: Optional[Tensor] = None,
-        context_tokens: Optional[Tensor] = None,
-        context_distances: Optional[Tensor] = None,
-        context_roles: Optional[Tensor] = None,
+        **inputs: Tensor,
+    ) -> EncoderOut:
+        """The template's steps in another order: context is made of the current sentences' states too."""
+        encoder_out = self.encode_source(None, src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        if not inputs:
+            return encoder_out
+        current = encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0]
+        return self.for_decoder(encoder_out, self.encode_context(current, **inputs))
+
+    def encode_context(
+        self,
+        current: Tuple[Tensor, Tensor],
+        context_tokens: Tensor,
+        context_distances: Tensor,
+        context_roles: Tensor,
         context_index: Optional[Tensor] = None,
         context_current: Optional[Tensor] = None,
         context_keys: Optional[Tensor] = None,
         context_current_keys: Optional[Tensor] = None,
-    ) -> Dict[str, List[Tensor]]:
-        """fairseq's ``forward``; the context is that of ``MultiSourceDataset.context_batch``."""
-        encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
-        if context_tokens is None or context_distances is None or context_roles is None:
-            return encoder_out
-        current = encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0]
+    ) -> ContextStates:
+        """The shortened states; the context is that of ``MultiSourceDataset.context_batch``.
+
+        Args:
+            current: states (B, S, D) and padding (B, S) of the current sentences.
+        """
         tokens, index = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
         if self.sentence_cache is None or context_keys is None or context_current_keys is None:
             states, padding = self.context_shortening(*self._encode(tokens, context_current, *current))
@@ -89,8 +103,7 @@ class CachingEncoder(ContextEncoder):
         context = ContextStates(states.flatten(1, 2), padding.flatten(1, 2))
         if self.current_in_context:
             context = self._with_current(context, *current)
-        context = context.compact()
-        return append_context(encoder_out, context) if self.append else {**encoder_out, **context.entries()}
+        return context.compact()
 
     def _encode(
         self, tokens: Tensor, same: Optional[Tensor], current: Tensor, current_padding: Tensor
@@ -104,7 +117,7 @@ class CachingEncoder(ContextEncoder):
         """
         new = slice(None) if same is None else same.lt(0)
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.gradient_into_encoder):
-            out = super().forward(tokens[new]) if len(tokens[new]) else None
+            out = self.forward_scriptable(tokens[new]) if len(tokens[new]) else None
         if not self.gradient_into_encoder:
             current = current.detach()
         if out is None:
@@ -155,7 +168,9 @@ class CachingTransformer(MultiSourceModel):
     """Sequence shortening for context-aware translation, section 4.3; the paper's defaults for each
     shortening."""
 
-    context_inputs = CONTEXT_ENTRIES
+    encoder_class = CachingEncoder
+    decoder_class = ContextDecoder
+    context_format = ContextFormat(CONTEXT_ENTRIES)
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -204,10 +219,6 @@ class CachingTransformer(MultiSourceModel):
     def build_model(cls, args: Any, task: Any) -> "CachingTransformer":
         check_fusion(args)
         return super().build_model(args, task)
-
-    @classmethod
-    def build_encoder(cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding) -> CachingEncoder:
-        return CachingEncoder(args, src_dict, embed_tokens)
 
 
 def caching_defaults(args: Any) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 from contextlib import nullcontext
-from typing import Any, ContextManager, Dict, List, Optional, Tuple, Union
+from typing import Any, ContextManager, Dict, Optional, Tuple, Union
 
 import torch
 from fairseq.data import Dictionary
@@ -10,12 +10,15 @@ from fairseq.models import register_model
 from fairseq.models.transformer import TransformerDecoder
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
 from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.modules.encoder_out import EncoderOut
 from ctxmt_fairseq.modules.segment_positions import KINDS, SegmentPositions, average_sentence_length
 
+RowValues = Tuple[Optional[Tensor], Optional[Tensor]]
 ROW_VALUES = "context_row_values"  # entry of encoder_out: what SegmentPositions.given needs in the decoder
 
 
@@ -33,53 +36,47 @@ def segment_shift(text: str) -> Union[int, str]:
 class ConcatTransformerEncoder(ContextEncoder):
     """fairseq's encoder with ``SegmentPositions``."""
 
-    def forward(
+    def encode_context(
         self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        return_all_hiddens: bool = False,
-        token_embeddings: Optional[Tensor] = None,
         current_segment: Optional[Tensor] = None,
         target_context_sizes: Optional[Tensor] = None,
         current_span: Optional[Tensor] = None,
-    ) -> Dict[str, List[Tensor]]:
-        """fairseq's ``forward``, with more inputs for ``--segment-types context`` (the first two) and
-        ``--segment-positions flag``.
+    ) -> RowValues:
+        """What ``SegmentPositions`` must know of each row, for the encoder and for the decoder.
 
         Args:
             current_segment: LongTensor (B,), index of the current sentence among those of the source window.
             target_context_sizes: LongTensor (B,), number of context sentences in the target window.
             current_span: LongTensor (B, 2), the current sentence's first token and the first after it.
         """
-        stock_inputs = (src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        return (current_segment, target_context_sizes) if current_span is None else (current_span, None)
+
+    def encode_source(self, context: Optional[RowValues], *source: Any) -> EncoderOut:
         positions = self.embed_positions
         if not getattr(positions, "needs_row_values", False):
-            return super().forward(*stock_inputs)
-        if positions.kind == "flag":
-            if current_span is None:
-                raise BadInput(
-                    "--segment-positions flag: expected --task document_window, for current_span in net_input"
-                )
-            with positions.given(current_span):
-                return super().forward(*stock_inputs)
-        if positions.is_context is None:
-            ours = for_decoder = average_sentence_length(src_tokens, positions.separator, self.padding_idx)
-        else:
-            if current_segment is None or target_context_sizes is None:
-                raise BadInput(
-                    "--segment-types context: expected --task document_window, for current_segment and "
-                    "target_context_sizes in net_input"
-                )
-            ours, for_decoder = current_segment, target_context_sizes
+            return super().encode_source(None, *source)
+        ours, for_decoder = context or (None, None)
+        if positions.kind == "shift":
+            ours = for_decoder = average_sentence_length(source[0], positions.separator, self.padding_idx)
+        elif ours is None:
+            option, names = (
+                ("--segment-positions flag", "current_span")
+                if positions.kind == "flag"
+                else ("--segment-types context", "current_segment and target_context_sizes")
+            )
+            raise BadInput(f"{option}: expected --task document_window, for {names} in net_input")
         with positions.given(ours):
-            encoder_out = super().forward(*stock_inputs)
-        return {**encoder_out, ROW_VALUES: [for_decoder]}
+            encoder_out = super().encode_source(None, *source)
+        return encoder_out if for_decoder is None else {**encoder_out, ROW_VALUES: [for_decoder]}
+
+    def for_decoder(self, encoder_out: EncoderOut, context: Any) -> EncoderOut:
+        return encoder_out  # the context is in the source, and the decoder's row values were added there
 
 
 class ConcatTransformerDecoder(TransformerDecoder):
     """fairseq's decoder with ``SegmentPositions``."""
 
-    def positions_given(self, encoder_out: Optional[Dict[str, List[Tensor]]]) -> ContextManager[None]:
+    def positions_given(self, encoder_out: Optional[EncoderOut]) -> ContextManager[None]:
         """Context in which ``self.embed_positions`` may be called for the rows of ``encoder_out``."""
         if not getattr(self.embed_positions, "needs_row_values", False):
             return nullcontext()
@@ -88,7 +85,7 @@ class ConcatTransformerDecoder(TransformerDecoder):
     def extract_features(
         self,
         prev_output_tokens: Tensor,
-        encoder_out: Optional[Dict[str, List[Tensor]]] = None,
+        encoder_out: Optional[EncoderOut] = None,
         *args: Any,
         **kwargs: Any,
     ) -> Tuple[Tensor, Dict[str, Any]]:
@@ -99,6 +96,9 @@ class ConcatTransformerDecoder(TransformerDecoder):
 @register_model("concat_transformer")
 class ConcatTransformer(ContextModel):
     """fairseq's transformer whose positions tell the sentences of a window apart, on both sides."""
+
+    encoder_class = ConcatTransformerEncoder
+    decoder_class = ConcatTransformerDecoder
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -144,11 +144,15 @@ class ConcatTransformer(ContextModel):
         decoder.embed_positions = cls._positions(
             args, decoder, decoder.embed_dim, task.target_dictionary, torch.lt
         )
-        if args.segment_positions == "flag":
-            model.context_inputs = ("current_span",)
-        elif args.segment_types == "context":
-            model.context_inputs = ("current_segment", "target_context_sizes")
         return model
+
+    @property
+    def context_format(self) -> ContextFormat:
+        if self.args.segment_positions == "flag":
+            return ContextFormat(("current_span",))
+        if self.args.segment_types == "context":
+            return ContextFormat(("current_segment", "target_context_sizes"))
+        return ContextFormat()
 
     @staticmethod
     def _positions(
@@ -172,18 +176,6 @@ class ConcatTransformer(ContextModel):
             rows=2 if flags else 32,
             is_context=is_context if flags else None,
         )
-
-    @classmethod
-    def build_encoder(
-        cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding
-    ) -> ConcatTransformerEncoder:
-        return ConcatTransformerEncoder(args, src_dict, embed_tokens)
-
-    @classmethod
-    def build_decoder(
-        cls, args: Any, tgt_dict: Dictionary, embed_tokens: nn.Embedding
-    ) -> ConcatTransformerDecoder:
-        return ConcatTransformerDecoder(args, tgt_dict, embed_tokens, no_encoder_attn=args.no_cross_attention)
 
 
 def _check(args: Any, no_separator: bool) -> None:

@@ -12,10 +12,12 @@ from torch import nn
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import MultiSourceModel
-from ctxmt_fairseq.models.rows_encoder import EncoderOut, RowsEncoder
+from ctxmt_fairseq.models.fusion import ContextDecoder
+from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
 from ctxmt_fairseq.modules.context_layers import ContextEncoderLayer
+from ctxmt_fairseq.modules.encoder_out import EncoderOut
 
 
 class SourceContextEncoder(RowsEncoder):
@@ -33,8 +35,7 @@ class SourceContextEncoder(RowsEncoder):
 
     def encode_source(self, context: Optional[ContextStates], *source: Any) -> EncoderOut:
         with given_context(self.layers, context):
-            encoder_out = super().encode_source(context, *source)
-        return encoder_out if context is None else {**encoder_out, **context.entries()}
+            return super().encode_source(context, *source)
 
 
 @register_model("context_encoder_transformer")
@@ -44,6 +45,9 @@ class ContextEncoderTransformer(MultiSourceModel):
     Without context it is fairseq's transformer exactly, so that ``--sentence-checkpoint`` with
     ``--train-context-only`` keeps the sentence-level model whole.
     """
+
+    encoder_class = SourceContextEncoder
+    decoder_class = ContextDecoder
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -68,12 +72,6 @@ class ContextEncoderTransformer(MultiSourceModel):
         if args.context_layers < 1:
             raise BadInput(f"--context-layers {args.context_layers}: expected 1 or more")
         return super().build_model(args, task)
-
-    @classmethod
-    def build_encoder(
-        cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding
-    ) -> SourceContextEncoder:
-        return SourceContextEncoder(args, src_dict, embed_tokens)
 
 
 def context_encoder_defaults(args: Any) -> None:

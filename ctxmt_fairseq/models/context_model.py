@@ -1,22 +1,20 @@
-"""What the models that read context besides the source have in common."""
+"""The contract of models that read context: what a new architecture derives from (docs/architecture.md)."""
 
 import argparse
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple, Type
 
 import torch
-from fairseq.models.transformer import (
-    TransformerConfig,
-    TransformerDecoder,
-    TransformerEncoder,
-    TransformerModel,
-)
-from torch import Tensor
+from fairseq.data import Dictionary
+from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
+from torch import Tensor, nn
 
-from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
+from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
-from ctxmt_fairseq.modules.context_layers import FUSIONS, LAYER_FUSIONS, ContextDecoderLayer
-from ctxmt_fairseq.modules.encoder_out import reorder_context_entries
+from ctxmt_fairseq.models.initialisation import sentence_model_shapes
+from ctxmt_fairseq.modules.context_attention import ContextStates
+from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
+from ctxmt_fairseq.modules.context_rows import append_context
+from ctxmt_fairseq.modules.encoder_out import EncoderOut, reorder_context_entries
 
 _UNSUPPORTED = (
     "checkpoint_activations",
@@ -30,17 +28,55 @@ _UNSUPPORTED = (
 
 
 class ContextEncoder(TransformerEncoder):
-    """fairseq's encoder whose ``encoder_out`` may hold ``ContextStates``."""
+    """fairseq's encoder with context: ``forward`` is the template, a subclass fills in its three steps."""
 
     _beam_size = 1
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        return_all_hiddens: bool = False,
+        token_embeddings: Optional[Tensor] = None,
+        **inputs: Tensor,
+    ) -> EncoderOut:
+        """fairseq's ``forward``, with the model's ``context_format.names`` as ``inputs``; a batch without any
+        of them has no context."""
+        context = self.encode_context(**inputs) if inputs else None
+        source = src_tokens, src_lengths, return_all_hiddens, token_embeddings
+        return self.for_decoder(self.encode_source(context, *source), context)
+
+    def encode_context(self, *args: Any, **inputs: Any) -> Any:
+        """The context's states, ``ContextStates``.
+
+        Args:
+            inputs: what the model's ``context_format`` names; a subclass has them as its arguments.
+        """
+        raise NotImplementedError
+
+    def encode_source(self, context: Any, *source: Any) -> EncoderOut:
+        """``encoder_out`` for the current sentences; here fairseq's, which reads no context.
+
+        Args:
+            context: what ``encode_context`` returned, or None.
+            source: what fairseq's ``forward`` takes.
+        """
+        return self.forward_scriptable(*source)
+
+    def for_decoder(self, encoder_out: EncoderOut, context: Optional[ContextStates]) -> EncoderOut:
+        """What the decoder is given: the context as ``--context-fusion`` wants it; of models without this
+        option further positions of the source."""
+        if context is None:
+            return encoder_out
+        if getattr(self.args, "context_fusion", "flat") in LAYER_FUSIONS:
+            return {**encoder_out, **context.entries()}
+        return append_context(encoder_out, context)
 
     def set_beam_size(self, beam_size: int) -> None:
         """As many rows in turn continue the same sentence (fairseq's decoders have this method too)."""
         self._beam_size = beam_size
 
-    def reorder_encoder_out(
-        self, encoder_out: Dict[str, List[Tensor]], new_order: Tensor
-    ) -> Dict[str, List[Tensor]]:
+    def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
         rows = torch.arange(encoder_out["encoder_out"][0].size(1), device=new_order.device)
         if torch.equal(new_order // self._beam_size, rows // self._beam_size):
             return encoder_out  # the hypotheses of a sentence have changed places: its states are the same
@@ -48,41 +84,28 @@ class ContextEncoder(TransformerEncoder):
         return reorder_context_entries(reordered, encoder_out, new_order)
 
 
-class ContextDecoder(TransformerDecoder):
-    """fairseq's decoder, whose layers attend to the ``ContextStates`` in ``encoder_out``.
-
-    ``args.context_fusion``, ``args.context_gate`` and ``args.context_order`` say how.
-    """
-
-    def build_decoder_layer(self, args: Any, no_encoder_attn: bool = False) -> Any:
-        if self.args.context_fusion not in LAYER_FUSIONS:
-            return super().build_decoder_layer(args, no_encoder_attn)
-        return ContextDecoderLayer(
-            TransformerConfig.from_namespace(args),
-            self.args.context_fusion,
-            self.args.context_gate,
-            getattr(self.args, "context_order", "") == "context-first",
-        )
-
-    def extract_features(
-        self,
-        prev_output_tokens: Tensor,
-        encoder_out: Optional[Dict[str, List[Tensor]]] = None,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Tuple[Tensor, Dict[str, Any]]:
-        with given_context(self, ContextStates.of(encoder_out)):
-            return super().extract_features(prev_output_tokens, encoder_out, *args, **kwargs)
-
-
 class ContextModel(TransformerModel):
-    """fairseq's transformer with further inputs for the encoder.
+    """fairseq's transformer whose encoder reads context.
 
     Attributes:
-        context_inputs: names of the entries that the model wants in ``net_input`` besides fairseq's own.
+        encoder_class, decoder_class: what it consists of, made from fairseq's options and ours.
     """
 
-    context_inputs: Tuple[str, ...] = ()
+    encoder_class: Type[TransformerEncoder] = ContextEncoder
+    decoder_class: Type[TransformerDecoder] = TransformerDecoder
+
+    @property
+    def context_format(self) -> ContextFormat:
+        """What the model reads besides fairseq's inputs; a class attribute where no option decides."""
+        return ContextFormat()
+
+    @classmethod
+    def build_encoder(cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding) -> TransformerEncoder:
+        return cls.encoder_class(args, src_dict, embed_tokens)
+
+    @classmethod
+    def build_decoder(cls, args: Any, tgt_dict: Dictionary, embed_tokens: nn.Embedding) -> TransformerDecoder:
+        return cls.decoder_class(args, tgt_dict, embed_tokens, no_encoder_attn=args.no_cross_attention)
 
     def forward(
         self,
@@ -92,8 +115,9 @@ class ContextModel(TransformerModel):
         return_all_hiddens: bool = True,
         **inputs: Any,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """fairseq's ``forward``, which refuses inputs it does not know, with ``context_inputs``."""
-        context = {name: inputs.pop(name) for name in self.context_inputs if name in inputs}
+        """fairseq's ``forward``, which refuses inputs that it does not know, with those of
+        ``context_format``."""
+        context = {name: inputs.pop(name) for name in self.context_format.names if name in inputs}
         encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, **context)
         return self.decoder(
             prev_output_tokens,
@@ -105,7 +129,14 @@ class ContextModel(TransformerModel):
 
 
 class SeparateContextModel(ContextModel):
-    """A model that reads its context besides the source, and can start from a sentence-level one."""
+    """A model that reads its context besides the source, and can start from a sentence-level one.
+
+    Attributes:
+        sentence_parameters: names and shapes of the parameters that a sentence-level model of this size has;
+            the others are the context's.
+    """
+
+    sentence_parameters: Mapping[str, torch.Size] = {}
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -128,49 +159,18 @@ class SeparateContextModel(ContextModel):
             if getattr(args, name, False):
                 raise BadInput(f"--{name.replace('_', '-')} does not work with --arch {args.arch}")
         model = super().build_model(args, task)
+        model.sentence_parameters = sentence_model_shapes(args, task)
         if getattr(args, "train_context_only", False):
             for name, parameter in model.named_parameters():
-                parameter.requires_grad = "context_" in name
+                parameter.requires_grad = name not in model.sentence_parameters
             if not any(parameter.requires_grad for parameter in model.parameters()):
                 raise BadInput("--train-context-only: this model has only what a sentence-level one has")
         return model
 
-    @classmethod
-    def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: Any) -> TransformerDecoder:
-        return ContextDecoder(args, tgt_dict, embed_tokens)
-
 
 class MultiSourceModel(SeparateContextModel):
-    """A model for the task ``multi_source``.
+    """A model for the task ``multi_source``, whose context is sentences."""
 
-    Attributes:
-        context_format: how it wants the context's sentences.
-    """
-
-    context_inputs: Tuple[str, ...] = ("context_tokens", "context_index")
-    context_format = ContextFormat()
-
-
-def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", gate: str = "none") -> None:
-    """The options of ``ContextDecoder``, and what their help says of the defaults."""
-    parser.add_argument(
-        "--context-fusion",
-        choices=FUSIONS,
-        help="how the decoder attends to source and context: one after the other, the sum, two branches with "
-        "a layer norm each, a second attention over the two, or one attention over all states (flat, alias "
-        f"concat) (default: {default})",
-    )
-    parser.add_argument(
-        "--context-gate",
-        choices=("none", "branch"),
-        help=f"a gate on what comes from the context, one number per token (default: {gate})",
-    )
-
-
-def check_fusion(args: Any) -> None:
-    """Raises BadInput: a gate without an attention of its own to the context."""
-    if args.context_gate != "none" and args.context_fusion not in LAYER_FUSIONS:
-        raise BadInput(
-            f"--context-gate {args.context_gate}: expected --context-fusion {', '.join(LAYER_FUSIONS)}, "
-            f"not {args.context_fusion}"
-        )
+    @property
+    def context_format(self) -> ContextFormat:
+        return ContextFormat(("context_tokens", "context_index"))

@@ -1,20 +1,18 @@
 """Two encoders, one decoder that attends to both (the thesis, section 4.3.1; Libovicky et al. 2018)."""
 
 import argparse
-from typing import Any, Optional
+from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.models import register_model
 from fairseq.models.transformer import TransformerEncoder
 from torch import nn
 
-from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
-from ctxmt_fairseq.models.context_model import MultiSourceModel, add_fusion_args, check_fusion
-from ctxmt_fairseq.models.rows_encoder import EncoderOut, RowsEncoder
+from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.models.context_model import MultiSourceModel
+from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
-from ctxmt_fairseq.modules.context_rows import append_context
 
 
 class DualEncoder(RowsEncoder):
@@ -25,21 +23,17 @@ class DualEncoder(RowsEncoder):
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
-        self.append = args.context_fusion not in LAYER_FUSIONS
         if args.context_encoder == "separate":
             self.context_encoder = TransformerEncoder(args, dictionary, embed_tokens)
-
-    def encode_source(self, context: Optional[ContextStates], *source: Any) -> EncoderOut:
-        encoder_out = super().encode_source(context, *source)
-        if context is None:
-            return encoder_out
-        return append_context(encoder_out, context) if self.append else {**encoder_out, **context.entries()}
 
 
 @register_model("dual_encoder_transformer")
 class DualEncoderTransformer(MultiSourceModel):
     """The thesis' dual encoder, and the multi-encoder baseline of sequence shortening (``--context-fusion
     concat``)."""
+
+    encoder_class = DualEncoder
+    decoder_class = ContextDecoder
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
@@ -59,15 +53,15 @@ class DualEncoderTransformer(MultiSourceModel):
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "DualEncoderTransformer":
         check_fusion(args)
-        model = super().build_model(args, task)
-        model.context_format = ContextFormat(
-            bos=args.context_encoder == "shared-token", joined=args.context_layout == "joined"
-        )
-        return model
+        return super().build_model(args, task)
 
-    @classmethod
-    def build_encoder(cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding) -> DualEncoder:
-        return DualEncoder(args, src_dict, embed_tokens)
+    @property
+    def context_format(self) -> ContextFormat:
+        return ContextFormat(
+            super().context_format.names,
+            bos=self.args.context_encoder == "shared-token",
+            joined=self.args.context_layout == "joined",
+        )
 
 
 def dual_encoder_defaults(args: Any) -> None:

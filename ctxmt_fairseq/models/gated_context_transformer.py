@@ -4,15 +4,16 @@ from typing import Any, Optional
 
 from fairseq.data import Dictionary
 from fairseq.models import register_model
-from fairseq.models.transformer import TransformerConfig, TransformerDecoder, TransformerEncoder
+from fairseq.models.transformer import TransformerConfig, TransformerEncoder
 from torch import nn
 
-from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
+from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.models.context_model import MultiSourceModel
-from ctxmt_fairseq.models.rows_encoder import EncoderOut, RowsEncoder
+from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
 from ctxmt_fairseq.modules.context_layers import GatedContextEncoderLayer
+from ctxmt_fairseq.modules.encoder_out import EncoderOut
 
 
 class GatedContextEncoder(RowsEncoder):
@@ -36,23 +37,17 @@ class GatedContextEncoder(RowsEncoder):
         with given_context(self.layers[-1], context):
             return super().encode_source(context, *source)
 
+    def for_decoder(self, encoder_out: EncoderOut, context: Optional[ContextStates]) -> EncoderOut:
+        return encoder_out  # the source's states know the context
+
 
 @register_model("gated_context_transformer")
 class GatedContextTransformer(MultiSourceModel):
     """Voita et al. 2018, section 3; the decoder is fairseq's. ``<bos>`` tells context sentences apart."""
 
-    context_format = ContextFormat(bos=True)
-
-    @classmethod
-    def build_encoder(
-        cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding
-    ) -> GatedContextEncoder:
-        return GatedContextEncoder(args, src_dict, embed_tokens)
-
-    @classmethod
-    def build_decoder(cls, args: Any, tgt_dict: Dictionary, embed_tokens: nn.Embedding) -> TransformerDecoder:
-        return TransformerDecoder(args, tgt_dict, embed_tokens)
+    encoder_class = GatedContextEncoder
+    context_format = ContextFormat(("context_tokens", "context_index"), bos=True)
 
 
 # The paper's vocabularies are separate.
-register_sizes("gated_context_transformer", lambda args: None, base=SEPARATE_VOCABULARIES)
+register_sizes("gated_context_transformer", base=SEPARATE_VOCABULARIES)

@@ -1,9 +1,12 @@
 """Starting a context-aware model from a sentence-level one."""
 
+import copy
 import logging
 from pathlib import Path
+from typing import Any, Dict
 
-from torch import nn
+import torch
+from fairseq.models.transformer import TransformerModel
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.safe_checkpoints import read
@@ -11,18 +14,30 @@ from ctxmt_fairseq.safe_checkpoints import read
 logger = logging.getLogger(__name__)
 
 
-def load_sentence_model(model: nn.Module, path: str) -> None:
+def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
+    """The parameters of fairseq's transformer with these options: their names and shapes."""
+    args = copy.deepcopy(args)
+    args.encoder_embed_path = args.decoder_embed_path = None
+    with torch.device("meta"):  # without memory, and without a random number
+        model = TransformerModel.build_model(args, task)
+    return {name: parameter.shape for name, parameter in model.named_parameters()}
+
+
+def load_sentence_model(model: Any, path: str) -> None:
     """Take over every parameter of the checkpoint ``path`` that ``model`` has too, and say what was not.
+
+    Args:
+        model: with ``sentence_parameters``, see ``SeparateContextModel``.
 
     Raises:
         BadInput: no such checkpoint, one that says what it may not, or one of another model: it lacks a
-            parameter that is not the context's, or has one of another shape (another size, or another
+            parameter of a sentence-level model, or has one of another shape (another size, or another
             dictionary).
     """
     checkpoint = Path(path)
     saved, own = read(checkpoint, sections=("model",))["model"], model.state_dict()
     new = sorted(name for name, _ in model.named_parameters() if name not in saved)
-    missing = [name for name in new if "context_" not in name]
+    missing = [name for name in new if name in model.sentence_parameters]
     if missing:
         raise BadInput(
             f"expected a sentence-level model of this size, found one without {missing[0]}", checkpoint

@@ -1,17 +1,16 @@
 """What the models of the task ``metadata_context`` have in common."""
 
 import argparse
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict
 
 from fairseq.data import Dictionary
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.vector_context import INPUTS, VectorContextEncoder
-
-EncoderOut = Dict[str, List[Tensor]]
 
 
 class MetadataModel(SeparateContextModel):
@@ -47,10 +46,33 @@ class MetadataModel(SeparateContextModel):
         return super().build_model(args, task)
 
 
+class VectorEncoder(ContextEncoder):
+    """The source encoder, and beside it the encoder of the context's vectors."""
+
+    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
+        super().__init__(args, dictionary, embed_tokens)
+        self.context_encoder = VectorContextEncoder(
+            args,
+            args.vector_dimension,
+            args.context_layers,
+            args.context_ffn_dim,
+            args.farthest_context + 1 if args.context_positions == "yes" else None,
+            args.context_qk_norm == "yes",
+            # options that older checkpoints lack
+            input=getattr(args, "context_input", "plain"),
+            feature_dropout=getattr(args, "context_feature_dropout", None),
+        )
+
+    def encode_context(self, context_vectors: Tensor, context_distances: Tensor) -> ContextStates:
+        """The arguments are those of ``VectorContextEncoder.forward``."""
+        return self.context_encoder(context_vectors, context_distances)
+
+
 class VectorModel(MetadataModel):
     """A model with MTCue's context encoder."""
 
-    context_inputs = ("context_vectors", "context_distances")
+    encoder_class = VectorEncoder
+    context_format = ContextFormat(("context_vectors", "context_distances"))
     measured = {
         "vector_dimension": lambda task: int(task.vector_dimension),
         "contexts_per_sample": lambda task: float(task.contexts_per_sample),
@@ -105,43 +127,6 @@ class VectorModel(MetadataModel):
             if value is not None and value < least:
                 raise BadInput(f"--{name.replace('_', '-')} {value}: expected {least} or more")
         return super().build_model(args, task)
-
-
-class VectorEncoder(ContextEncoder):
-    """The source encoder, and beside it the encoder of the context's vectors."""
-
-    def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
-        super().__init__(args, dictionary, embed_tokens)
-        self.context_encoder = VectorContextEncoder(
-            args,
-            args.vector_dimension,
-            args.context_layers,
-            args.context_ffn_dim,
-            args.farthest_context + 1 if args.context_positions == "yes" else None,
-            args.context_qk_norm == "yes",
-            # options that older checkpoints lack
-            input=getattr(args, "context_input", "plain"),
-            feature_dropout=getattr(args, "context_feature_dropout", None),
-        )
-
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        return_all_hiddens: bool = False,
-        token_embeddings: Optional[Tensor] = None,
-        context_vectors: Optional[Tensor] = None,
-        context_distances: Optional[Tensor] = None,
-    ) -> EncoderOut:
-        """fairseq's ``forward``; the context is that of ``VectorContextEncoder.forward``."""
-        encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
-        if context_vectors is None or context_distances is None:
-            return encoder_out
-        return self.join(encoder_out, self.context_encoder(context_vectors, context_distances))
-
-    def join(self, encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:
-        """``encoder_out`` with what the decoder is to see of the context."""
-        raise NotImplementedError
 
 
 def vector_defaults(args: Any) -> None:

@@ -58,13 +58,16 @@ def apply_size(args: Any, size: str) -> None:
 
 
 def register_sizes(
-    model: str, defaults: Callable[[Any], None], base: Optional[Dict[str, Any]] = None, big: bool = False
+    model: str,
+    defaults: Optional[Callable[[Any], None]] = None,
+    base: Optional[Dict[str, Any]] = None,
+    big: bool = False,
 ) -> None:
     """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base.
 
     Args:
         model: a registered model.
-        defaults: sets the defaults of the model's own options.
+        defaults: sets the defaults of the model's own options, if it has any.
         base: what ``MODEL_base`` sets besides ``SIZES``, or in its place.
         big: whether there is a MODEL_big.
     """
@@ -76,7 +79,8 @@ def register_sizes(
                     setattr(args, name, getattr(args, name, value))
             if size is not None:
                 apply_size(args, size)
-            defaults(args)
+            if defaults is not None:
+                defaults(args)
 
         register_model_architecture(model, f"{model}_{size}" if size else model)(architecture)
 

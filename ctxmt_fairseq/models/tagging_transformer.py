@@ -1,19 +1,18 @@
 """TAGGING, a baseline of MTCue (section 3.3): a learned embedding for each value of the metadata."""
 
-from typing import Any, Optional
+from typing import Any
 
 from fairseq.data import Dictionary
 from fairseq.models import register_model
-from fairseq.models.transformer import TransformerDecoder
 from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.models.context_model import ContextEncoder
-from ctxmt_fairseq.models.metadata_model import EncoderOut, MetadataModel
+from ctxmt_fairseq.models.metadata_model import MetadataModel
 from ctxmt_fairseq.models.sizes import register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import embedding_table
-from ctxmt_fairseq.modules.context_rows import append_context
 
 
 class TaggingEncoder(ContextEncoder):
@@ -30,46 +29,24 @@ class TaggingEncoder(ContextEncoder):
         dropout = getattr(args, "context_feature_dropout", None) or 0.0
         self.context_dropout = FairseqDropout(dropout, module_name=type(self).__name__)
 
-    def forward(
-        self,
-        src_tokens: Tensor,
-        src_lengths: Optional[Tensor] = None,
-        return_all_hiddens: bool = False,
-        token_embeddings: Optional[Tensor] = None,
-        context_tags: Optional[Tensor] = None,
-    ) -> EncoderOut:
-        """fairseq's ``forward``.
-
-        Args:
-            context_tags: LongTensor (B, M): 0 <unk>, 1 and more tags, -1 nothing.
-        """
-        encoder_out = super().forward(src_tokens, src_lengths, return_all_hiddens, token_embeddings)
-        if context_tags is None:
-            return encoder_out
+    def encode_context(self, context_tags: Tensor) -> ContextStates:
+        """The tags' states, from LongTensor (B, M): 0 <unk>, 1 and more tags, -1 nothing."""
         # Scaled as fairseq scales words, so that they are of the order of the states that they stand beside.
         states = self.context_dropout(self.embed_scale * self.context_tags(context_tags.clamp(min=0)))
-        return append_context(encoder_out, ContextStates(states, context_tags.lt(0)))
+        return ContextStates(states, context_tags.lt(0))
 
 
 @register_model("tagging_transformer")
 class TaggingTransformer(MetadataModel):
     """fairseq's transformer with tags; ``_base`` has about as many parameters as MTCue's (table 3)."""
 
-    context_inputs = ("context_tags",)
+    encoder_class = TaggingEncoder
+    context_format = ContextFormat(("context_tags",))
     measured = {"tag_count": lambda task: int(task.tag_count)}
-
-    @classmethod
-    def build_encoder(cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding) -> TaggingEncoder:
-        return TaggingEncoder(args, src_dict, embed_tokens)
-
-    @classmethod
-    def build_decoder(cls, args: Any, tgt_dict: Dictionary, embed_tokens: nn.Embedding) -> TransformerDecoder:
-        return TransformerDecoder(args, tgt_dict, embed_tokens)
 
 
 register_sizes(
     "tagging_transformer",
-    lambda args: None,
     base={"encoder_layers": 10, "encoder_ffn_embed_dim": 4096, "decoder_ffn_embed_dim": 2048},
     big=True,
 )

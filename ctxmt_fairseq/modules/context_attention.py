@@ -57,6 +57,9 @@ class ContextReader:
 @contextlib.contextmanager
 def given_context(module: nn.Module, context: Optional[ContextStates]) -> Iterator[None]:
     """Let every ``ContextReader`` within ``module`` read ``context`` meanwhile."""
+    if context is None:  # what they read outside of this
+        yield
+        return
     readers = [reader for reader in module.modules() if isinstance(reader, ContextReader)]
     for reader in readers:
         reader.context = context
@@ -100,10 +103,10 @@ class ContextAttention(nn.Module):
             static_kv=incremental_state is not None,
             need_weights=False,
         )
-        return only(present, attended)
+        return where_present(present, attended)
 
 
-def only(present: Tensor, values: Tensor, otherwise: Optional[Tensor] = None) -> Tensor:
+def where_present(present: Tensor, values: Tensor, otherwise: Optional[Tensor] = None) -> Tensor:
     """``values`` (T, B, D) in the rows ``present`` (B,), ``otherwise`` (default: zeros) in the others."""
     if otherwise is None:
         return values.masked_fill(~present[None, :, None], 0)

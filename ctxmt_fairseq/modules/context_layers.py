@@ -10,7 +10,7 @@ from fairseq.modules import LayerNorm, MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor, nn
 
-from ctxmt_fairseq.modules.context_attention import ContextAttention, ContextReader, only
+from ctxmt_fairseq.modules.context_attention import ContextAttention, ContextReader, where_present
 from ctxmt_fairseq.modules.gates import BranchGate, ResidualGate, SumGate
 
 FUSIONS = ("serial", "parallel", "separate", "hierarchical", "flat", "concat")
@@ -56,7 +56,7 @@ class _ContextLayer(ContextReader):
         """The context branch (T, B, D) through its gate; zeros in rows that have no context."""
         if self.gate == "branch":
             branch = self.context_gate(branch)
-        return only(self.context.present, branch)
+        return where_present(self.context.present, branch)
 
     def attend_context(self: Any, x: Tensor, incremental_state: Any = None) -> Tensor:
         """The context branch (T, B, D)."""
@@ -68,7 +68,7 @@ class _ContextLayer(ContextReader):
         attended = self.sublayer(
             x, self.context_attn_layer_norm, lambda y: self.attend_context(y, incremental_state), combine
         )
-        return only(self.context.present, attended, x)
+        return where_present(self.context.present, attended, x)
 
     @property
     def combine_next(self: Any) -> Optional[Combine]:
@@ -79,7 +79,7 @@ class _ContextLayer(ContextReader):
 
         def combine(sublayer: Tensor, residual: Tensor) -> Tensor:
             plain = self.residual_connection(sublayer, residual)
-            return only(present, self.context_gate(sublayer, residual), plain)
+            return where_present(present, self.context_gate(sublayer, residual), plain)
 
         return combine
 
@@ -133,7 +133,7 @@ class GatedSelfAttention(ContextReader, MultiheadAttention):
         if self.context is None:
             return attended, weights
         gated = self.context_gate(attended, self.context_attention(query, self.context))
-        return only(self.context.present, gated, attended), weights
+        return where_present(self.context.present, gated, attended), weights
 
 
 class GatedContextEncoderLayer(TransformerEncoderLayerBase):
@@ -252,4 +252,4 @@ class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
         both = torch.stack([source, context]).flatten(1, 2)  # (2, T * B, D)
         queries = query.reshape(1, -1, query.size(2))
         fused, _ = self.context_fusion_attn(queries, both, both, need_weights=False)
-        return only(self.context.present, fused.view_as(query), source)  # type: ignore[union-attr]
+        return where_present(self.context.present, fused.view_as(query), source)  # type: ignore[union-attr]

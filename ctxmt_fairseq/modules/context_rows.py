@@ -1,11 +1,12 @@
 """From context sentences, each encoded once, to the context of every row of a batch."""
 
-from typing import Dict, List, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import torch
 from torch import Tensor
 
 from ctxmt_fairseq.modules.context_attention import ContextStates
+from ctxmt_fairseq.modules.encoder_out import EncoderOut
 
 
 class ContextRows(NamedTuple):
@@ -36,7 +37,7 @@ def context_rows(tokens: Tensor, index: Optional[Tensor], pad: int, eos: int) ->
     return ContextRows(tokens[present], numbers.masked_fill(~present, -1))
 
 
-def place(states: Tensor, padding: Tensor, index: Tensor) -> ContextStates:
+def gather_context(states: Tensor, padding: Tensor, index: Tensor) -> ContextStates:
     """States (R, L, D) of sentences, with padding (R, L), as the context of B rows.
 
     Args:
@@ -47,7 +48,7 @@ def place(states: Tensor, padding: Tensor, index: Tensor) -> ContextStates:
     return ContextStates(states[chosen].flatten(1, 2), missing.flatten(1, 2)).compact()
 
 
-def append_context(encoder_out: Dict[str, List[Tensor]], context: ContextStates) -> Dict[str, List[Tensor]]:
+def append_context(encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:
     """``encoder_out`` whose states are those of the source and of the context in one sequence (fusion
     "flat")."""
     states = torch.cat([encoder_out["encoder_out"][0], context.states.transpose(0, 1)])

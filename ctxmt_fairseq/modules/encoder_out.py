@@ -1,9 +1,10 @@
 """Context that travels to the decoder in ``encoder_out``, the only way that fairseq leaves open."""
 
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from torch import Tensor
 
+EncoderOut = Dict[str, List[Tensor]]  # what fairseq's encoders return
 PREFIX = "context_"
 
 

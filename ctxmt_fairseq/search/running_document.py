@@ -46,7 +46,8 @@ class RunningDocuments:
         documents: their boundaries.
         targets: given target sentences; those that are missing or empty tensors are filled by ``record``.
         limits: the models' source and target positions.
-        keep_states: the models keep the states of sentences that they have encoded (``sentence_cache``).
+        distinct: whether a batch holds each context sentence once and names it, for models that keep states
+            (``sentence_cache``); None: as the task's options say.
         contexts: what the models read of the sentences besides their tokens (``LoadedModels.contexts_of``).
         current: (n,) those that are translated, None for all; the others serve as context only.
 
@@ -61,7 +62,7 @@ class RunningDocuments:
         documents: Documents,
         targets: Optional[Sequence[torch.Tensor]] = None,
         limits: Tuple[int, int] = (1024, 1024),
-        keep_states: bool = False,
+        distinct: Optional[bool] = None,
         contexts: Optional[SentenceContexts] = None,
         current: Optional[np.ndarray] = None,
     ):
@@ -83,9 +84,8 @@ class RunningDocuments:
             current=current,
             training=False,
             contexts=contexts,
+            distinct=distinct,
         )
-        if keep_states:
-            self.dataset.distinct = True  # the batch names its sentences
 
     def record(self, line: int, tokens: torch.Tensor) -> None:
         """Keep a translation (T,), ending with ``</s>``, as target context of later lines."""

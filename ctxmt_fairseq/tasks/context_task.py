@@ -6,7 +6,7 @@ import copy
 import logging
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from fairseq import metrics
@@ -15,6 +15,7 @@ from fairseq.tasks.translation import TranslationTask
 
 from ctxmt_fairseq.corpora.data_folder import entry, load_dictionary
 from ctxmt_fairseq.data.binarised import check_sentences
+from ctxmt_fairseq.data.context_format import WantedContext
 from ctxmt_fairseq.data.documents import Documents, read_flags
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
@@ -29,9 +30,13 @@ from ctxmt_fairseq.search.window_generator import (
 )
 from ctxmt_fairseq.tasks import context_options
 from ctxmt_fairseq.tasks.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
-from ctxmt_fairseq.tasks.model_inputs import check_alike, check_provided
 
 logger = logging.getLogger(__name__)
+
+
+def architecture(cfg: Any) -> str:
+    """The name of a model to be built."""
+    return getattr(cfg, "arch", None) or cfg._name
 
 
 class ContextTask(TranslationTask):
@@ -44,6 +49,7 @@ class ContextTask(TranslationTask):
         defaults: the options that travel with the checkpoint.
         evaluation_options: others that an evaluation may give, with an example of a value.
         provides: what a batch can hold for models besides fairseq's inputs.
+        wanted: which of it the models want, and how.
     """
 
     defaults: Dict[str, Any] = context_options.DEFAULTS
@@ -55,8 +61,7 @@ class ContextTask(TranslationTask):
             add_symbols(dictionary)
         super().__init__(cfg, src_dict, tgt_dict)
         self.saved_options: Dict[str, Any] = {}
-        self.context_inputs: List[str] = []  # names that the model wants in net_input
-        self._has_model = False
+        self.wanted = WantedContext(self.provides)
         self.window_count = WindowCount()
         self.document = InteractiveDocument(self)
         self._check()
@@ -216,18 +221,21 @@ class ContextTask(TranslationTask):
             max_window_tokens=self.cfg.max_window_tokens,
             max_sentence_tokens=self.cfg.max_sentence_tokens,
             count_current_tokens=self.cfg.count_current_tokens,
-            context_inputs=self.context_inputs,
             seed=self.cfg.seed,
             left_pad_source=self.cfg.left_pad_source,
             left_pad_target=self.cfg.left_pad_target,
             pad_to_multiple=self.cfg.required_seq_len_multiple,
         )
 
-    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+    def build_dataset(
+        self, split, source, target, documents, current, training, contexts=None, distinct=None
+    ):
         """A fairseq dataset over one split.
 
         Args:
             contexts: what is known of its sentences besides their tokens, for a task that reads it.
+            distinct: whether a batch holds each distinct context sentence once; None: as the task's options
+                say.
         """
         raise NotImplementedError
 
@@ -262,16 +270,15 @@ class ContextTask(TranslationTask):
             logger.warning("%s: %d of %d examples are too long and left out", dataset.name, *counts)
         return kept
 
+    def wanted_of(self, distinct: Optional[bool]) -> WantedContext:
+        """What the models want, for a dataset; ``distinct`` as in ``build_dataset``."""
+        return self.wanted if distinct is None else self.wanted.once(distinct)
+
     # ---- model and generation --------------------------------------------------------------------------
 
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
-        wanted = list(getattr(model, "context_inputs", ()))
-        check_provided(wanted, self.provides, cfg)
-        if self._has_model:
-            check_alike(self.context_inputs, wanted)
-        self._has_model = True
-        self.context_inputs[:] = wanted  # the datasets hold this list
+        self.wanted.adopt(model, architecture(cfg))
         if getattr(cfg, "sentence_checkpoint", None) and not from_checkpoint:
             load_sentence_model(model, cfg.sentence_checkpoint)
         return model

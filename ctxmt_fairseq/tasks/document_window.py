@@ -57,13 +57,16 @@ class DocumentWindowTask(ContextTask):
             source = replace(source, separator=None)
         return exchange_windows(sample, order, source, target)
 
-    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+    def build_dataset(
+        self, split, source, target, documents, current, training, contexts=None, distinct=None
+    ):
         return DocumentWindowDataset(
             source,
             self.src_dict,
             target,
             self.tgt_dict,
             WindowBuilder(documents, self.context_options(training), self.cfg.seed),
+            self.wanted_of(distinct),
             current=current,
             training=training,
             name=split,

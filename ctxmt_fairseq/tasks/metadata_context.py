@@ -235,7 +235,7 @@ class MetadataContextTask(ContextTask):
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
         """The tag of every row of the vectors; None for models without tags."""
-        if "context_tags" not in self.context_inputs:
+        if "context_tags" not in self.wanted.format.names:
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}
         tags = np.zeros(len(contexts.vectors), np.int32)
@@ -250,7 +250,9 @@ class MetadataContextTask(ContextTask):
         """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
-    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+    def build_dataset(
+        self, split, source, target, documents, current, training, contexts=None, distinct=None
+    ):
         if contexts is None:
             raise BadInput(f"{split}: expected the contexts of the sentences, found none")
         options = VectorOptions(
@@ -262,6 +264,7 @@ class MetadataContextTask(ContextTask):
             target,
             self.tgt_dict,
             WindowBuilder(documents, self.context_options(training), self.cfg.seed),
+            self.wanted_of(distinct),
             contexts=contexts,
             vector_options=options,
             tags=self._tags(contexts),

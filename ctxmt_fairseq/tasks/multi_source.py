@@ -1,17 +1,16 @@
 """The task ``multi_source``: context sentences as inputs of their own."""
 
 from dataclasses import dataclass, field
-from typing import Optional
 
 from fairseq.tasks import register_task
 
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
-from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES, ContextFormat, MultiSourceDataset
+from ctxmt_fairseq.data.context_format import WantedContext
+from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES, MultiSourceDataset
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_options import ContextConfig
-from ctxmt_fairseq.tasks.context_task import ContextTask
-from ctxmt_fairseq.tasks.model_inputs import architecture
+from ctxmt_fairseq.tasks.context_task import ContextTask, architecture
 
 
 @dataclass
@@ -38,29 +37,21 @@ class MultiSourceTask(ContextTask):
     provides = CONTEXT_ENTRIES
 
     def __init__(self, cfg, src_dict, tgt_dict):
-        self.context_format: Optional[ContextFormat] = None  # as the first model wants it
-        self._format = ContextFormat()  # shared with the datasets, which may be made before the model
         super().__init__(cfg, src_dict, tgt_dict)
         if cfg.batch_runs < 0:
             raise BadInput(f"--batch-runs {cfg.batch_runs}: expected a number of sentences, or 0")
+        self.wanted = WantedContext(self.provides, distinct=cfg.batch_runs > 0)
 
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
         options = self.context_options()
         beside = options.source_context, options.source_context_after, options.target_context_on_source
-        if any(beside) and not self.context_inputs:
+        if any(beside) and not self.wanted.format.names:
             raise BadInput(
                 f"--arch {architecture(cfg)} reads no context in --task multi_source; expected "
                 "--task document_window, or a multi-source architecture"
             )
-        wanted = getattr(model, "context_format", ContextFormat())
-        if self.context_format not in (None, wanted):
-            raise BadInput(
-                f"expected models that read the context alike, found {self.context_format}, {wanted}"
-            )
-        self.context_format = wanted
-        vars(self._format).update(vars(wanted))
-        if wanted.joined and self.cfg.batch_runs:
+        if self.wanted.format.joined and self.cfg.batch_runs:
             raise BadInput(
                 "--batch-runs: expected a model with a row per context sentence (--context-layout rows)"
             )
@@ -70,16 +61,18 @@ class MultiSourceTask(ContextTask):
         """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
-    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+    def build_dataset(
+        self, split, source, target, documents, current, training, contexts=None, distinct=None
+    ):
         return MultiSourceDataset(
             source,
             self.src_dict,
             target,
             self.tgt_dict,
             WindowBuilder(documents, self.context_options(training), self.cfg.seed),
+            self.wanted_of(distinct),
             current=current,
             training=training,
-            context_format=self._format,
             batch_runs=self.cfg.batch_runs,
             name=split,
             **self.dataset_options,

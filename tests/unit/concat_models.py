@@ -103,8 +103,8 @@ def _last_sentence(window):
 
 def wanted(model, net_input):
     """The entries that the model's task would put into ``net_input``."""
-    extra = set(net_input) & {"current_segment", "current_span", "target_context_sizes"}
-    return {name: value for name, value in net_input.items() if name not in extra - set(model.context_inputs)}
+    extra = {"current_segment", "current_span", "target_context_sizes"} - set(model.context_format.names)
+    return {name: value for name, value in net_input.items() if name not in extra}
 
 
 def logits(model, net_input):

@@ -59,7 +59,7 @@ def make(case="mtcue", seed=1, size="tiny", **options):
 
 def has_context(model, row):
     """Whether the model sees any of a row's context: tags are of metadata only."""
-    return row in WITH_METADATA if model.context_inputs == ("context_tags",) else bool(DISTANCES[row])
+    return row in WITH_METADATA if model.context_format.names == ("context_tags",) else bool(DISTANCES[row])
 
 
 def batch_of(model, rows=ROWS, *, absent=False, distances=DISTANCES, vectors=VECTORS,
@@ -86,7 +86,7 @@ def batch_of(model, rows=ROWS, *, absent=False, distances=DISTANCES, vectors=VEC
                 inputs["context_distances"][number, place] = distance
                 if distance == -1:
                     inputs["context_tags"][number, place] = tag_of(vector)
-    context = {name: inputs[name][:, order] for name in model.context_inputs}
+    context = {name: inputs[name][:, order] for name in model.context_format.names}
     sources, targets = ([texts[row] for row in rows] for texts in (SOURCES, TARGETS))
     return {
         "id": torch.tensor(list(rows)),

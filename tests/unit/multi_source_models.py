@@ -1,10 +1,11 @@
 """Tiny models and batches of the task ``multi_source``, for tests."""
 
+from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.multi_source_dataset import ContextFormat, MultiSourceDataset
+from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
 from tests.unit.random_models import STOCK_TASK, build_random, logits  # noqa: F401
-from tests.unit.window_datasets import VOCABULARY, sentences
+from tests.unit.window_datasets import VOCABULARY, sentences, wanting
 
 DUAL = "dual_encoder_transformer"
 CACHING = "caching_transformer"
@@ -68,9 +69,11 @@ def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
     window.update(options)
     n = sum(lengths)
     builder = WindowBuilder(Documents.from_lengths(lengths), ContextOptions(**window), 1)
-    inputs = getattr(model, "context_inputs", ("context_tokens", "context_distances", "context_roles"))
-    extra.setdefault("context_format", getattr(model, "context_format", ContextFormat()))
+    form = {"names": ("context_tokens", "context_distances", "context_roles"), **extra.pop("form", {})}
+    if model is not None:
+        form = dict(vars(getattr(model, "context_format", ContextFormat())))
+    wanted = wanting(*form.pop("names"), **form, distinct=extra.get("batch_runs", 0) > 0)
     return MultiSourceDataset(
         sentences(n, 4, longest), VOCABULARY, sentences(n, 210, longest), VOCABULARY,
-        builder, context_inputs=inputs, name="split", **extra,
+        builder, wanted, name="split", **extra,
     )  # fmt: skip

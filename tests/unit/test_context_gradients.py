@@ -36,7 +36,7 @@ def batch_of(model, **options):
 
 def encode(model, batch):
     inputs = batch["net_input"]
-    names = ("src_tokens", "src_lengths", *model.context_inputs)
+    names = ("src_tokens", "src_lengths", *model.context_format.names)
     return model.encoder(**{name: inputs[name] for name in names if name in inputs})
 
 

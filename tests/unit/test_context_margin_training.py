@@ -24,7 +24,7 @@ from tests.unit.margin_batches import (
     from_the_thesis,
     sample,
 )
-from tests.unit.window_datasets import VOCABULARY, dataset
+from tests.unit.window_datasets import VOCABULARY, dataset, wanting
 
 # ---- randomness
 
@@ -116,7 +116,7 @@ def concat_transformer(**options):
 
 def window_batch(lines, **window):
     window = {"source_context": 2, "source_context_after": 1, "target_context": 2, **window}
-    data = dataset(window=window, context_inputs=("current_segment", "target_context_sizes"))
+    data = dataset(window=window, wanted=wanting("current_segment", "target_context_sizes"))
     return data.collater([data[line] for line in lines])
 
 

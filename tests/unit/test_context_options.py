@@ -143,7 +143,7 @@ def test_models_with_other_inputs_make_no_ensemble():
     segments = Namespace(arch="concat_transformer_tiny", segment_positions="learned", segment_types="context")
     for _ in range(2):
         ensemble.build_model(segments)
-    assert ensemble.context_inputs == ["current_segment", "target_context_sizes"]
+    assert ensemble.wanted.format.names == ("current_segment", "target_context_sizes")
     error = (
         "expected models with the same context inputs, found current_segment, target_context_sizes and none"
     )

@@ -28,8 +28,7 @@ def loaded_models(members=1, model=None, **options):
     task = DocumentWindowTask(config, dictionary, dictionary)
     models = [make(task, **{**SIZES, **(model or {})}, seed=seed) for seed in range(1, members + 1)]
     for one in models:
-        for name in getattr(one, "context_inputs", ()):
-            task.context_inputs.append(name) if name not in task.context_inputs else None
+        task.wanted.adopt(one, "concat_transformer_tiny")
     return LoadedModels(models, task, torch.device("cpu"), Subwords(), Subwords())
 
 
@@ -67,7 +66,7 @@ def plain(loaded, source, target, context, **inputs):
     previous = torch.cat([tgt[-1:], tgt[:-1]])[None]
     probabilities = 0
     for model in loaded.models:
-        wanted = {name: inputs[name] for name in getattr(model, "context_inputs", ())}
+        wanted = {name: inputs[name] for name in loaded.task.wanted.format.names}
         with torch.no_grad():
             logits = model(src, torch.tensor([src.size(1)]), previous, **wanted)[0][0]
         probabilities = probabilities + logits.double().softmax(-1)

@@ -49,7 +49,7 @@ def windows(rows, seed=0):
 
 def net_input(model, sources, contexts):
     targets = [[*context, [1]] for context in contexts]  # only the number of sentences is used
-    inputs = wanted(model, batch(sources, targets)) if hasattr(model, "context_inputs") else batch_of(sources)
+    inputs = wanted(model, batch(sources, targets)) if hasattr(model, "context_format") else batch_of(sources)
     return {name: value for name, value in inputs.items() if name != "prev_output_tokens"}
 
 

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from ctxmt_fairseq.data.input_lengths import long_inputs
-from ctxmt_fairseq.data.multi_source_dataset import ContextFormat
 from ctxmt_fairseq.data.windows import ABSENT, SELECTIONS
 from tests.unit import window_datasets
 from tests.unit.multi_source_models import dataset as rows_dataset
@@ -70,9 +69,8 @@ def test_each_input_of_several_encoders_has_the_limit(selection, joined, bos):
     room = LIMIT * ({"absent": 0, "reference": 1}.get(selection, 4) if joined else 1)
 
     def options(training=True, **more):
-        form = ContextFormat(bos=bos, joined=joined)
         more = {**CONTEXT, **more, "context_selection": selection}
-        return rows_dataset(training=training, context_format=form, **more)
+        return rows_dataset(training=training, form={"bos": bos, "joined": joined}, **more)
 
     def expected(example):
         context = [text for text in example["context"] if text is not None]

@@ -19,7 +19,7 @@ from ctxmt_fairseq.data.sentence_contexts import contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
 from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
-from tests.unit.window_datasets import VOCABULARY, sentences
+from tests.unit.window_datasets import VOCABULARY, sentences, wanting
 
 LENGTHS = (3, 1, 4)
 TEXTS = [f"sentence {line}" for line in range(sum(LENGTHS))]
@@ -43,7 +43,7 @@ def dataset(
         vector_options=VectorOptions(current, dropout),
         tags=tags,
         training=training,
-        context_inputs=INPUTS,
+        wanted=wanting(*INPUTS),
         name="split",
     )
 

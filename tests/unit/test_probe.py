@@ -64,7 +64,7 @@ def forward(loaded, source, target, **inputs):
 
     src, tgt = window(source), window(target)
     (model,) = loaded.models
-    inputs = {name: value for name, value in inputs.items() if name in model.context_inputs}
+    inputs = {name: value for name, value in inputs.items() if name in model.context_format.names}
     with torch.no_grad():
         previous = torch.tensor([tgt[-1:] + tgt[:-1]])
         logits = model(torch.tensor([src]), torch.tensor([len(src)]), previous, **inputs)[0][0]

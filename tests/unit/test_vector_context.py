@@ -43,7 +43,7 @@ VECTOR_CASES = (*QK_NORM, *NO_ENCODER, "mtcue no QK-norm", "cue no QK-norm")
 
 
 def encode(model, batch):
-    names = ("src_tokens", "src_lengths", *model.context_inputs)
+    names = ("src_tokens", "src_lengths", *model.context_format.names)
     with torch.no_grad():
         return model.encoder(**{name: batch["net_input"][name] for name in names})
 

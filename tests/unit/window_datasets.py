@@ -1,9 +1,12 @@
 """Small datasets of windows in memory, for tests."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import torch
 from fairseq.data import Dictionary
 
+from ctxmt_fairseq.data.context_format import ContextFormat, WantedContext
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.symbols import add_symbols
@@ -20,6 +23,13 @@ EOS, PAD, SEP, MASK = (
     VOCABULARY.index("<mask>"),
 )
 K3 = dict(source_context=3, source_context_after=1, target_context=2)
+
+
+def wanting(*names, distinct=False, **form):
+    """What models want of the context that ask for these inputs."""
+    wanted = WantedContext(names, distinct)
+    wanted.adopt(SimpleNamespace(context_format=ContextFormat(names, **form)), "arch")
+    return wanted
 
 
 class Sentences(list):
