@@ -59,9 +59,12 @@ def batch_of(model, **options):
 
 def test_a_new_architecture_reads_its_context_and_decodes():
     model = make("words_of_context")
-    present, absent = batch_of(model), batch_of(model, context_selection="absent")
+    source_only = {"target_context": 0}
+    present, absent = (
+        batch_of(model, **source_only, context_selection=selection) for selection in ("document", "absent")
+    )
     assert (logits(model, present) - logits(model, absent)).abs().max() > 1e-3
-    data = dataset(model)
+    data = dataset(model, **source_only)
     check_step_by_step(model, present)
     check_beam_search(model, present, lambda line: data.collater([data[line]]))
 
