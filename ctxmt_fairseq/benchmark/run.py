@@ -14,6 +14,7 @@ from ctxmt_fairseq.benchmark.indexing import indexing
 from ctxmt_fairseq.benchmark.metadata import metadata
 from ctxmt_fairseq.benchmark.multi_source import batch_runs, sentence_cache
 from ctxmt_fairseq.benchmark.paired import Comparison
+from ctxmt_fairseq.benchmark.start_up import start_up
 from ctxmt_fairseq.benchmark.store import store_size, store_time
 from ctxmt_fairseq.benchmark.training import peak_memory, step_time
 from ctxmt_fairseq.data.text_encoders import DEFAULT_ENCODER, load_text_encoder
@@ -37,7 +38,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
     """Make the measurements; a progress bar counts them on stderr.
 
     Args:
-        names: train, decode, contrast, index, runs, cache, memory, metadata, store.
+        names: train, decode, contrast, index, runs, cache, memory, metadata, store, start.
         size: of the models: tiny, iwslt, base.
         repeats: pairs of runs.
         sentences: to index.
@@ -63,6 +64,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
             lambda: [store_size()],
             lambda: [store_time(size, repeats, device, max_tokens, encoder)],
         ],
+        "start": [partial(start_up, repeats)],
     }
     chosen = [step for name in names for step in steps[name]]
     return [comparison for step in tqdm(chosen, unit="measurement", disable=None) for comparison in step()]

@@ -11,6 +11,7 @@ memory    peak memory of translation with 1 to 20 context sentences, with torch'
 metadata  step time: MTCue with up to 12 context vectors a sentence / stock transformer, and / CUE
 store     a vector for each context of each sentence / context store: bytes; and time of a batch and a step,
           contexts embedded anew (MiniLM) / from the store (needs the extra embed)
+start     CPU time of commands without a model, and of the slowest --help / of import torch
 
 The data are random sentences, the models untrained. A ratio's median, least and greatest value are shown,
 and the medians of what was measured.
@@ -20,7 +21,18 @@ Example: ctxmt benchmark train decode --size iwslt --repeats 5 --json benchmark.
 
 import json
 
-MEASUREMENTS = ("train", "decode", "contrast", "index", "runs", "cache", "memory", "metadata", "store")
+MEASUREMENTS = (
+    "train",
+    "decode",
+    "contrast",
+    "index",
+    "runs",
+    "cache",
+    "memory",
+    "metadata",
+    "store",
+    "start",
+)
 
 
 def add_arguments(parser) -> None:

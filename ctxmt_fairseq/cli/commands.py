@@ -2,7 +2,7 @@
 
 import argparse
 import importlib
-from typing import Any, Dict, NoReturn
+from typing import Any, Dict, NoReturn, Optional
 
 from ctxmt_fairseq.errors import BadInput
 
@@ -11,34 +11,45 @@ class CommandParser(argparse.ArgumentParser):
     """argparse's, but an option is written in full, and a wrong command line is bad input as any other.
 
     Abbreviations would mean something else as soon as another option begins alike.
+
+    Args:
+        module: the name of a module that gives the parser the rest when it is first used, and not before: so
+            a command starts without what the others import. It defines add_arguments(parser), and run(args)
+            unless it adds subcommands of its own; its docstring is the parser's help.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: Any, module: Optional[str] = None, **kwargs: Any):
         super().__init__(*args, **{**kwargs, "allow_abbrev": False})
+        self._module = module
+
+    def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
+        name, self._module = self._module, None
+        if name is not None:
+            module = importlib.import_module(name)
+            self.description = module.__doc__
+            module.add_arguments(self)
+            if hasattr(module, "run"):
+                self.set_defaults(run=module.run)
+        return super().parse_known_args(*args, **kwargs)
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message} (see {self.prog} --help)")
 
 
-def add_commands(parser: argparse.ArgumentParser, dest: str, prefix: str, commands: Dict[str, str]) -> None:
+def add_commands(parser: CommandParser, dest: str, prefix: str, commands: Dict[str, str]) -> None:
     """Give a parser subcommands.
 
     Args:
         dest: the option that holds the subcommand's name.
-        prefix: what comes before a subcommand's name, with _ for -, in the name of its module. The module
-            defines add_arguments(parser), and run(args) unless it adds subcommands of its own; its docstring
-            is the subcommand's help.
+        prefix: what comes before a subcommand's name, with _ for -, in the name of its module (see
+            ``CommandParser``).
         commands: name -> the line that the parser's own help shows.
     """
     subparsers = parser.add_subparsers(dest=dest, metavar=dest.upper(), required=True)
     for name, summary in commands.items():
-        module = importlib.import_module(prefix + name.replace("-", "_"))
-        sub = subparsers.add_parser(
+        subparsers.add_parser(
             name,
             help=summary,
-            description=module.__doc__,
+            module=prefix + name.replace("-", "_"),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(sub)
-        if hasattr(module, "run"):
-            sub.set_defaults(run=module.run)

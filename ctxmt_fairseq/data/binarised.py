@@ -8,10 +8,9 @@ import hashlib
 import os
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, Optional, Tuple
+from typing import Any, BinaryIO, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
-from fairseq.data import Dictionary
 
 from ctxmt_fairseq.data.documents import PathLike, iterate_lines, open_file, read_bytes
 from ctxmt_fairseq.errors import BadInput
@@ -114,7 +113,9 @@ def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
         BadInput: names the line that is no symbol and count, or has a symbol that was there before; or the
             dictionary is another than the text was binarised with.
     """
-    _check_lines(path)
+    from fairseq.data import Dictionary  # here, for commands without a model start without fairseq
+
+    _check_lines(path, Dictionary().symbols)
     if digest is not None and digest != dictionary_digest(path):
         raise BadInput(
             "changed since ctxmt preprocess wrote it: its lines number the symbols of the binarised text",
@@ -126,8 +127,8 @@ def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
         raise BadInput(f"expected a dictionary: {error}", path) from None
 
 
-def _check_lines(path: PathLike) -> None:
-    seen = set(Dictionary().symbols)
+def _check_lines(path: PathLike, symbols: Sequence[str]) -> None:
+    seen = set(symbols)
     for number, line in enumerate(iterate_lines(path), 1):
         overwrite = line.rstrip().endswith(_OVERWRITE)
         symbol, _, count = line.rstrip().removesuffix(_OVERWRITE).rpartition(" ")

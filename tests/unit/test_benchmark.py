@@ -14,6 +14,7 @@ from ctxmt_fairseq.benchmark import (
     metadata,
     multi_source,
     process,
+    start_up,
     synthetic,
     training,
 )
@@ -206,6 +207,22 @@ def test_peak_memory_outlives_what_took_it():
     del block
     assert before + 150 < process.resident(peak=True) < before + 250
     assert process.resident(peak=False) < before + 150
+
+
+def test_commands_start_to_their_end(monkeypatch):
+    assert start_up.cpu_seconds("sum(range(10**7))") > start_up.cpu_seconds("pass") > 0
+    with pytest.raises(RuntimeError, match="exit code 2"):
+        start_up.cpu_seconds(start_up._COMMAND, "score", "no", "file")
+    run, libraries = start_up.cpu_seconds, []
+
+    def cpu_seconds(code, *arguments):
+        return run(code, *arguments) if arguments else float(libraries.append(code) or 100)
+
+    monkeypatch.setattr(start_up, "cpu_seconds", cpu_seconds)
+    for comparison in start_up.start_up(1):
+        assert_finite(comparison, 1)
+        assert comparison.ratios[0] < 0.2
+    assert set(libraries) == {"import torch"}
 
 
 def test_the_command_writes_table_and_json(tmp_path, capsys):
