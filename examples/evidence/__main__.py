@@ -1,0 +1,80 @@
+"""Trains and evaluates the runs that have no result yet, one after the other; see run.sh."""
+
+import fcntl
+import json
+import sys
+from typing import Any, Dict, List
+
+from evidence import commands, corpus, evaluation, systems, tables, training
+from evidence.workplace import ROOT, Workplace, workplace
+
+
+def main(arguments: List[str]) -> None:
+    """The runs named, or all; then the tables."""
+    place = workplace()
+    try:
+        runs = systems.chosen(arguments)
+        wanted = [run for run in runs if not place.result(*run).exists()]
+        if wanted:
+            place.check()
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    place.work.mkdir(parents=True, exist_ok=True)
+    with (place.work / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit(f"error: {place.work}: another run.sh is at work there")
+        if wanted:
+            corpus.prepare(place)
+        for run in wanted:
+            finish(place, *run)
+    results = tables.read(place.results)
+    print(tables.text(results))
+    if not place.smoke and place.results == ROOT / "docs" / "evidence":
+        tables.rewrite(ROOT / "docs" / "evidence.md", results)
+
+
+def finish(place: Workplace, row: str, seed: int) -> None:
+    """Train and evaluate one run and write its result.
+
+    The training that it starts from comes first: anew, where its result is there but not its checkpoint.
+    """
+    say(f"{row}.{seed}: training")
+    if systems.SYSTEMS[row].stage == "context":
+        training.train(place, *systems.START)
+    training.train(place, row, seed)
+    say(f"{row}.{seed}: evaluation")
+    write(place, row, seed, evaluation.evaluate(place, row, seed))
+
+
+def write(place: Workplace, row: str, seed: int, found: Dict[str, Any]) -> None:
+    """The result, whole or not at all."""
+    log = place.run(row, seed) / "train.log"
+    curve = training.learning_curve(log)
+    record = {
+        "row": row,
+        "seed": seed,
+        "commit": commands.commit(),
+        "train": training.flags(place, row, seed),
+        "updates": curve[-1]["updates"] if curve else None,
+        "cpu_seconds": training.cpu_seconds(log),
+        "learning_curve": curve,
+        "corpus": corpus.statistics(place),
+        **found,
+    }
+    path = place.result(row, seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".draft")
+    text = json.dumps(record, indent=1, ensure_ascii=False).replace(str(place.work), "EVIDENCE_DIR")
+    draft.write_text(text.replace(str(place.corpora), "DATA") + "\n", encoding="utf-8")
+    draft.replace(path)
+    say(f"{row}.{seed}: {path}")
+
+
+def say(message: str) -> None:
+    print(f"== {message}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Real text, several systems and seeds: trains and evaluates what has no result in docs/evidence/ yet.
+#   run.sh [ROW | ROW.SEED]...    the runs of these rows (evidence/systems.py), in this order; without, all of them
+# Killed at any moment and started again, it goes on from the last checkpoint. From the environment:
+#   DATA              the folder of en-fr-subtitles/{train,valid}.{en,fr,docids} and contrastive/en-fr-pronouns/
+#                     (default: ../shared/data beside the checkout)
+#   EVIDENCE_DIR      text, data folders, checkpoints, logs, translations (default: out/evidence in the checkout)
+#   EVIDENCE_RESULTS  ROW.SEED.json of every finished run (default: docs/evidence in the checkout)
+#   SMOKE=1           a few updates of every row on a few lines, in EVIDENCE_DIR/smoke; nothing goes to docs/
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
+source "$here/../../scripts/environment.sh"
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" PYTHONPATH="$here/..${PYTHONPATH:+:$PYTHONPATH}"
+exec python -m evidence "$@"

@@ -1,0 +1,98 @@
+"""What is trained: the sizes and schedules of the two stages, and the rows of the tables."""
+
+from dataclasses import dataclass
+from typing import Dict, List, Sequence, Tuple
+
+VOCABULARY = 2000  # pieces of one joint SentencePiece model
+
+# Of every system: two layers of 192 units on each side, tied embeddings.
+MODEL = """--share-all-embeddings
+    --encoder-layers 2 --encoder-embed-dim 192 --encoder-ffn-embed-dim 512 --encoder-attention-heads 4
+    --decoder-layers 2 --decoder-embed-dim 192 --decoder-ffn-embed-dim 512 --decoder-attention-heads 4"""
+TRAINING = """--optimizer adam --adam-betas (0.9,0.98) --label-smoothing 0.1 --dropout 0.1
+    --max-tokens 1500 --num-workers 0 --cpu --log-format json --log-interval 100
+    --no-epoch-checkpoints --save-interval-updates 250 --keep-interval-updates 1 --validate-interval 100000"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A training on one data folder: so many updates with these flags of fairseq-train."""
+
+    data: str
+    updates: int
+    flags: str
+
+
+# The first learns to translate single sentences. The second goes on from it, for every system and the control
+# alike, on the same batches of sentences that have a context, with a learning rate that falls to 0.
+STAGES = {
+    "sentence": Stage("data", 5000, "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"),
+    "context": Stage(
+        "data-context",
+        1400,
+        "--lr 7e-4 --lr-scheduler polynomial_decay --warmup-updates 100 --total-num-update 1400 "
+        "--count-current-tokens",
+    ),
+}
+
+WINDOWS = """--task document_window --arch concat_transformer
+    --criterion context_discounted_label_smoothed_cross_entropy"""
+ROWS_OF_CONTEXT = """--task multi_source --criterion label_smoothed_cross_entropy
+    --source-context 1 --target-context-on-source 1"""
+S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1"
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of the tables.
+
+    Attributes:
+        stage: which training; those of ``context`` start from the sentence-level model of seed 1.
+        flags: of fairseq-train, beside those of the stage.
+        seeds: as many as are wanted.
+    """
+
+    stage: str
+    flags: str
+    seeds: Tuple[int, ...] = (1, 2, 3)
+
+    @property
+    def reads_context(self) -> bool:
+        return "-context 1" in self.flags or "-context-on-source 1" in self.flags
+
+    @property
+    def joined(self) -> bool:
+        """Whether context and sentence are one window, so that the model is a sentence-level one's equal."""
+        return "document_window" in self.flags
+
+
+SYSTEMS: Dict[str, System] = {
+    "sentence": System("sentence", WINDOWS),
+    "control": System("context", WINDOWS),
+    "s2to2": System("context", S2TO2),
+    "s2to2+CD": System("context", f"{S2TO2} --context-discount 0.01"),
+    "s2to2+shift+CD": System("context", f"{S2TO2} --context-discount 0.01 --segment-positions shift"),
+    "caching": System("context", f"{ROWS_OF_CONTEXT} --arch caching_transformer"),
+    "gated": System("context", f"{ROWS_OF_CONTEXT} --arch gated_context_transformer"),
+}
+START = ("sentence", 1)  # the run that the second stage starts from
+
+Run = Tuple[str, int]  # a row and a seed
+
+
+def chosen(names: Sequence[str]) -> List[Run]:
+    """The runs of names such as ``gated`` (all seeds) and ``gated.2``; of none, all: first seeds first.
+
+    Raises:
+        ValueError: a name that is none.
+    """
+    if not names:
+        every = [(row, seed) for row, system in SYSTEMS.items() for seed in system.seeds]
+        return sorted(every, key=lambda run: (run[1], run != START))
+    runs = []
+    for name in names:
+        row, _, seed = name.partition(".")
+        if row not in SYSTEMS or seed and not seed.isdigit():
+            raise ValueError(f"{name}: expected ROW or ROW.SEED, with ROW one of {', '.join(SYSTEMS)}")
+        runs += [(row, int(seed))] if seed else [(row, each) for each in SYSTEMS[row].seeds]
+    return list(dict.fromkeys(runs))

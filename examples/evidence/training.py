@@ -1,0 +1,68 @@
+"""A run's training: its command, and its learning curve."""
+
+import json
+import re
+from pathlib import Path
+from typing import Dict, List, Optional
+
+from evidence import commands, systems
+from evidence.workplace import Workplace
+
+SMOKE_UPDATES = 3
+
+
+def checkpoint(place: Workplace, row: str, seed: int) -> Path:
+    """What a finished training ends with."""
+    return place.run(row, seed) / "checkpoints" / "checkpoint_last.pt"
+
+
+def flags(place: Workplace, row: str, seed: int) -> List[str]:
+    """Of fairseq-train. Started again, the same command goes on from the last checkpoint."""
+    system = systems.SYSTEMS[row]
+    stage = systems.STAGES[system.stage]
+    command = [str(place.work / stage.data), "--user-dir", str(commands.PACKAGE)]
+    command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
+    command += f"{system.flags} {systems.MODEL} {systems.TRAINING} {stage.flags}".split()
+    command += ["--max-update", str(stage.updates), "--seed", str(seed)]
+    if system.stage == "context":
+        start = "--finetune-from-model" if system.joined else "--sentence-checkpoint"
+        command += [start, str(checkpoint(place, *systems.START))]
+    if place.smoke:
+        few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 300"
+        command += few.split()
+    return command
+
+
+def train(place: Workplace, row: str, seed: int) -> None:
+    """Train to the end, from where an earlier training was interrupted; only its last checkpoint is kept."""
+    run = place.run(row, seed)
+    if (run / "trained").exists():
+        return
+    run.mkdir(parents=True, exist_ok=True)
+    commands.train(flags(place, row, seed), run / "train.log")
+    last = checkpoint(place, row, seed)
+    for other in last.parent.glob("*.pt"):
+        if other != last:
+            other.unlink()
+    (run / "trained").touch()
+
+
+def learning_curve(log: Path) -> List[Dict[str, float]]:
+    """Updates and the validation loss of the current sentence (bits a subword), from fairseq-train's log."""
+    found: Dict[int, float] = {}
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        record = _record(line, "valid")
+        if record:
+            loss = record.get("valid_current_loss", record.get("valid_loss"))
+            found[int(float(record["valid_num_updates"]))] = float(loss)
+    return [{"updates": updates, "loss": found[updates]} for updates in sorted(found)]
+
+
+def cpu_seconds(log: Path) -> int:
+    """Of all attempts, validation included; see ``commands.train``."""
+    return sum(map(int, log.with_name("cpu").read_text(encoding="utf-8").split()))
+
+
+def _record(line: str, kind: str) -> Optional[Dict[str, str]]:
+    match = re.search(rf"\| INFO \| {kind} \| (\{{.*\}})$", line)
+    return json.loads(match.group(1)) if match else None
