@@ -80,7 +80,7 @@ def context_table(results: Results) -> str:
     columns.append(lambda one: one["probe"]["contexts"][0]["cxmi"])
     probed = [(name, [one for one in found if "probe" in one]) for name, found in _systems(results)]
     rows = [_row(name, found, columns, (2, 2, 2, 2, 2, 4)) for name, found in probed if found]
-    return _table(head, rows) if rows else ""
+    return _table(head, rows)
 
 
 def significance_table(results: Results) -> str:
@@ -90,8 +90,6 @@ def significance_table(results: Results) -> str:
     have: paired permutation over examples.
     """
     pairs = [run for run in results if run[0] != CONTROL and (CONTROL, run[1]) in results]
-    if not pairs:
-        return ""
     found = []
     for row, seed in pairs:
         ours, control = (right(results[name, seed]) for name in (row, CONTROL))
@@ -152,6 +150,8 @@ def _mean(values: Sequence[float], digits: int) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """As Markdown."""
+    """As Markdown; empty without rows."""
+    if not rows:
+        return ""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -22,7 +22,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     stage = systems.STAGES[system.stage]
     command = [str(place.work / stage.data), "--user-dir", str(commands.PACKAGE)]
     command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
-    command += f"{system.flags} {systems.MODEL} {systems.TRAINING} {stage.flags}".split()
+    command += f"{systems.MODEL} {systems.TRAINING} {stage.flags} {system.flags}".split()
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
     if system.stage == "context":
         start = "--finetune-from-model" if system.joined else "--sentence-checkpoint"

@@ -1,0 +1,83 @@
+"""examples/evidence as users start it: every row for a few updates, and a training that was interrupted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory):
+    """The demo corpus in the place of the subtitles, and a contrastive set in the public layout."""
+    folder = tmp_path_factory.mktemp("data")
+    text = folder / "en-fr-subtitles"
+    write = f"from ctxmt_fairseq.cli.main import main; main(['demo-corpus', {str(text)!r}])"
+    subprocess.run([sys.executable, "-c", write], check=True, cwd=ROOT)
+    suite = folder / "contrastive" / "en-fr-pronouns"
+    suite.mkdir(parents=True)
+    files = {
+        "current.src": "It is here.\n" * 2,
+        "current.trg": "Elle est ici.\nIl est ici.\n",
+        "c1.context.src": "The letter?\n" * 2,
+        "c1.context.trg": "La lettre ?\n" * 2,
+    }
+    for name, example in files.items():
+        (suite / f"OpenSubs.{name}").write_text(example * 12, encoding="utf-8")
+    return folder
+
+
+def run(corpora, work, *rows):
+    """``run.sh`` of a rehearsal; its output."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {"SMOKE": "1", "DATA": str(corpora), "EVIDENCE_DIR": str(work), "PATH": path}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    command = ["bash", str(ROOT / "examples/evidence/run.sh"), *rows]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_every_row_runs_and_is_skipped_the_next_time(corpora, tmp_path):
+    first = run(corpora, tmp_path)
+    rows = "sentence control s2to2 s2to2+CD s2to2+shift+CD caching gated".split()
+    results = tmp_path / "smoke" / "results"
+    assert sorted(path.name for path in results.iterdir()) == sorted(f"{row}.1.json" for row in rows)
+    for row in rows:
+        record = json.loads((results / f"{row}.1.json").read_text(encoding="utf-8"))
+        assert len(record["pronouns"]["document"]["decisions"]) == 12
+        assert ("probe" in record) == (row not in ("sentence", "control")), row
+        assert str(tmp_path) not in json.dumps(record) and str(corpora) not in json.dumps(record)
+        assert f"| {row} | 1 |" in first
+    tables = first.rpartition("== gated.1")[2].partition("\n")[2]
+    assert run(corpora, tmp_path) == tables
+
+
+def test_an_interrupted_training_ends_as_an_uninterrupted_one(corpora, tmp_path, monkeypatch):
+    """The second goes on in the middle of an epoch: the same parameters, bit by bit."""
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    from evidence import corpus, training
+    from evidence.workplace import Workplace
+
+    place = Workplace(corpora, tmp_path, tmp_path / "results", smoke=True)
+    corpus.prepare(place)
+    ends = []
+    for seed, stops in ((1, (4,)), (2, (2, 4))):
+        for updates in stops:
+            (place.run("sentence", seed) / "trained").unlink(missing_ok=True)
+            with monkeypatch.context() as patch:
+                patch.setattr(training, "SMOKE_UPDATES", updates)
+                flags = [*training.flags(place, "sentence", seed), "--seed", "1"]
+                patch.setattr(training, "flags", lambda *_, flags=flags: flags)
+                training.train(place, "sentence", seed)
+        path = training.checkpoint(place, "sentence", seed)
+        ends.append(torch.load(path, map_location="cpu", weights_only=False)["model"])
+    whole, resumed = ends
+    assert whole.keys() == resumed.keys()
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
