@@ -40,7 +40,7 @@ WINDOWS = """--task document_window --arch concat_transformer
     --criterion context_discounted_label_smoothed_cross_entropy"""
 S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 2900"
 MULTI_SOURCE = """--task multi_source --criterion label_smoothed_cross_entropy
-    --source-context 1 --target-context-on-source 1 --max-tokens 4100"""
+    --source-context 1 --target-context-on-source 1 --max-tokens 3700"""
 
 
 @dataclass(frozen=True)
