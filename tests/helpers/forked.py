@@ -35,7 +35,11 @@ def processor_seconds():
 
 
 def run(command, cwd, input, env):
-    """As ``subprocess.run`` with ``capture_output`` and text, for ``ctxmt`` and the commands of fairseq."""
+    """As ``subprocess.run`` with ``capture_output`` and text, which runs what is no command of ours or
+    fairseq's."""
+    name = Path(command[0]).name
+    if name != "ctxmt" and not name.startswith("fairseq-"):
+        return subprocess.run(command, cwd=cwd, input=input, env=env, capture_output=True, text=True)
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in STREAMS]
         streams[0].write_text(input or "")
