@@ -1,0 +1,51 @@
+"""An architecture: the decoder attends to the source and to the first words of every context sentence."""
+
+import argparse
+from typing import Any, Optional
+
+from fairseq.models import register_model
+from torch import Tensor
+
+from ctxmt_fairseq.models.context_model import MultiSourceModel
+from ctxmt_fairseq.models.rows_encoder import RowsEncoder
+from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.modules.context_attention import ContextStates
+from ctxmt_fairseq.modules.context_rows import context_rows, gather_context
+
+from .first_words import FirstWords
+
+
+class FirstWordsEncoder(RowsEncoder):
+    """The source encoder reads every context sentence, too."""
+
+    def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):
+        super().__init__(args, dictionary, embed_tokens)
+        self.shortening = FirstWords(args.first_words)
+
+    def encode_context(self, context_tokens: Tensor, context_index: Optional[Tensor] = None) -> ContextStates:
+        rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
+        out = self.forward_scriptable(rows.tokens)
+        states = out["encoder_out"][0].transpose(0, 1)  # (R, L, D)
+        states, padding = self.shortening(states, out["encoder_padding_mask"][0])  # (R, K', D), (R, K')
+        return gather_context(states, padding, rows.index)
+
+
+@register_model("first_words_transformer")
+class FirstWordsTransformer(MultiSourceModel):
+    """For the task ``multi_source``; the context's states stand behind those of the source."""
+
+    encoder_class = FirstWordsEncoder
+
+    @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        parser.add_argument(
+            "--first-words", type=int, metavar="K", help="subwords of a context sentence (default: 4)"
+        )
+
+
+def defaults(args: Any) -> None:
+    args.first_words = getattr(args, "first_words", 4)
+
+
+register_sizes("first_words_transformer", defaults)
