@@ -1,12 +1,14 @@
 """``Translator`` with trained models: subwords, own translations as context, and the search's scores."""
 
 import re
+import subprocess
+import sys
 import textwrap
 
 import pytest
 
 from ctxmt_fairseq.translator import Translator
-from tests.integration.commands import USER_DIR, read, run
+from tests.integration.commands import ENVIRONMENT, USER_DIR, read
 from tests.unit.probed_models import checkpoint
 
 
@@ -69,11 +71,12 @@ def test_the_page_of_the_documentation(s2to2, corpus, tmp_path):
     (tmp_path / "en-fr-pronouns").symlink_to(corpus / "demo" / "contrastive" / "pronoun-distance-1")
     shape = "print([len(d) for d in model.translate([['The cat is asleep.', 'It is tired.'], ['No.']])])\n"
     (tmp_path / "notebook.py").write_text("".join([*snippets, shape]), encoding="utf-8")
-    done = run("python", "notebook.py", cwd=tmp_path)
+    program = [sys.executable, "notebook.py"]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
     lines = done.stdout.splitlines()
     assert lines[-2:] == ["documents[0]: expected a list of sentences, found a str", "[2, 1]"]
     scores = [line for line in lines if re.fullmatch(r"-[\d.]+ \[.*\]", line)]
     ranked = [line for line in lines if re.fullmatch(r"-[\d.]+ \S.*", line) and line not in scores]
     assert len(scores) == 2 and 1 <= len(ranked) <= 3
     assert any(line.startswith("pronoun-distance-1") for line in lines)
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")
