@@ -8,7 +8,7 @@ import importlib
 import logging
 from typing import Any, List
 
-from ctxmt_fairseq import edge, registration
+from ctxmt_fairseq import edge, quiet, registration
 
 __version__ = "0.1.0"
 # What the package offers to Python, by the modules that are imported when it is asked for.
@@ -26,7 +26,8 @@ registration.WITH_FAIRSEQ.install()
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_PUBLIC[name]), name)
+    with quiet.root_logger_kept():
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
 
 
 def __dir__() -> List[str]:

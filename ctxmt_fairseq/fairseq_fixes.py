@@ -13,6 +13,7 @@ import os
 import queue
 import sys
 import threading
+import warnings
 from pathlib import Path
 from typing import Any, List, Optional
 
@@ -41,6 +42,11 @@ def bf16_without_tpu() -> None:
         return result
 
     options.parse_args_and_arch = parse_args_and_arch
+
+
+def masks_of_two_types() -> None:
+    """fairseq passes a boolean padding mask together with a float causal mask; torch warns of it."""
+    warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
 
 
 def resume_from_newest_loadable() -> None:
@@ -150,5 +156,6 @@ def apply() -> None:
     atexit.register(stop_background_consumers)
     load_checkpoints_safely()
     bf16_without_tpu()
+    masks_of_two_types()
     resume_from_newest_loadable()
     task_from_checkpoint(sys.argv)

@@ -1,7 +1,21 @@
-"""Keeps other libraries' debug messages out of our commands' stderr."""
+"""Keeps other libraries' debug messages out of our commands' stderr, and of users' notebooks."""
 
+import contextlib
 import logging
-import warnings
+from typing import Iterator
+
+
+@contextlib.contextmanager
+def root_logger_kept() -> Iterator[None]:
+    """Leave the root logger as it is, whatever is imported: fairseq has it write all to stderr, from DEBUG
+    on, unless somebody has set it up before."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
 
 
 def quiet_libraries() -> None:
@@ -15,5 +29,3 @@ def quiet_libraries() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # a model that is not reachable is one line of ours, not one for each attempt
     logging.getLogger("huggingface_hub.utils._http").setLevel(logging.ERROR)
-    # fairseq passes a boolean padding mask together with a float causal mask; torch warns once per process
-    warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
