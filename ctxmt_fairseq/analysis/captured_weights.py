@@ -8,7 +8,7 @@ from torch import Tensor
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.modules.context_attention import ContextAttention
-from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
+from ctxmt_fairseq.modules.fusions import layer_fusions
 
 SIDES = ("encoder", "decoder")
 
@@ -41,7 +41,7 @@ def choose_attention(
         raise BadInput(
             "expected an attention to nothing but context (gated_context_transformer, "
             "context_encoder_transformer, or dual_encoder_, caching_ or mtcue_transformer with "
-            f"--context-fusion {', '.join(LAYER_FUSIONS)}), found {architecture(model, 'context-fusion')}"
+            f"--context-fusion {', '.join(layer_fusions())}), found {architecture(model, 'context-fusion')}"
         )
     side = side or next(iter(found))
     if side not in found:

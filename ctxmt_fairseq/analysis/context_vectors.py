@@ -2,11 +2,10 @@
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ctxmt_fairseq.analysis.tokens import Token, describe
-from ctxmt_fairseq.data.metadata_context_dataset import CURRENT, METADATA, NOTHING
+from ctxmt_fairseq.analysis.tokens import describe
+from ctxmt_fairseq.data.absence import CURRENT, METADATA, NO_VECTOR
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, TARGET
-from ctxmt_fairseq.modules.shortening import Latent, Pooling, SentenceMean, Tokens
 
 
 class ContextVectors(NamedTuple):
@@ -30,7 +29,7 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
         batch: of ``MultiSourceDataset`` with a row for every sentence.
         dictionary: of the source.
     """
-    shortening = getattr(model.encoder, "context_shortening", Tokens())
+    shortening = getattr(model.encoder, "context_shortening", None)
     windows = batch["windows"]
     places = zip(windows["context_roles"][0].tolist(), windows["context_distances"][0].tolist(), strict=True)
     joined = model.context_format.joined
@@ -45,11 +44,12 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
         described = describe(dictionary, tokens)
         if not described:
             continue
-        vectors = _vectors(shortening, described)
+        own = [token.label for token in described]
+        vectors = own if shortening is None else shortening.labels(own)
         labels += vectors
         words += [token.word for token in described]
         sections.append((name, len(vectors)))
-    return ContextVectors(labels, words if isinstance(shortening, Tokens) else None, sections)
+    return ContextVectors(labels, words if shortening is None or shortening.keeps_tokens else None, sections)
 
 
 def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> ContextVectors:
@@ -61,7 +61,7 @@ def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> Conte
     """
     windows = batch["windows"]
     distances, rows = (windows[name][0].tolist() for name in ("context_distances", "context_rows"))
-    there = [place for place, distance in enumerate(distances) if distance != NOTHING]
+    there = [place for place, distance in enumerate(distances) if distance != NO_VECTOR]
     names = {METADATA: "metadata", CURRENT: "current"}
     sections = [(names.get(distances[place], f"source −{distances[place]}"), 1) for place in there]
     return ContextVectors(contexts.texts([rows[place] for place in there]), None, sections)
@@ -71,16 +71,3 @@ def sentence_name(role: int, distance: int) -> str:
     """Where a context sentence stands."""
     sign = "+" if role == FOLLOWING_SOURCE else "−"
     return f"{'target' if role == TARGET else 'source'} {sign}{distance}"
-
-
-def _vectors(shortening: Any, tokens: List[Token]) -> List[str]:
-    """Names of what becomes of a sentence's tokens."""
-    labels = [token.label for token in tokens]
-    if isinstance(shortening, SentenceMean):
-        return ["mean"]
-    if isinstance(shortening, Pooling):
-        return [" ".join(labels[at : at + shortening.size]) for at in range(0, len(labels), shortening.size)]
-    if isinstance(shortening, Latent):
-        groups = shortening.categoriser[-1].out_features
-        return [f"group {number}" for number in range(1, groups + 1)]
-    return labels

@@ -50,9 +50,8 @@ def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
         out = model.encoder(row)
         weights = latent.assignment(out["encoder_out"][0].transpose(0, 1), row.eq(model.encoder.padding_idx))
     values = weights[0].double().cpu().numpy()
-    what = "Tokens selected by groups" if latent.select else "Tokens assigned to groups"
     return LabelledMap(
-        title=f"{what}, {architecture(model)}",
+        title=f"{latent.title}, {architecture(model)}",
         values=values,
         rows=[token.label for token in describe(loaded.task.source_dictionary, tokens)],
         columns=[str(group) for group in range(1, values.shape[1] + 1)],

@@ -16,7 +16,8 @@ from typing import Any, Iterator, List, Sequence, Set, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.context_store import EMPTY, checksum_of
+from ctxmt_fairseq.data.absence import EMPTY_TEXT
+from ctxmt_fairseq.data.context_store import checksum_of
 from ctxmt_fairseq.data.store_header import (
     DTYPES,
     ENDS,
@@ -162,7 +163,7 @@ class _Rows:
         self.sums = self._map(SUMS, SUMS_DTYPE.base, (header.count, 2))
         if ENDS in damaged:
             found = np.flatnonzero(self.texts == ord("\n"))
-            if len(found) != header.count or found[EMPTY] != 0:
+            if len(found) != header.count or found[EMPTY_TEXT] != 0:
                 raise BadInput(f"damaged as {TEXTS} is: delete the store and embed again", path / ENDS)
             self.ends[:] = found
 
@@ -195,7 +196,7 @@ class _Rows:
                 part = slice(rows.start, rows.stop)
                 wrong[part] = self._sums(rows) != self.sums[part]
             wrong &= [VECTORS in self.damaged, TEXTS in self.damaged]
-            wrong[EMPTY, 1] = False
+            wrong[EMPTY_TEXT, 1] = False
         return wrong
 
     def replace(self, lost: np.ndarray, anew: np.ndarray, encoder: TextEncoder) -> None:

@@ -18,9 +18,8 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.store_repair import LOST, check_encoder, embedded, mend, row_sums
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
-from ctxmt_fairseq.data.context_store import EMPTY
+from ctxmt_fairseq.data.absence import EMPTY_TEXT, NO_TEXT
 from ctxmt_fairseq.data.documents import PathLike
-from ctxmt_fairseq.data.sentence_contexts import NOTHING
 from ctxmt_fairseq.data.store_header import (
     ENDS,
     ENDS_DTYPE,
@@ -75,7 +74,7 @@ class StoreWriter:
         if not self.header.count:
             self.row("")
             self._embed_waiting()
-        check_encoder(self.path, self.header, self.encoder, EMPTY)
+        check_encoder(self.path, self.header, self.encoder, EMPTY_TEXT)
 
     # ---- texts -----------------------------------------------------------------------------------------
 
@@ -131,7 +130,7 @@ class StoreWriter:
         with draft_file(self.path / index_file(name)) as draft:
             with open(draft.path, "wb") as stream:
                 for texts in rows:
-                    numbers = [NOTHING if text is None else self.row(text) for text in texts]
+                    numbers = [NO_TEXT if text is None else self.row(text) for text in texts]
                     data = np.array(numbers, INDEX_DTYPE).tobytes()
                     checksum = zlib.crc32(data, checksum)
                     stream.write(data)

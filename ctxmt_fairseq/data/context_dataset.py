@@ -10,10 +10,11 @@ from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
 from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_format import WantedContext
 from ctxmt_fairseq.data.sized_dataset import SizedDataset
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots, WindowBuilder
+from ctxmt_fairseq.data.windows import Slots, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 
 
@@ -110,7 +111,7 @@ class ContextDataset(SizedDataset):
     def inputs(self, line: int, slots: Slots) -> Dict[str, Any]:
         """All of an example that does not depend on its translation, given its context (each role d
         sentences)."""
-        sizes = sum(sentence != ABSENT for sentence in slots.target_before)
+        sizes = sum(sentence != NO_SENTENCE for sentence in slots.target_before)
         return {**self.source_side(line, slots), "target_context_sizes": sizes}
 
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
@@ -123,9 +124,9 @@ class ContextDataset(SizedDataset):
 
     def _context(self, sentences: Any, slots: Iterable[int]) -> List[torch.Tensor]:
         return [
-            self.empty if sentence == EMPTY else sentences[int(sentence)]
+            self.empty if sentence == EMPTY_SENTENCE else sentences[int(sentence)]
             for sentence in slots
-            if sentence != ABSENT
+            if sentence != NO_SENTENCE
         ]
 
     def _current(self, line: int) -> torch.Tensor:

@@ -11,6 +11,7 @@ from typing import List, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.data.absence import EMPTY_TEXT
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.store_header import (
@@ -27,7 +28,6 @@ from ctxmt_fairseq.data.store_header import (
 )
 from ctxmt_fairseq.errors import BadInput
 
-EMPTY = 0  # the row of the empty text
 _CHUNK = 2**24
 
 
@@ -109,7 +109,9 @@ class ContextStore:
         shape = self.header.index_shape(name)
         index: np.ndarray = np.memmap(self.path / index_file(name), INDEX_DTYPE, "r", shape=shape)
         texts = partial(stored_texts, self.path, self.header.count)
-        return SentenceContexts(self.vectors, index[:, 0], index[:, 1:], self.header.fields, EMPTY, texts)
+        return SentenceContexts(
+            self.vectors, index[:, 0], index[:, 1:], self.header.fields, EMPTY_TEXT, texts
+        )
 
 
 def stored_texts(path: PathLike, count: int, rows: Sequence[int]) -> List[str]:

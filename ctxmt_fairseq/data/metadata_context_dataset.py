@@ -7,13 +7,20 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.absence import (
+    CURRENT,
+    EMPTY_SENTENCE,
+    METADATA,
+    NO_SENTENCE,
+    NO_TAG,
+    NO_TEXT,
+    NO_VECTOR,
+)
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.windows import ABSENT, EMPTY, Slots
+from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 
-CURRENT, METADATA, NOTHING = 0, -1, -2  # distances; those of previous sentences are 1, 2, ...
-NO_TAG = -1
 _RECORD = 0  # ``WindowBuilder.elsewhere``: what a random sentence is drawn for, besides previous sentences
 _OWN = 200
 
@@ -92,8 +99,10 @@ class MetadataContextDataset(ContextDataset):
                 for offset in (_OWN, _RECORD)
             )
         before = np.asarray(slots.source_before, np.int64)  # farthest first
-        rows = np.where(before == EMPTY, self.contexts.empty, self.contexts.sentences[before.clip(min=0)])
-        there = before != ABSENT
+        rows = np.where(
+            before == EMPTY_SENTENCE, self.contexts.empty, self.contexts.sentences[before.clip(min=0)]
+        )
+        there = before != NO_SENTENCE
         distances = np.arange(len(before), 0, -1)[there]
         metadata = np.asarray(self.contexts.metadata[record], np.int64)
         metadata = metadata[metadata >= 0]
@@ -118,13 +127,13 @@ class MetadataContextDataset(ContextDataset):
         """The context of B examples, M the most vectors of one, at least 1.
 
         Returns:
-            ``context_distances`` (B, M), ``NOTHING`` where there is no vector; ``context_rows`` (B, M), -1
+            ``context_distances`` (B, M), ``NO_VECTOR`` where there is no vector; ``context_rows`` (B, M), -1
             there; if the model asks for them ``context_vectors`` (B, M, R) float32, zeros there; with tags
             ``context_tags`` (B, M), the tags of metadata, ``NO_TAG`` elsewhere.
         """
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
-        rows = np.full((len(samples), width), -1)
-        distances = np.full((len(samples), width), NOTHING)
+        rows = np.full((len(samples), width), NO_TEXT)
+        distances = np.full((len(samples), width), NO_VECTOR)
         for number, sample in enumerate(samples):
             rows[number, : len(sample["vectors"])] = sample["vectors"]
             distances[number, : len(sample["vectors"])] = sample["distances"]

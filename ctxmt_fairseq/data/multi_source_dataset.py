@@ -6,8 +6,9 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.data import ordering
+from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
-from ctxmt_fairseq.data.windows import ABSENT, EMPTY, FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET, Slots
+from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET, Slots
 
 # What ``MultiSourceDataset.context_batch`` may return.
 CONTEXT_ENTRIES = (
@@ -91,15 +92,15 @@ class MultiSourceDataset(ContextDataset):
                 [join(present, self.separator) if present else None],
             )
         if not rows:
-            rows, texts = [Row(ABSENT, PREVIOUS_SOURCE, 1)], [None]
+            rows, texts = [Row(NO_SENTENCE, PREVIOUS_SOURCE, 1)], [None]
         if self.wanted.format.bos:
             texts = [text if text is None else torch.cat([self.bos, text]) for text in texts]
         return {"source": source, "current": current, "context": texts, "context_rows": rows}
 
     def _text(self, row: Row) -> Optional[torch.Tensor]:
-        if row.sentence == ABSENT:
+        if row.sentence == NO_SENTENCE:
             return None
-        if row.sentence == EMPTY:
+        if row.sentence == EMPTY_SENTENCE:
             return self.empty
         sentences: Any = self.target if row.role == TARGET else self.source
         return sentences[row.sentence].long()
@@ -161,7 +162,9 @@ class MultiSourceDataset(ContextDataset):
         return {
             **batch,
             "context_current": torch.tensor([current.get(key, -1) for key in places] or [-1]),
-            "context_keys": torch.tensor([2 * line + target for line, target in places] or [2 * EMPTY]),
+            "context_keys": torch.tensor(
+                [2 * line + target for line, target in places] or [2 * EMPTY_SENTENCE]
+            ),
             "context_current_keys": torch.tensor([2 * sample["id"] for sample in samples]),
         }
 

@@ -6,10 +6,9 @@ from typing import Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.data.absence import EMPTY_TEXT, NO_TEXT
 from ctxmt_fairseq.data.metadata_text import metadata_text, single_spaces
 from ctxmt_fairseq.data.text_encoders import TextEncoder
-
-NOTHING = -1  # the row where there is no text
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,14 @@ def contexts_of(
     """
     if len(metadata) != len(sentences):
         raise ValueError(f"{len(sentences)} sentences, {len(metadata)} rows of metadata")
-    rows: Dict[str, int] = {"": 0}
+    rows: Dict[str, int] = {"": EMPTY_TEXT}
 
     def row(text: str) -> int:
         return rows.setdefault(text, len(rows))
 
     own = [row(single_spaces(sentence)) for sentence in sentences]
     fields = tuple(dict.fromkeys(field for values in metadata for field in values))
-    table = np.full((len(sentences), len(fields)), NOTHING, np.int64)
+    table = np.full((len(sentences), len(fields)), NO_TEXT, np.int64)
     for line, values in enumerate(metadata):
         for column, field in enumerate(fields):
             text = metadata_text(field, values.get(field, ""))
@@ -62,7 +61,7 @@ def contexts_of(
                 table[line, column] = row(text)
     texts = list(rows)
     return SentenceContexts(
-        encoder.encode(texts), np.array(own, np.int64), table, fields, 0, partial(_pick, texts)
+        encoder.encode(texts), np.array(own, np.int64), table, fields, EMPTY_TEXT, partial(_pick, texts)
     )
 
 

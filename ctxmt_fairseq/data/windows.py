@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ctxmt_fairseq.data import randomness
+from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.shuffling import ShuffledContexts
 from ctxmt_fairseq.errors import BadInput
 
 PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # what a context sentence can be, its role
-ABSENT, EMPTY = -2, -1  # no sentence in this slot; a sentence of no words in this slot
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
 CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the processor's cache
 
@@ -69,7 +69,7 @@ class ContextOptions:
 
 
 class Slots(NamedTuple):
-    """Context sentences of n windows: sentence indices, or ABSENT, or EMPTY.
+    """Context sentences of n windows: sentence indices, or NO_SENTENCE, or EMPTY_SENTENCE.
 
     Attributes:
         target_on_source: (n, T), farthest first: target sentences on the source side.
@@ -139,7 +139,7 @@ class WindowBuilder:
         Args:
             indices: current sentences.
             epoch: of the random choices.
-            reach: (n,) context farther than this is ABSENT; None for no limit.
+            reach: (n,) context farther than this is NO_SENTENCE; None for no limit.
         """
         options = self.options
         indices = np.asarray(indices, np.int64)
@@ -162,10 +162,10 @@ class WindowBuilder:
             if reach is not None:
                 present &= distances <= reach
             if options.context_selection == "empty":
-                sentences = np.full_like(sentences, EMPTY)
+                sentences = np.full_like(sentences, EMPTY_SENTENCE)
             elif options.context_selection == "random":
                 sentences = self.elsewhere(indices, step * distances, epoch)
-            return np.where(present, sentences, ABSENT).T
+            return np.where(present, sentences, NO_SENTENCE).T
 
         slots = Slots(
             target_on_source=role(options.target_context_on_source, -1),
@@ -176,7 +176,7 @@ class WindowBuilder:
         if options.context_selection != "reference":
             return slots
         # A sanity check: the translation itself is all the source context there is.
-        reference = indices if reach is None else np.where(reach > 0, indices, ABSENT)
+        reference = indices if reach is None else np.where(reach > 0, indices, NO_SENTENCE)
         nothing = np.empty((len(indices), 0), np.int64)
         return slots._replace(
             target_on_source=reference[:, None], source_before=nothing, source_after=nothing
@@ -285,7 +285,7 @@ def slot_tokens(sentences: Optional[np.ndarray], lengths: Optional[np.ndarray]):
     if (
         lengths is None
     ):  # a vector, or target text that is not known yet: the translation of what comes before
-        return (sentences != ABSENT).astype(np.int32)
-    # A sentence's </s> becomes its separator, so its length counts whole; ABSENT and EMPTY read any entry.
+        return (sentences != NO_SENTENCE).astype(np.int32)
+    # A sentence's </s> becomes its separator, so its length counts whole; what is no index reads any entry.
     counted = np.asarray(lengths)[np.maximum(sentences, 0)].astype(np.int32)
-    return np.where(sentences >= 0, counted, (sentences == EMPTY).astype(np.int32))
+    return np.where(sentences >= 0, counted, (sentences == EMPTY_SENTENCE).astype(np.int32))

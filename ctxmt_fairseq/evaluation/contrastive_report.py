@@ -10,12 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.evaluation.contrastive_sets import (
-    CONVENTIONS,
-    ContrastiveExample,
-    ContrastiveSet,
-    Convention,
-)
+from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.tables import aligned_table
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
@@ -128,30 +124,6 @@ def _weighted(groups: Sequence[Tuple[float, int]]) -> Optional[float]:
     return sum(accuracy * size for accuracy, size in groups) / total if total else None
 
 
-def distance_name(distance: Optional[int]) -> str:
-    """The group of a distance: 0, 1, 2, 3, >3 (appendix B), negative for following sentences, or unknown."""
-    if distance is None:
-        return "unknown"
-    return str(distance) if distance <= 3 else ">3"
-
-
-def distance_group(example: ContrastiveExample) -> str:
-    """``distance_name`` of an example."""
-    return distance_name(example.distance)
-
-
-def disc_group(example: ContrastiveExample, format: str) -> Optional[str]:
-    """The group that an example counts in for Disc.; None leaves it out.
-
-    The groups are the phenomena for the English-Russian sets (format ``voita``, whose examples all need
-    context) and the distances for all others. An example of unknown distance may not need context, so it
-    is left out.
-    """
-    if example.distance is None:
-        return None
-    return example.phenomenon if format == "voita" else distance_group(example)
-
-
 @dataclass(frozen=True)
 class ConventionReport:
     """The accuracies under one scoring convention."""
@@ -226,11 +198,11 @@ def contrastive_report(
     examples = contrastive_set.examples
     if [len(row) for row in scores] != [len(example.candidates) for example in examples]:
         raise ValueError("expected one score per candidate of every example")
-    disc_groups = [disc_group(example, contrastive_set.format) for example in examples]
+    disc_groups = list(map(FORMATS[contrastive_set.format].disc_group, examples))
     reports = {}
     for each in CONVENTIONS:
         choices = [choose(row, e.correct, each) for row, e in zip(scores, examples, strict=True)]
-        distances = tally_groups(map(distance_group, examples), choices)
+        distances = tally_groups((distance_name(example.distance) for example in examples), choices)
         disc = tally_groups(disc_groups, choices)
         reports[each] = ConventionReport(
             overall=Tally.of(choices),

@@ -16,15 +16,11 @@ from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_f
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
-from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
 from ctxmt_fairseq.modules.context_rows import context_rows
 from ctxmt_fairseq.modules.encoder_out import EncoderOut
+from ctxmt_fairseq.modules.fusions import FUSIONS
 from ctxmt_fairseq.modules.sentence_cache import SentenceCache
-from ctxmt_fairseq.modules.shortening import ACTIVATIONS, KINDS, build_shortening
-
-SIZES = {"group": 9, "select": 10}  # the paper's K for English-German; 2 for pooling
-GRADIENT_SENTENCES = {"group": 2, "select": 1}  # section 5.2
-POOLING = ("mean", "max", "linear")
+from ctxmt_fairseq.modules.shortening import ACTIVATIONS, SHORTENINGS, build_shortening
 
 
 class CachingEncoder(ContextEncoder):
@@ -37,22 +33,22 @@ class CachingEncoder(ContextEncoder):
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
-        embed_dim, kind, size = embed_tokens.embedding_dim, args.shortening, args.shortening_size
+        embed_dim = embed_tokens.embedding_dim
         self.eos = dictionary.eos()
         self.current_in_context = args.current_in_context == "yes"
         self.gradient_into_encoder = args.context_gradient_encoder == "yes"
         self.gradient_sentences = args.context_gradient_sentences
         self.context_shortening = build_shortening(
-            kind,
+            args.shortening,
             embed_dim,
             args.encoder_attention_heads,
-            size=size,
+            size=args.shortening_size,
             activation=args.shortening_activation,
             dropout=args.dropout,
             attention_dropout=args.attention_dropout,
         )
-        places = -(-self.max_source_positions // size) if kind in POOLING else size
-        self.context_embeddings = ContextEmbeddings(embed_dim, kind in (*POOLING, *SIZES), places)
+        places = self.context_shortening.places(self.max_source_positions)
+        self.context_embeddings = ContextEmbeddings(embed_dim, places)
         self.sentence_cache: Optional[SentenceCache] = None
 
     def forward(
@@ -180,11 +176,11 @@ class CachingTransformer(MultiSourceModel):
             "serial; sentence: separate",
             "none; sentence: branch, where the context has its attention",
         )
+        kinds = "; ".join(f"{name}: {kind.description}" for name, kind in SHORTENINGS.items())
         parser.add_argument(
             "--shortening",
-            choices=KINDS,
-            help="what is kept of a context sentence: all tokens (none), their mean (sentence), pooled "
-            "neighbours, or latent groups (default: none)",
+            choices=tuple(SHORTENINGS),
+            help=f"what is kept of a context sentence: {kinds} (default: none)",
         )
         parser.add_argument(
             "--shortening-size",
@@ -222,21 +218,14 @@ class CachingTransformer(MultiSourceModel):
 
 
 def caching_defaults(args: Any) -> None:
-    """Section 5.2; sentence vectors want parallel branches with a gate on the context's."""
-    kind = args.shortening = getattr(args, "shortening", "none")
-    sentence = kind == "sentence"
-    defaults = {
-        "shortening_size": SIZES.get(kind, 2),
-        "shortening_activation": "sparsemax",
-        "current_in_context": "no" if kind == "none" else "yes",
-        "context_gradient_encoder": "yes" if kind in SIZES else "no",
-        "context_gradient_sentences": GRADIENT_SENTENCES.get(kind, -1),
-        "context_fusion": "separate" if sentence else "serial",
-    }
+    """Those of the shortening; a gate only where the fusion has it."""
+    args.shortening = getattr(args, "shortening", "none")
+    defaults = dict(SHORTENINGS[args.shortening].defaults)
+    fusion = FUSIONS[getattr(args, "context_fusion", defaults["context_fusion"])]
+    if defaults["context_gate"] not in fusion.gates:
+        defaults["context_gate"] = "none"
     for name, value in defaults.items():
         setattr(args, name, getattr(args, name, value))
-    gated = sentence and args.context_fusion in LAYER_FUSIONS
-    args.context_gate = getattr(args, "context_gate", "branch" if gated else "none")
 
 
 # The paper's vocabularies have 20,000 symbols each.

@@ -57,9 +57,9 @@ class ContextEncoderTransformer(MultiSourceModel):
         )
         parser.add_argument(
             "--context-gate",
-            choices=("thesis", "zhang", "none"),
-            help="gate on the residual connection after context attention, at the next sub-layer (thesis) "
-            "or at its own (zhang) (default: thesis)",
+            choices=("next-sublayer", "thesis", "zhang", "none"),
+            help="gate on the residual connection after context attention, at the next sub-layer (alias: "
+            "thesis) or at its own (zhang) (default: next-sublayer)",
         )
         parser.add_argument(
             "--context-order",
@@ -77,7 +77,8 @@ class ContextEncoderTransformer(MultiSourceModel):
 def context_encoder_defaults(args: Any) -> None:
     args.context_layers = getattr(args, "context_layers", 1)
     args.context_fusion = "serial"
-    args.context_gate = getattr(args, "context_gate", "thesis")
+    gate = getattr(args, "context_gate", "next-sublayer")
+    args.context_gate = "next-sublayer" if gate == "thesis" else gate
     args.context_order = getattr(args, "context_order", "context-first")
 
 

@@ -12,9 +12,8 @@ from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
 from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.context_layers import LAYER_FUSIONS
-from ctxmt_fairseq.modules.context_rows import append_context
 from ctxmt_fairseq.modules.encoder_out import EncoderOut, reorder_context_entries
+from ctxmt_fairseq.modules.fusions import FUSIONS
 
 _UNSUPPORTED = (
     "checkpoint_activations",
@@ -68,9 +67,7 @@ class ContextEncoder(TransformerEncoder):
         option further positions of the source."""
         if context is None:
             return encoder_out
-        if getattr(self.args, "context_fusion", "flat") in LAYER_FUSIONS:
-            return {**encoder_out, **context.entries()}
-        return append_context(encoder_out, context)
+        return FUSIONS[getattr(self.args, "context_fusion", "flat")].for_decoder(encoder_out, context)
 
     def set_beam_size(self, beam_size: int) -> None:
         """As many rows in turn continue the same sentence (fairseq's decoders have this method too)."""

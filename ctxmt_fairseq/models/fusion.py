@@ -8,25 +8,21 @@ from torch import Tensor
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
-from ctxmt_fairseq.modules.context_layers import FUSIONS, LAYER_FUSIONS, ContextDecoderLayer
 from ctxmt_fairseq.modules.encoder_out import EncoderOut
+from ctxmt_fairseq.modules.fusions import FUSIONS, ContextDecoderLayer
 
 
 class ContextDecoder(TransformerDecoder):
-    """fairseq's decoder, whose layers attend to the ``ContextStates`` in ``encoder_out``.
-
-    ``args.context_fusion``, ``args.context_gate`` and ``args.context_order`` say how.
-    """
+    """fairseq's decoder with the layers of ``args.context_fusion``, which read the ``ContextStates`` in
+    ``encoder_out``."""
 
     def build_decoder_layer(self, args: Any, no_encoder_attn: bool = False) -> Any:
-        if self.args.context_fusion not in LAYER_FUSIONS:
+        fusion = FUSIONS[self.args.context_fusion]
+        if not issubclass(fusion, ContextDecoderLayer):
             return super().build_decoder_layer(args, no_encoder_attn)
-        return ContextDecoderLayer(
-            TransformerConfig.from_namespace(args),
-            self.args.context_fusion,
-            self.args.context_gate,
-            getattr(self.args, "context_order", "") == "context-first",
-        )
+        first = getattr(self.args, "context_order", "") == "context-first"
+        options = {"context_first": True} if first else {}  # of serial fusion
+        return fusion(TransformerConfig.from_namespace(args), self.args.context_gate, **options)
 
     def extract_features(
         self,
@@ -41,12 +37,11 @@ class ContextDecoder(TransformerDecoder):
 
 def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", gate: str = "none") -> None:
     """The options of ``ContextDecoder``, and what their help says of the defaults."""
+    kinds = "; ".join(f"{name}: {fusion.description}" for name, fusion in FUSIONS.items())
     parser.add_argument(
         "--context-fusion",
-        choices=FUSIONS,
-        help="how the decoder attends to source and context: one after the other, the sum, two branches with "
-        "a layer norm each, a second attention over the two, or one attention over all states (flat, alias "
-        f"concat) (default: {default})",
+        choices=tuple(FUSIONS),
+        help=f"how the decoder attends to source and context: {kinds} (default: {default})",
     )
     parser.add_argument(
         "--context-gate",
@@ -56,9 +51,9 @@ def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", ga
 
 
 def check_fusion(args: Any) -> None:
-    """Raises BadInput: a gate without an attention of its own to the context."""
-    if args.context_gate != "none" and args.context_fusion not in LAYER_FUSIONS:
+    """Raises BadInput: a gate that the fusion does not have."""
+    if args.context_gate not in FUSIONS[args.context_fusion].gates:
+        able = ", ".join(FUSIONS.where(lambda fusion: args.context_gate in fusion.gates))
         raise BadInput(
-            f"--context-gate {args.context_gate}: expected --context-fusion {', '.join(LAYER_FUSIONS)}, "
-            f"not {args.context_fusion}"
+            f"--context-gate {args.context_gate}: expected --context-fusion {able}, not {args.context_fusion}"
         )

@@ -1,5 +1,7 @@
 """Embeddings of context sentences: Sequence Shortening for Context-Aware Machine Translation, section 4.3."""
 
+from typing import Optional
+
 import torch
 from torch import Tensor, nn
 
@@ -16,15 +18,14 @@ class ContextEmbeddings(nn.Module):
 
     Args:
         embed_dim: D.
-        positions: whether the places have embeddings.
-        max_positions: rows of their table; places beyond share the last.
+        places: rows of the places' table, places beyond share the last; None: they have no embeddings.
     """
 
-    def __init__(self, embed_dim: int, positions: bool = True, max_positions: int = 1024):
+    def __init__(self, embed_dim: int, places: Optional[int] = 1024):
         super().__init__()
         self.segments = embedding_table(SEGMENTS, embed_dim)
         self.roles = embedding_table(3, embed_dim, padding_idx=PREVIOUS_SOURCE)
-        self.positions = embedding_table(max_positions, embed_dim) if positions else None
+        self.positions = None if places is None else embedding_table(places, embed_dim)
 
     def forward(self, states: Tensor, distances: Tensor, roles: Tensor) -> Tensor:
         """``states`` with their embeddings added, (B, C, K, D); pads are no longer zero.

@@ -3,24 +3,26 @@
 Rows without context are computed as fairseq computes them, whatever else is in the batch.
 """
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Optional
 
-import torch
 from fairseq.modules import LayerNorm, MultiheadAttention
-from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
+from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
 from ctxmt_fairseq.modules.context_attention import ContextAttention, ContextReader, where_present
-from ctxmt_fairseq.modules.gates import BranchGate, ResidualGate, SumGate
+from ctxmt_fairseq.modules.gates import GATES, SumGate
 
-FUSIONS = ("serial", "parallel", "separate", "hierarchical", "flat", "concat")
-LAYER_FUSIONS = FUSIONS[:4]  # the others join the states before the decoder, whose layers stay fairseq's
-GATES = ("none", "branch", "thesis", "zhang")
 Combine = Callable[[Tensor, Tensor], Tensor]
 
 
-class _ContextLayer(ContextReader):
-    """Sub-layers with residual connection, shared by encoder and decoder layers of fairseq."""
+class ContextLayer(ContextReader):
+    """Sub-layers with residual connection, shared by encoder and decoder layers of fairseq.
+
+    Attributes:
+        gate: of ``GATES``: "branch", on what comes from the context; on a residual connection, "zhang" on the
+            context attention's own (Zhang et al. 2018), "next-sublayer" on that of the sub-layer after it
+            (the thesis, section 5.2); or "none".
+    """
 
     context_attn_layer_norm: nn.Module
     context_attn: ContextAttention
@@ -31,11 +33,7 @@ class _ContextLayer(ContextReader):
         """Make the context attention and its gate."""
         self.context_attn = ContextAttention(embed_dim, heads, dropout)
         self.gate = gate
-        self.context_gate = None
-        if gate == "branch":
-            self.context_gate = BranchGate(embed_dim)
-        elif gate != "none":
-            self.context_gate = ResidualGate(embed_dim, "sublayer" if gate == "thesis" else "input")
+        self.context_gate = GATES[gate](embed_dim)
 
     def sublayer(
         self: Any,
@@ -72,8 +70,8 @@ class _ContextLayer(ContextReader):
 
     @property
     def combine_next(self: Any) -> Optional[Combine]:
-        """How the sub-layer after context attention joins its input: the thesis gates that one."""
-        if self.gate != "thesis" or self.context is None:
+        """How the sub-layer after context attention joins its input."""
+        if self.gate != "next-sublayer" or self.context is None:
             return None
         present = self.context.present
 
@@ -87,11 +85,11 @@ class _ContextLayer(ContextReader):
         return self.fc2(self.activation_dropout_module(self.activation_fn(self.fc1(x))))
 
 
-class ContextEncoderLayer(_ContextLayer, TransformerEncoderLayerBase):
+class ContextEncoderLayer(ContextLayer, TransformerEncoderLayerBase):
     """Self-attention, context attention, feed-forward (Zhang et al. 2018; the thesis, equation 4.3).
 
     Args:
-        gate: "thesis" on the feed-forward's residual, "zhang" on the context attention's, or "none".
+        gate: see ``ContextLayer``.
     """
 
     def __init__(self, cfg: Any, gate: str):
@@ -142,114 +140,3 @@ class GatedContextEncoderLayer(TransformerEncoderLayerBase):
     def build_self_attention(self, embed_dim: int, cfg: Any) -> nn.Module:
         noise = {"q_noise": self.quant_noise, "qn_block_size": self.quant_noise_block_size}
         return GatedSelfAttention(embed_dim, cfg.encoder.attention_heads, cfg.attention_dropout, **noise)
-
-
-class ContextDecoderLayer(_ContextLayer, TransformerDecoderLayerBase):
-    """A decoder layer that attends to source and context.
-
-    Args:
-        fusion: Libovicky et al. 2018: "serial" (two sub-layers), "parallel" (the sum of both in one
-            sub-layer) or "hierarchical" (a second attention over the two results); or "separate" (sequence
-            shortening, section 5.2): two branches from the self-attention's output a, each with residual
-            connection and layer norm of its own, out = LN(a + SourceAttn(a)) + g LN(a + ContextAttn(a)) with
-            the gate g; rows without context have the first summand alone. With ``normalize_before``, of which
-            the paper says nothing, a counts once: out = a + SourceAttn(LN(a)) + g ContextAttn(LN(a)).
-        gate: "branch" on what comes from the context (sequence shortening, equation 5): the attention's
-            output, with separate fusion the branch; with serial fusion also "thesis" on the residual of the
-            sub-layer after context attention, or "zhang" on its own; or "none".
-        context_first: serial fusion only: context attention before source attention (the thesis' code).
-    """
-
-    def __init__(self, cfg: Any, fusion: str = "serial", gate: str = "none", context_first: bool = False):
-        super().__init__(cfg)
-        heads, dropout = cfg.decoder.attention_heads, cfg.attention_dropout
-        self.add_context_attention(self.embed_dim, heads, dropout, gate)
-        self.fusion, self.context_first = fusion, context_first
-        if fusion in ("serial", "separate"):
-            self.context_attn_layer_norm = LayerNorm(self.embed_dim, export=cfg.export)
-        elif fusion == "hierarchical":
-            self.context_fusion_attn = MultiheadAttention(
-                self.embed_dim, heads, dropout=dropout, encoder_decoder_attention=True
-            )
-
-    def forward(
-        self,
-        x: Tensor,
-        encoder_out: Optional[Tensor] = None,
-        encoder_padding_mask: Optional[Tensor] = None,
-        incremental_state: Optional[Dict[str, Any]] = None,
-        prev_self_attn_state: Optional[List[Tensor]] = None,
-        prev_attn_state: Optional[List[Tensor]] = None,
-        self_attn_mask: Optional[Tensor] = None,
-        self_attn_padding_mask: Optional[Tensor] = None,
-        need_attn: bool = False,
-        need_head_weights: bool = False,
-    ) -> Any:
-        """As fairseq's: (T, B, D) -> (T, B, D), the source attention's weights, None."""
-        source_weights: Optional[Tensor] = None
-
-        def attend_self(y: Tensor) -> Tensor:
-            return self.self_attn(
-                query=y,
-                key=y,
-                value=y,
-                key_padding_mask=self_attn_padding_mask,
-                incremental_state=incremental_state,
-                need_weights=False,
-                attn_mask=self_attn_mask,
-            )[0]
-
-        def attend_source(y: Tensor) -> Tensor:
-            nonlocal source_weights
-            attended, source_weights = self.encoder_attn(
-                query=y,
-                key=encoder_out,
-                value=encoder_out,
-                key_padding_mask=encoder_padding_mask,
-                incremental_state=incremental_state,
-                static_kv=incremental_state is not None,
-                need_weights=need_attn or need_head_weights or (not self.training and self.need_attn),
-                need_head_weights=need_head_weights,
-            )
-            return attended
-
-        def attend_both(y: Tensor) -> Tensor:
-            return self.fuse(y, attend_source(y), self.attend_context(y, incremental_state))
-
-        x = self.sublayer(x, self.self_attn_layer_norm, attend_self)
-        has_context = self.context is not None
-        serial = has_context and self.fusion == "serial"
-        if serial and self.context_first:
-            x = self.context_sublayer(x, incremental_state)
-        after_context = self.combine_next if self.context_first else None
-        separate = has_context and self.fusion == "separate"
-        branch = self.separate_branch(x, incremental_state) if separate else None
-        attend = attend_both if has_context and not (serial or separate) else attend_source
-        x = self.sublayer(x, self.encoder_attn_layer_norm, attend, after_context)
-        if branch is not None:
-            x = x + branch
-        if serial and not self.context_first:
-            x = self.context_sublayer(x, incremental_state)
-        after_context = None if self.context_first else self.combine_next
-        x = self.sublayer(x, self.final_layer_norm, self.feed_forward, after_context)
-        return x, source_weights, None
-
-    def separate_branch(self, x: Tensor, incremental_state: Any = None) -> Tensor:
-        """What separate fusion adds (T, B, D) from the self-attention's output; zeros without context."""
-        alone = (lambda attended, _: attended) if self.normalize_before else None  # x is in the sum already
-        branch = self.sublayer(
-            x,
-            self.context_attn_layer_norm,
-            lambda y: self.context_attn(y, self.context, incremental_state),
-            alone,
-        )
-        return self.gated(branch)
-
-    def fuse(self, query: Tensor, source: Tensor, context: Tensor) -> Tensor:
-        """Parallel or hierarchical combination of the two attentions; all (T, B, D)."""
-        if self.fusion == "parallel":
-            return source + context
-        both = torch.stack([source, context]).flatten(1, 2)  # (2, T * B, D)
-        queries = query.reshape(1, -1, query.size(2))
-        fused, _ = self.context_fusion_attn(queries, both, both, need_weights=False)
-        return where_present(self.context.present, fused.view_as(query), source)  # type: ignore[union-attr]

@@ -1,5 +1,8 @@
 """Gates between what a sentence says and what its context says."""
 
+from functools import partial
+from typing import Callable, Dict, Optional
+
 import torch
 from torch import Tensor, nn
 
@@ -54,3 +57,12 @@ class BranchGate(nn.Module):
     def forward(self, context: Tensor) -> Tensor:
         """(T, B, D) -> (T, B, D), multiplied by sigmoid(w h + b)."""
         return torch.sigmoid(self.projection(context)) * context
+
+
+# The values of ``--context-gate``: see ``ContextLayer``.
+GATES: Dict[str, Callable[[int], Optional[nn.Module]]] = {
+    "none": lambda embed_dim: None,
+    "branch": BranchGate,
+    "next-sublayer": partial(ResidualGate, favour="sublayer"),
+    "zhang": partial(ResidualGate, favour="input"),
+}

@@ -4,7 +4,7 @@ Every block maps the encoder's states H of R sentences, (R, L, D) with pads anyw
 sentence becomes depends on nothing but its own real tokens: not on where its pads stand, not on other rows.
 """
 
-from typing import Callable, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 import torch
 import torch.nn.functional as F
@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.modules.pads import real_first
+from ctxmt_fairseq.registry import Registry
 
-KINDS = ("none", "sentence", "mean", "max", "linear", "group", "select")
 ACTIVATIONS = {"sparsemax": sparsemax, "softmax": torch.softmax}
 CATEGORISER_UNITS = 512  # appendix A
 
@@ -56,15 +56,46 @@ class AttentionBack(nn.Module):
 
 
 class Shortening(nn.Module):
-    """A way of making G~ out of H, ``aggregate``, and ``attention`` from it back to H.
+    """A way of making G~ out of H, ``aggregate``, and ``attention`` from it back to H: a value of
+    ``--shortening``.
 
     Args:
-        attention: equation 2; None: G~ is the result.
+        embed_dim: D.
+        size: ``--shortening-size``, K.
+        activation: ``--shortening-activation``, one of ``ACTIVATIONS``.
+        attention: makes equation 2's block; a class whose result is G~ has none.
+
+    Attributes:
+        description: for ``--help``.
+        defaults: of the options of ``caching_transformer`` (section 5.2).
+        sized: whether the size means anything.
+        keeps_tokens: whether the vectors are the tokens' states.
     """
 
-    def __init__(self, attention: Optional[AttentionBack] = None):
+    description: str
+    defaults: Dict[str, Any] = {
+        "shortening_size": 2,
+        "shortening_activation": "sparsemax",
+        "current_in_context": "yes",
+        "context_gradient_encoder": "no",
+        "context_gradient_sentences": -1,
+        "context_fusion": "serial",
+        "context_gate": "none",
+    }
+    sized = False
+    keeps_tokens = False
+
+    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
         super().__init__()
-        self.attention = attention
+        self.attention: Optional[AttentionBack] = None
+
+    def places(self, tokens: int) -> Optional[int]:
+        """How many vectors a sentence of so many tokens becomes, if their places have a meaning."""
+        return None
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        """What the vectors are that a sentence of these tokens becomes."""
+        return tokens
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
         """G~ (R, K', D), of any value where its padding (R, K') is true; ``states`` are zero at the pads."""
@@ -89,29 +120,57 @@ class Shortening(nn.Module):
         return shortened, absent
 
 
+SHORTENINGS: Registry[Type[Shortening]] = Registry("a shortening")
+
+
+@SHORTENINGS.register("none")
 class Tokens(Shortening):
-    """``none``: the real tokens as they are, K' = L (section 5.2, caching tokens)."""
+    """The real tokens as they are, K' = L (section 5.2, caching tokens)."""
+
+    description = "all tokens"
+    defaults = {**Shortening.defaults, "current_in_context": "no"}
+    keeps_tokens = True
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
         return real_first(states, padding)
 
 
+@SHORTENINGS.register("sentence")
 class SentenceMean(Shortening):
-    """``sentence``: the mean of the tokens, K' = 1 (section 4.3, simple aggregation)."""
+    """The mean of the tokens, K' = 1 (section 4.3, simple aggregation)."""
+
+    description = "their mean"
+    defaults = {**Shortening.defaults, "context_fusion": "separate", "context_gate": "branch"}
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        return ["mean"]
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
         return real_mean(states, padding).unsqueeze(1), padding.all(1, keepdim=True)
 
 
-class Pooling(Shortening):
+class Sized(Shortening):
+    """Base of those with a size, and attention back to all tokens."""
+
+    sized = True
+
+    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
+        super().__init__(embed_dim, size, activation, attention)
+        self.attention = attention()
+        self.size = size
+
+
+class Pooling(Sized):
     """Equation 1: groups of ``size`` neighbours, from the first real token on, become one vector each.
 
     M real tokens make ceil(M / size) vectors; K' = ceil(L / size). ``pool`` says what becomes of a group.
     """
 
-    def __init__(self, size: int, attention: AttentionBack):
-        super().__init__(attention)
-        self.size = size
+    def places(self, tokens: int) -> Optional[int]:
+        return -(-tokens // self.size)
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        return [" ".join(tokens[at : at + self.size]) for at in range(0, len(tokens), self.size)]
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
         tokens, padding = real_first(states, padding)
@@ -125,62 +184,111 @@ class Pooling(Shortening):
         raise NotImplementedError
 
 
+@SHORTENINGS.register("mean")
 class MeanPooling(Pooling):
-    """``mean`` (Dai et al. 2020)."""
+    """The mean of neighbours (Dai et al. 2020)."""
+
+    description = "the mean of neighbours"
 
     def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
         return real_mean(groups, padding)
 
 
+@SHORTENINGS.register("max")
 class MaxPooling(Pooling):
-    """``max``, in each dimension of the vectors."""
+    """The maximum of neighbours, in each dimension of the vectors."""
+
+    description = "their maximum"
 
     def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
         return groups.masked_fill(padding.unsqueeze(-1), -torch.inf).amax(2)
 
 
+@SHORTENINGS.register("linear")
 class LinearPooling(Pooling):
-    """``linear``: a linear map of the group's concatenated tokens, missing ones zero (Nawrot et al. 2022)."""
+    """A linear map of the group's concatenated tokens, missing ones zero (Nawrot et al. 2022)."""
 
-    def __init__(self, embed_dim: int, size: int, attention: AttentionBack):
-        super().__init__(size, attention)
+    description = "a linear map of them"
+
+    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
+        super().__init__(embed_dim, size, activation, attention)
         self.linear = nn.Linear(size * embed_dim, embed_dim)
 
     def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
         return self.linear(groups.flatten(2))
 
 
-class Latent(Shortening):
-    """``group`` and ``select``: a network weighs every token for every group; K' = ``groups``.
+class Latent(Sized):
+    """A network weighs every token for every group; K' = ``size``, the number of groups.
 
     Equation 4 sums a group's weighted tokens (a sum, not a mean); the weights are ``assignment``, equation 3.
-    Grouping (section 4.1) normalises them over the groups, so that every token is assigned; selecting
-    (section 4.2) over the sequence, so that a group's weights sum to 1 and a token may be ignored.
+    The paper's models normalise with sparsemax.
 
-    Args:
-        select: whether to select.
-        activation: one of ``ACTIVATIONS``; the paper's models use sparsemax.
+    Attributes:
+        title: of a picture of the weights.
     """
 
-    def __init__(self, embed_dim: int, groups: int, select: bool, activation: str, attention: AttentionBack):
-        super().__init__(attention)
-        self.select = select
-        self.normalise: Callable[..., Tensor] = ACTIVATIONS[activation]
+    title: str
+
+    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
+        super().__init__(embed_dim, size, activation, attention)
+        self.activation: Callable[..., Tensor] = ACTIVATIONS[activation]
         self.categoriser = nn.Sequential(
-            nn.Linear(embed_dim, CATEGORISER_UNITS), nn.ReLU(), nn.Linear(CATEGORISER_UNITS, groups)
+            nn.Linear(embed_dim, CATEGORISER_UNITS), nn.ReLU(), nn.Linear(CATEGORISER_UNITS, size)
         )
+
+    def places(self, tokens: int) -> Optional[int]:
+        return self.size
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        return [f"group {number}" for number in range(1, self.size + 1)]
+
+    def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
+        """Weights (R, L, K') of the ``scores`` (R, L, K'); of any value where ``padding`` (R, L) is true."""
+        raise NotImplementedError
 
     def assignment(self, states: Tensor, padding: Tensor) -> Tensor:
         """Equation 3: weights c (R, L, K') of ``states`` (R, L, D); zero at the pads, at least float32."""
         scores = self.categoriser(zero_pads(states, padding))
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        if self.select:
-            scores = scores.masked_fill(softmaxable(padding).unsqueeze(-1), -torch.inf)
-        return zero_pads(self.normalise(scores, dim=1 if self.select else 2), padding)
+        return zero_pads(self.normalise(scores, padding), padding)
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
         weights = self.assignment(states, padding).to(states.dtype)
         return weights.transpose(1, 2) @ states, padding.all(1, keepdim=True).expand(-1, weights.size(2))
+
+
+@SHORTENINGS.register("group")
+class Grouping(Latent):
+    """Weights are normalised over the groups: every token is assigned (section 4.1)."""
+
+    description, title = "latent groups of tokens", "Tokens assigned to groups"
+    defaults = {
+        **Shortening.defaults,
+        "shortening_size": 9,  # the paper's K for English-German, as for selecting
+        "context_gradient_encoder": "yes",
+        "context_gradient_sentences": 2,
+    }
+
+    def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
+        return self.activation(scores, dim=2)
+
+
+@SHORTENINGS.register("select")
+class Selecting(Latent):
+    """Weights are normalised over the sequence: a group's sum to 1, a token may be ignored (section 4.2)."""
+
+    description, title = "tokens that latent groups select", "Tokens selected by groups"
+    defaults = {
+        **Shortening.defaults,
+        "shortening_size": 10,
+        "context_gradient_encoder": "yes",
+        "context_gradient_sentences": 1,
+    }
+
+    def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
+        hidden = softmaxable(padding).unsqueeze(-1)
+        return self.activation(scores.masked_fill(hidden, -torch.inf), dim=1)
 
 
 def build_shortening(
@@ -193,31 +301,20 @@ def build_shortening(
     dropout: float = 0.0,
     attention_dropout: float = 0.0,
 ) -> Shortening:
-    """The block of one of ``KINDS``.
+    """The block of one of ``SHORTENINGS``.
 
     Args:
         embed_dim: D. heads: of equation 2's attention.
-        size: K: the tokens in a group of ``mean``, ``max``, ``linear``; the number of groups of ``group`` and
-            ``select``; without meaning for the others.
-        activation: how ``group`` and ``select`` normalise, one of ``ACTIVATIONS``.
+        size: K: the tokens in a group of pooling; the number of latent groups.
+        activation: how latent groups normalise, one of ``ACTIVATIONS``.
         dropout: of equation 2's sub-layer. attention_dropout: of its attention weights.
 
     Raises:
         BadInput: no such kind, or a size below 1.
     """
-    if kind not in KINDS:
-        raise BadInput(f"a shortening is one of {', '.join(KINDS)}, found {kind!r}")
-    if kind == "none":
-        return Tokens()
-    if kind == "sentence":
-        return SentenceMean()
-    if size < 1:
+    chosen = SHORTENINGS[kind]
+    if chosen.sized and size < 1:
         raise BadInput(f"a shortening of kind {kind} needs a size of at least 1, found {size}")
-    attention = AttentionBack(embed_dim, heads, dropout, attention_dropout)
-    if kind == "mean":
-        return MeanPooling(size, attention)
-    if kind == "max":
-        return MaxPooling(size, attention)
-    if kind == "linear":
-        return LinearPooling(embed_dim, size, attention)
-    return Latent(embed_dim, size, kind == "select", activation, attention)
+    return chosen(
+        embed_dim, size, activation, lambda: AttentionBack(embed_dim, heads, dropout, attention_dropout)
+    )

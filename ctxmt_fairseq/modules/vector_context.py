@@ -8,13 +8,13 @@ from fairseq.modules import FairseqDropout, LayerNorm
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.absence import NO_VECTOR
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import embedding_table
 from ctxmt_fairseq.modules.qk_norm_attention import QKNormEncoderLayer
 
 INPUTS = ("plain", "layernorm", "small-init")
 _SMALL = 1e-3  # initial values of "small-init" lie between its negative and it, those of distances are 0
-NOTHING = -2  # the distance where there is no vector; metadata has -1, the current sentence 0
 
 
 class VectorContextEncoder(nn.Module):
@@ -74,7 +74,7 @@ class VectorContextEncoder(nn.Module):
             distances: LongTensor (B, M): 0 the current sentence, 1 and more previous ones, -1 metadata, -2
                 nothing.
         """
-        padding = distances.eq(NOTHING)
+        padding = distances.eq(NO_VECTOR)
         states = self.projection(vectors.to(self.projection.weight.dtype))
         if self.distance_embeddings is not None:
             farthest = self.distance_embeddings.num_embeddings - 1

@@ -10,10 +10,11 @@ import numpy as np
 import torch
 from fairseq import utils
 
+from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.data.context_dataset import join
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.windows import EMPTY, Slots
+from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.search.window_generator import generate_current
@@ -131,7 +132,7 @@ class RunningDocuments:
 
         def role(sentences: np.ndarray) -> np.ndarray:
             unknown = [int(line) >= 0 and not len(self.targets[int(line)]) for line in sentences]
-            return np.where(unknown, EMPTY, sentences) if len(sentences) else sentences
+            return np.where(unknown, EMPTY_SENTENCE, sentences) if len(sentences) else sentences
 
         return slots._replace(
             target_on_source=role(slots.target_on_source), target_before=role(slots.target_before)

@@ -103,7 +103,7 @@ def saved_options(task_state: Optional[Dict[str, Any]], defaults: Dict[str, Any]
     return {name: value for name, value in saved.items() if name in defaults}
 
 
-def given(cfg: Any, state: Dict[str, Any], defaults: Dict[str, Any] = DEFAULTS) -> Dict[str, Any]:
+def resolve_options(cfg: Any, state: Dict[str, Any], defaults: Dict[str, Any] = DEFAULTS) -> Dict[str, Any]:
     """Each option's value: the command line's, else the checkpoint's, else the default."""
     values = {}
     for name, default in defaults.items():
@@ -128,7 +128,7 @@ def warn_of_more_context(options: Dict[str, Any], trained: Dict[str, Any]) -> No
 
 def context_options(cfg: Any, state: Dict[str, Any], training: bool) -> ContextOptions:
     """The window of a split; sizes are sampled in training only."""
-    values = given(cfg, state)
+    values = resolve_options(cfg, state)
     del values["keep_sentence"]
     return ContextOptions(**values, sample_context_size=training and bool(cfg.sample_context_size))
 
@@ -141,7 +141,7 @@ def check(cfg: Any, state: Dict[str, Any], joined_dictionary: bool) -> None:
             dictionary.
     """
     options = context_options(cfg, state, training=True)
-    keep = given(cfg, state)["keep_sentence"]
+    keep = resolve_options(cfg, state)["keep_sentence"]
     if keep not in KEEP:
         raise BadInput(f"--keep-sentence {keep}: expected one of {', '.join(KEEP)}")
     if not 0 <= cfg.coword_dropout < 1:

@@ -100,7 +100,7 @@ class ContextTask(TranslationTask):
     def options(self) -> Dict[str, Any]:
         """The options that travel with the checkpoint: the command line's, else the checkpoint's, else the
         default."""
-        return context_options.given(self.cfg, self.saved_options, self.defaults)
+        return context_options.resolve_options(self.cfg, self.saved_options, self.defaults)
 
     @classmethod
     def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:

@@ -6,7 +6,7 @@ import torch
 from fairseq.models.transformer import TransformerEncoder
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase
 
-from ctxmt_fairseq.modules.context_layers import ContextDecoderLayer
+from ctxmt_fairseq.modules.fusions import ContextDecoderLayer
 from tests.unit.layer_batches import (
     CONTEXTS,
     SOURCES,
@@ -28,7 +28,7 @@ from tests.unit.numpy_layers import array, attend, feed_forward, layer_norm, lin
 SERIAL = [
     (order, gate)
     for order in ("source-first", "context-first")
-    for gate in ("none", "branch", "thesis", "zhang")
+    for gate in ("none", "branch", "next-sublayer", "zhang")
 ]
 
 
@@ -64,7 +64,8 @@ def rows_to_decode(layer, pre_norm):
 def test_serial_decoder_layer(order, gate, pre_norm):
     """Equation 4.1, in both orders; the thesis gates the sub-layer after context attention."""
     layer = decoder_layer("serial", gate, order, pre_norm)
-    gated = residual_gate(layer.context_gate, gate == "thesis") if gate in ("thesis", "zhang") else None
+    of_residual = gate in ("next-sublayer", "zhang")
+    gated = residual_gate(layer.context_gate, gate == "next-sublayer") if of_residual else None
     for row, found, x, source, context in rows_to_decode(layer, pre_norm):
         steps = {
             "source": (layer.encoder_attn_layer_norm, lambda y, s=source: attend(layer.encoder_attn, y, s)),
@@ -77,7 +78,7 @@ def test_serial_decoder_layer(order, gate, pre_norm):
         join = dict.fromkeys(names, np.add)
         if gate == "zhang":
             join["context"] = gated
-        elif gate == "thesis":
+        elif gate == "next-sublayer":
             join[names[names.index("context") + 1]] = gated
         if row == 1:
             names.remove("context")

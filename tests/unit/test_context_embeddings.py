@@ -20,7 +20,7 @@ def make(**arguments):
 
 @pytest.mark.parametrize("positions", [True, False])
 def test_every_vector_gets_its_distance_role_and_place(positions):
-    module = make(positions=positions, max_positions=3)
+    module = make(places=3 if positions else None)
     states = torch.randn(2, 3, 5, DIM)
     result = module(states, DISTANCES, ROLES)
     for b in range(2):

@@ -94,14 +94,14 @@ def test_voitas_last_layer(pre_norm):
 
 
 @both_norms
-@pytest.mark.parametrize("gate", ["thesis", "zhang", "none"])
+@pytest.mark.parametrize("gate", ["next-sublayer", "zhang", "none"])
 def test_encoder_layer_with_context_attention(gate, pre_norm):
     """Equation 4.3."""
     model = make("context_encoder_transformer", context_gate=gate, **options(pre_norm))
     layer = model.encoder.layers[0]
     assert isinstance(layer, ContextEncoderLayer)
-    gated = None if gate == "none" else residual_gate(layer.context_gate, gate == "thesis")
-    at_context, after = (gated if gate == "zhang" else np.add), (gated if gate == "thesis" else np.add)
+    gated = None if gate == "none" else residual_gate(layer.context_gate, gate == "next-sublayer")
+    at_context, after = (gated if gate == "zhang" else np.add), (gated if gate == "next-sublayer" else np.add)
     for row, (found, x, context) in enumerate(zip(encode(layer), SOURCES, CONTEXTS, strict=True)):
         if row == 1:
             same(found, stock_encoder_row(layer, x, pre_norm))

@@ -122,7 +122,7 @@ def test_jsonl_empty_file(tmp_path):
     [
         ('[{"true_ind": 0', "set.json:1: expected JSON"),
         ("\n\n[1,]", "set.json:3: expected JSON"),
-        ("[]", "set.json: expected a contrastive set in one of the formats opensubs, bawden"),
+        ("[]", "set.json: expected a contrastive set in one of the formats bawden, contrapro"),
         ('[{"a": 1}]', "set.json: expected a contrastive set in one of the formats"),
         ("{}", "set.json: expected an object of numbered blocks"),
         ("[\0]", "set.json:1: expected JSON"),
@@ -136,7 +136,7 @@ def test_unreadable_files(tmp_path, content, expected):
 def test_detection_arguments(tmp_path):
     assert "no such file or folder" in error(tmp_path / "none.json")
     path = write_json(tmp_path / "deixis.json", [voita_record()])
-    assert "expected a format from opensubs" in error(path, format="xml")
+    assert "expected a format from bawden" in error(path, format="xml")
     assert "a documents folder goes with the format contrapro" in error(path, documents=tmp_path)
     assert "expected an object of numbered blocks" in error(path, format="bawden")
     own = write(tmp_path / "own.txt", json.dumps(own_record()))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from ctxmt_fairseq.data.absence import NO_SENTENCE
 from ctxmt_fairseq.data.input_lengths import long_inputs
-from ctxmt_fairseq.data.windows import ABSENT, SELECTIONS
+from ctxmt_fairseq.data.windows import SELECTIONS
 from tests.unit import window_datasets
 from tests.unit.multi_source_models import dataset as rows_dataset
 
@@ -97,6 +98,6 @@ def test_many_lines_are_gone_through_in_parts(monkeypatch):
     lines = np.arange(len(data))
     whole = long_inputs(data.builder, lines, 4, data.source.sizes, data.target.sizes)
     monkeypatch.setattr("ctxmt_fairseq.data.input_lengths.CHUNK", 10)
-    assert whole.any() and not whole.all() and ABSENT in data.builder.slots(lines).source_before
+    assert whole.any() and not whole.all() and NO_SENTENCE in data.builder.slots(lines).source_before
     parts = long_inputs(data.builder, lines, 4, data.source.sizes, data.target.sizes)
     assert parts.tolist() == whole.tolist()

@@ -6,15 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.data.absence import CURRENT, METADATA, NO_TAG, NO_VECTOR
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.metadata_context_dataset import (
-    CURRENT,
-    METADATA,
-    NO_TAG,
-    NOTHING,
-    MetadataContextDataset,
-    VectorOptions,
-)
+from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset, VectorOptions
 from ctxmt_fairseq.data.sentence_contexts import contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
 from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
@@ -115,7 +109,7 @@ def test_a_batch_has_the_vectors_and_what_each_is():
     for row, line in enumerate(batch["id"].tolist()):
         expected = described(data, line)
         width = len(expected)
-        assert distances[row].tolist() == [distance for distance, _ in expected] + [NOTHING] * (5 - width)
+        assert distances[row].tolist() == [distance for distance, _ in expected] + [NO_VECTOR] * (5 - width)
         np.testing.assert_array_equal(vectors[row, :width], encoder.encode([text for _, text in expected]))
         assert not vectors[row, width:].any()
 
@@ -123,7 +117,7 @@ def test_a_batch_has_the_vectors_and_what_each_is():
 def test_a_batch_without_context_has_one_empty_place():
     data = dataset(context_selection="absent")
     batch = data.collater([data[0], data[1]])
-    assert batch["net_input"]["context_distances"].tolist() == [[NOTHING], [NOTHING]]
+    assert batch["net_input"]["context_distances"].tolist() == [[NO_VECTOR], [NO_VECTOR]]
 
 
 def test_tags_are_of_metadata_only():

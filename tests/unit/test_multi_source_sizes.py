@@ -68,13 +68,13 @@ def test_gated_context_transformer():
 
 
 @pytest.mark.parametrize("depth", [1, 2, 6])
-@pytest.mark.parametrize("gate", ["thesis", "zhang", "none"])
+@pytest.mark.parametrize("gate", ["next-sublayer", "zhang", "none"])
 def test_context_encoder_transformer(depth, gate):
     """The thesis, section 4.3.2: N_c layers, and 12 context attentions with a layer norm and a gate each."""
     found = parameters("context_encoder_transformer_base", JOINT, context_layers=depth, context_gate=gate)
     new = depth * LAYER + 12 * (ATTENTION + NORM + (RESIDUAL_GATE if gate != "none" else 0))
     assert found == STOCK + JOINT * D + new
-    if (depth, gate) == (1, "thesis"):
+    if (depth, gate) == (1, "next-sublayer"):
         assert (round(found / 1e6, 1), STOCK + JOINT * D) == (82.8, 60_700_160)
 
 

@@ -7,11 +7,8 @@ from fairseq.models import ARCH_CONFIG_REGISTRY
 from fairseq.models.transformer import TransformerDecoder
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 
-from ctxmt_fairseq.modules.context_layers import (
-    ContextDecoderLayer,
-    ContextEncoderLayer,
-    GatedContextEncoderLayer,
-)
+from ctxmt_fairseq.modules.context_layers import ContextEncoderLayer, GatedContextEncoderLayer
+from ctxmt_fairseq.modules.fusions import Parallel, Separate, Serial
 from tests.unit.multi_source_models import dataset, make
 from tests.unit.window_datasets import PAD, VOCABULARY
 
@@ -75,7 +72,7 @@ def test_depth_of_the_context_encoder(depth):
     assert context.embed_tokens is model.encoder.embed_tokens
     assert not any(isinstance(layer, ContextEncoderLayer) for layer in context.layers)
     assert all(type(layer) is ContextEncoderLayer for layer in model.encoder.layers)
-    assert all(type(layer) is ContextDecoderLayer and layer.context_first for layer in model.decoder.layers)
+    assert all(type(layer) is Serial and layer.context_first for layer in model.decoder.layers)
 
 
 def test_orders_of_the_decoders_attentions():
@@ -120,9 +117,18 @@ def test_models_of_sentence_vectors_from_before_separate_branches():
         "caching_transformer", shortening="sentence", context_fusion="parallel", context_gate="branch"
     )
     now = make("caching_transformer", shortening="sentence")
-    assert before.decoder.layers[0].fusion == "parallel" and now.decoder.layers[0].fusion == "separate"
+    assert type(before.decoder.layers[0]) is Parallel and type(now.decoder.layers[0]) is Separate
     norms = {
         f"decoder.layers.{n}.context_attn_layer_norm.{kind}" for n in (0, 1) for kind in ("weight", "bias")
     }
     assert set(now.state_dict()) - set(before.state_dict()) == norms
     assert set(before.state_dict()) < set(now.state_dict())
+
+
+def test_the_gates_old_name_means_the_same():
+    args = argparse.Namespace(arch="context_encoder_transformer_tiny", context_gate="thesis")
+    ARCH_CONFIG_REGISTRY[args.arch](args)  # as when an old checkpoint's model is built
+    assert args.context_gate == "next-sublayer"
+    new = argparse.Namespace(arch="context_encoder_transformer_tiny")
+    ARCH_CONFIG_REGISTRY[new.arch](new)
+    assert new.context_gate == "next-sublayer"

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.shortening import KINDS, build_shortening
+from ctxmt_fairseq.modules.shortening import SHORTENINGS, build_shortening
 
 DIM, HEADS = 8, 2
 POOLING, LATENT = ("mean", "max", "linear"), ("group", "select")
 ATTENDED = POOLING + LATENT
-EVERY = [(kind, "sparsemax") for kind in KINDS] + [(kind, "softmax") for kind in LATENT]
+EVERY = [(kind, "sparsemax") for kind in SHORTENINGS] + [(kind, "softmax") for kind in LATENT]
 
 
 def make(kind, size=3, activation="sparsemax", dtype=torch.float64, **arguments):
@@ -210,7 +210,7 @@ def test_half_precision_stays_half_and_near(kind, activation, dtype):
         torch.testing.assert_close(sums, torch.ones_like(sums), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SHORTENINGS)
 def test_mixed_precision(kind):
     states, padding = make_batch((6, 0), (0, 0), (2, 3), dtype=torch.float32)
     module = make(kind, dtype=torch.float32)

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.data.absence import NO_SENTENCE
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.windows import ABSENT, ContextOptions, WindowBuilder
+from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 
 many_documents = st.lists(st.integers(1, 4), min_size=30, max_size=40)
@@ -27,7 +28,7 @@ def contexts(lengths, selection, lines=None, epoch=0, seed=1, **options):
 
 
 def sentences(context):
-    return {sentence for role in context for sentence in role} - {ABSENT}
+    return {sentence for role in context for sentence in role} - {NO_SENTENCE}
 
 
 @given(many_documents, sizes, sizes, sizes, sizes, st.integers(0, 5))
@@ -58,7 +59,7 @@ def test_one_long_document_is_enough():
     real, shuffled = (contexts([50], name, source_context=1) for name in ("document", "shuffled"))
     assert Counter(shuffled) == Counter(real)
     for line, context in enumerate(shuffled[1:], 1):
-        assert context[1][0] not in (line - 1, line, ABSENT)
+        assert context[1][0] not in (line - 1, line, NO_SENTENCE)
 
 
 def test_the_permutation_depends_on_seed_and_epoch():

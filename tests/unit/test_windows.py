@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.data import windows
+from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.windows import ABSENT, EMPTY, SELECTIONS, ContextOptions, WindowBuilder
+from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions, WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 
 documents_lengths = st.lists(st.integers(1, 7), min_size=2, max_size=6)
@@ -51,15 +52,15 @@ def test_every_role_holds_the_neighbours_in_order(lengths, opts):
             (target_before, opts.target_context),
         ):
             assert len(role) == size
-            present = [s for s in role if s != ABSENT]
+            present = [s for s in role if s != NO_SENTENCE]
             farthest = max(start, line - size)
             if opts.sample_context_size:
                 farthest = max(farthest, line - len(present))
             assert present == list(range(farthest, line)), (
                 "previous sentences of the document, farthest first"
             )
-            assert role == [ABSENT] * (size - len(present)) + present
-        present = [s for s in after if s != ABSENT]
+            assert role == [NO_SENTENCE] * (size - len(present)) + present
+        present = [s for s in after if s != NO_SENTENCE]
         assert present == list(range(line + 1, line + 1 + len(present))), "following ones, nearest first"
         assert line + len(present) < end
         if not opts.sample_context_size:
@@ -70,16 +71,16 @@ def test_every_role_holds_the_neighbours_in_order(lengths, opts):
 def test_no_document_is_left_and_the_current_sentence_is_no_context(lengths, opts, epoch):
     builder = WindowBuilder(Documents.from_lengths(lengths), opts)
     for line, start, end, roles in rows(builder, lengths, epoch=epoch):
-        context = [s for role in roles for s in role if s != ABSENT]
-        assert all(s >= EMPTY for s in context), "an index never runs below the first sentence"
+        context = [s for role in roles for s in role if s != NO_SENTENCE]
+        assert all(s >= EMPTY_SENTENCE for s in context), "an index never runs below the first sentence"
         if opts.context_selection == "reference":
             assert roles[0] == [line] and roles[1:3] == [[], []]
-            context = [s for s in roles[3] if s != ABSENT]
+            context = [s for s in roles[3] if s != NO_SENTENCE]
         assert line not in context
         if opts.context_selection == "absent":
             assert context == []
         elif opts.context_selection == "empty":
-            assert set(context) <= {EMPTY}
+            assert set(context) <= {EMPTY_SENTENCE}
         elif opts.context_selection == "random":
             assert all(0 <= s < sum(lengths) and not start <= s < end for s in context)
         else:
@@ -96,7 +97,7 @@ def test_empty_and_random_context_stand_where_real_context_would(lengths, opts, 
         WindowBuilder(documents, real).slots(lines, epoch),
         strict=True,
     ):
-        assert ((ours == ABSENT) == (theirs == ABSENT)).all()
+        assert ((ours == NO_SENTENCE) == (theirs == NO_SENTENCE)).all()
 
 
 def test_random_context_is_uniform_over_the_other_documents_and_one_for_all_roles():
@@ -108,7 +109,7 @@ def test_random_context_is_uniform_over_the_other_documents_and_one_for_all_role
         slots = builder.slots(np.array([5]), epoch)
         assert slots.source_before.tolist() == slots.target_before.tolist() == slots.target_on_source.tolist()
         counts.update(slots.source_before[0].tolist() + slots.source_after[0].tolist())
-    del counts[ABSENT]
+    del counts[NO_SENTENCE]
     assert sorted(counts) == [0, 1, 2, 7, 8, 9]
     expected = sum(counts.values()) / 6
     assert sum((count - expected) ** 2 / expected for count in counts.values()) < 20.5  # p = 0.001
@@ -119,7 +120,7 @@ def test_sampled_sizes_are_uniform_and_keep_both_sides_aligned():
     opts = ContextOptions(source_context=size, target_context=size, sample_context_size=True)
     slots = WindowBuilder(Documents.from_lengths(lengths), opts).slots(np.arange(size, 2000), epoch=1)
     assert (slots.source_before == slots.target_before).all()
-    counts = np.bincount((slots.source_before != ABSENT).sum(1), minlength=size + 1)
+    counts = np.bincount((slots.source_before != NO_SENTENCE).sum(1), minlength=size + 1)
     assert (np.abs(counts - 1997 / 4) < 80).all()
 
 
@@ -140,7 +141,7 @@ def plain_sizes(builder, lengths, source, target, epoch, max_source, max_target)
     for line, _, _, (on_source, before, after, target_before) in rows(builder, lengths, epoch=epoch):
 
         def tokens(sentence, text):
-            return {ABSENT: 0, EMPTY: 1}.get(sentence, text[sentence])
+            return {NO_SENTENCE: 0, EMPTY_SENTENCE: 1}.get(sentence, text[sentence])
 
         sums, reach = [source[line], target[line]], 0
         for distance in range(1, 6):
@@ -185,7 +186,7 @@ def test_the_farthest_context_is_dropped_on_both_sides_until_the_window_fits(
     ):
         distance = np.arange(whole.shape[1])
         distance = whole.shape[1] - distance if outermost else distance + 1
-        assert (kept == np.where(distance <= found.reach[:, None], whole, ABSENT)).all()
+        assert (kept == np.where(distance <= found.reach[:, None], whole, NO_SENTENCE)).all()
 
 
 @given(documents_lengths, options())

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Set, Tuple
 
+from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -13,6 +14,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Convention,
     make_example,
 )
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 
 
 def read_bawden(path: Path) -> ContrastiveSet:
@@ -119,3 +121,16 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
         distance=None,
         meta={"quality": quality},
     )
+
+
+@FORMATS.register("bawden")
+class Bawden(ContrastiveFormat):
+    """A JSON object of numbered blocks."""
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return isinstance(content, dict)
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        return read_bawden(path)

@@ -15,6 +15,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Convention,
     make_example,
 )
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
 
 logger = logging.getLogger(__name__)
 
@@ -67,3 +68,18 @@ def _example(number: int, place: Place, record: Any, context: Context) -> Contra
             "intrasegmental": "unknown" if intrasegmental is None else str(intrasegmental).lower(),
         },
     )
+
+
+@FORMATS.register("contrapro")
+class ContraPro(ContrastiveFormat):
+    """A JSON list with ``src segment``."""
+
+    has_documents = True
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return "src segment" in first_object(content)
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        return read_contrapro(path, documents)

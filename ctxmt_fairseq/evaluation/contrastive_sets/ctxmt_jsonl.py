@@ -1,8 +1,9 @@
 """Our own contrastive sets: JSON lines, one example per line."""
 
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
+from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, json_lines, sentences
 from ctxmt_fairseq.data.metadata_text import texts_by_field
 from ctxmt_fairseq.errors import BadInput
@@ -13,6 +14,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Convention,
     make_example,
 )
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 
 CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
 
@@ -76,3 +78,16 @@ def _meta(place: Place, record: Any) -> Dict[str, str]:
     if meta is None:
         raise place.error("expected 'meta' to be an object of strings")
     return meta
+
+
+@FORMATS.register("jsonl")
+class JsonLines(ContrastiveFormat):
+    """A file ``NAME.jsonl``."""
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return path.suffix == ".jsonl"
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        return read_jsonl(path)

@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import List, Tuple
+from typing import Any, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.data.documents import PathLike, read_sentences
 from ctxmt_fairseq.data.json_files import Place
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -15,6 +15,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     drop_padding,
     make_example,
 )
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 
 PRONOUNS = {"il", "elle", "ils", "elles", "le", "la"}
 
@@ -110,3 +111,16 @@ def _pronoun(correct: str, wrong: str) -> str:
     words = (re.findall(r"\w+", text.lower()) for text in (correct, wrong))
     pairs = zip(*words, strict=False)
     return next((a for a, b in pairs if a != b and {a, b} <= PRONOUNS), "pronoun")
+
+
+@FORMATS.register("opensubs")
+class OpenSubs(ContrastiveFormat):
+    """A folder with ``PREFIX.current.src`` and its like."""
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return any(path.glob("*.current.src"))
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        return read_opensubs(path)

@@ -1,8 +1,9 @@
 """The English-Russian consistency sets of Voita et al. (2019): JSON lists of joined sentences."""
 
 from pathlib import Path
-from typing import Any, List, Sequence
+from typing import Any, List, Optional, Sequence
 
+from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -12,7 +13,9 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Convention,
     make_example,
 )
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
 
+NAME = "voita"
 END = "_eos"
 PHENOMENA = ("deixis", "lex_cohesion", "ellipsis_infl", "ellipsis_vp")
 
@@ -38,7 +41,7 @@ def read_voita(path: Path) -> ContrastiveSet:
             raise BadInput("expected a list of objects", file)
         phenomenon = next((name for name in PHENOMENA if file.stem.startswith(name)), file.stem)
         examples += (_example(file, phenomenon, number, record) for number, record in enumerate(records, 1))
-    return ContrastiveSet(path.stem, "voita", tuple(examples), Convention("sum", "current"))
+    return ContrastiveSet(path.stem, NAME, tuple(examples), Convention("sum", "current"))
 
 
 def join_phenomena(sets: Sequence[ContrastiveSet]) -> List[ContrastiveSet]:
@@ -47,12 +50,12 @@ def join_phenomena(sets: Sequence[ContrastiveSet]) -> List[ContrastiveSet]:
     The one stands where the first of them stood; its name is theirs, joined by "+". Two files of one
     phenomenon (its dev and its test set) are no parts of one suite: then all stay as they are.
     """
-    parts = [one for one in sets if one.format == "voita" and _phenomena(one) <= set(PHENOMENA)]
+    parts = [one for one in sets if one.format == NAME and _phenomena(one) <= set(PHENOMENA)]
     found = [name for part in parts for name in _phenomena(part)]
     if len(parts) < 2 or len(found) > len(set(found)):
         return list(sets)
     examples = tuple(example for part in parts for example in part.examples)
-    whole = ContrastiveSet("+".join(part.name for part in parts), "voita", examples, parts[0].convention)
+    whole = ContrastiveSet("+".join(part.name for part in parts), NAME, examples, parts[0].convention)
     return [whole if one is parts[0] else one for one in sets if one not in parts[1:]]
 
 
@@ -102,3 +105,25 @@ def _split(text: str) -> List[str]:
         else:
             sentences[-1].append(word)
     return [" ".join(words) for words in sentences]
+
+
+@FORMATS.register(NAME)
+class Voita(ContrastiveFormat):
+    """A JSON list with ``true_ind``, or a folder of such files; all examples need context, so that the groups
+    of Disc. are the phenomena."""
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return path.is_dir() or "true_ind" in first_object(content)
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        return read_voita(path)
+
+    @staticmethod
+    def disc_group(example: ContrastiveExample) -> Optional[str]:
+        return None if example.distance is None else example.phenomenon
+
+    @classmethod
+    def join(cls, sets: Sequence[ContrastiveSet]) -> List[ContrastiveSet]:
+        return join_phenomena(sets)

@@ -6,7 +6,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_report import distance_name, distance_order
+from ctxmt_fairseq.evaluation.contrastive_report import distance_order
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.significance.correction import stars
 from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
 from ctxmt_fairseq.evaluation.significance.systems import holm_within, system_pairs

@@ -1,0 +1,64 @@
+"""What a format of contrastive sets is, and which there are."""
+
+from pathlib import Path
+from typing import Any, List, Mapping, Optional, Sequence, Type
+
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
+from ctxmt_fairseq.registry import Registry
+
+
+class ContrastiveFormat:
+    """A format: how its files are recognised and read, and how its examples are counted.
+
+    Attributes:
+        has_documents: whether the context is in a folder of its own (``--documents``).
+    """
+
+    has_documents = False
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        """Whether a file or folder is of this format.
+
+        Args:
+            content: of a JSON file; None at first, when all formats are asked for the name alone.
+        """
+        return False
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        """The set in a file or folder.
+
+        Raises:
+            BadInput: names what is wrong with the file, and where.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def disc_group(example: ContrastiveExample) -> Optional[str]:
+        """The group that an example counts in for Disc. (``disc_numbers``): its distance. None leaves it out:
+        an example of unknown distance may not need context."""
+        return None if example.distance is None else distance_name(example.distance)
+
+    @classmethod
+    def join(cls, sets: Sequence[ContrastiveSet]) -> List[ContrastiveSet]:
+        """The sets of a command; those of this format that are parts of one suite become one."""
+        return list(sets)
+
+
+FORMATS: Registry[Type[ContrastiveFormat]] = Registry("a format of contrastive sets")
+
+
+def first_object(content: Any) -> Mapping[str, Any]:
+    """The first object of a JSON list; an empty one if there is none."""
+    first = content[0] if isinstance(content, list) and content else None
+    return first if isinstance(first, dict) else {}
+
+
+def distance_name(distance: Optional[int]) -> str:
+    """The group of a distance: 0, 1, 2, 3, >3 (focused concatenation, appendix B), negative for following
+    sentences, or unknown."""
+    if distance is None:
+        return "unknown"
+    return str(distance) if distance <= 3 else ">3"
