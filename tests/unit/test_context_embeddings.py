@@ -39,7 +39,7 @@ def test_tables():
     shapes = {name: tuple(table.shape) for name, table in module.named_parameters()}
     assert shapes == {"segments.weight": (32, DIM), "roles.weight": (3, DIM), "positions.weight": (1024, DIM)}
     assert module.positions.weight.std().item() == pytest.approx(DIM**-0.5, rel=0.05)  # fairseq's Embedding
-    assert not any(name.startswith("positions") for name in make(positions=False).state_dict())
+    assert not any(name.startswith("positions") for name in make(places=None).state_dict())
 
 
 def test_the_previous_source_sentences_role_stays_zero():
