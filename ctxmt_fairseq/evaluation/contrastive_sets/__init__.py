@@ -1,7 +1,7 @@
 """Contrastive sets: one reader per public format, one form for all of them."""
 
 from pathlib import Path
-from typing import List, Optional, Sequence
+from typing import Any, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import load_json
@@ -80,9 +80,11 @@ def read_contrastive_sets(
 
 def _detect(path: Path) -> str:
     """The format of a file or folder: by its name alone, else by what a JSON file holds."""
-    for read in (lambda path: None, load_json):
-        content = read(path)
-        for name, kind in FORMATS.items():
-            if kind.recognises(path, content):
-                return name
-    raise BadInput(f"expected a contrastive set in one of the formats {', '.join(FORMATS)}", path)
+
+    def recognised(content: Any) -> Optional[str]:
+        return next((name for name, kind in FORMATS.items() if kind.recognises(path, content)), None)
+
+    found = recognised(None) or recognised(load_json(path))
+    if found is None:
+        raise BadInput(f"expected a contrastive set in one of the formats {', '.join(FORMATS)}", path)
+    return found
