@@ -57,9 +57,9 @@ class AttentionBack(nn.Module):
 
 class Shortening(nn.Module):
     """A way of making G~ out of H, ``aggregate``, and ``attention`` from it back to H: a value of
-    ``--shortening``.
+    ``--shortening``, if it is registered.
 
-    Args:
+    Args (with which a registered class is made; the base needs none of them):
         embed_dim: D.
         size: ``--shortening-size``, K.
         activation: ``--shortening-activation``, one of ``ACTIVATIONS``.
@@ -85,7 +85,7 @@ class Shortening(nn.Module):
     sized = False
     keeps_tokens = False
 
-    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
+    def __init__(self, *arguments: Any):
         super().__init__()
         self.attention: Optional[AttentionBack] = None
 
