@@ -38,6 +38,7 @@ def import_user_dir(folder: Union[str, Path]) -> None:
             utils.import_user_module(Namespace(user_dir=path))
         except BaseException as error:
             utils.import_user_module.memo.discard(path)  # else fairseq would not try again
-            if isinstance(error, ValueError) and str(error).startswith("Cannot register duplicate"):
+            said = str(error) if isinstance(error, ValueError) else ""
+            if said.startswith("Cannot register duplicate") or said.endswith("is registered already"):
                 raise BadInput(str(error), folder) from error
             raise

@@ -1,4 +1,4 @@
-"""Functions of the package raise; only where a command ends does the program."""
+"""Functions of the package raise, only where a command ends does the program; and what notebooks need."""
 
 import ast
 from pathlib import Path
@@ -49,6 +49,14 @@ def test_only_commands_end_the_program():
             found[name] = endings(path.read_text(encoding="utf-8"))
     assert len(found) > 100
     assert {name: what for name, what in found.items() if what} == EDGES
+
+
+def test_progress_bars_are_the_notebook_s_where_there_is_one():
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name for name in names if name.split(".")[0] == "tqdm"} - {"tqdm.auto"}, path
 
 
 def test_a_notebook_may_have_any_options():
