@@ -1,31 +1,28 @@
 """A shortening: a sentence is what it begins with."""
 
-from typing import Tuple
+from typing import Any, List, Tuple
 
 from torch import Tensor
 
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.modules.pads import real_first
-from ctxmt_fairseq.modules.shortening import Shortening
+from ctxmt_fairseq.modules.shortening import SHORTENINGS, Shortening
 
 
+@SHORTENINGS.register("first-words")
 class FirstWords(Shortening):
-    """Of the states of a sentence the first K, whatever stands after them; K' = min(K, L).
+    """Of the states of a sentence the first K, whatever stands after them; K' = min(K, L)."""
 
-    Args:
-        size: K.
+    description = "the first K tokens"
+    sized = True
+    keeps_tokens = True
 
-    Raises:
-        BadInput: K below 1.
-    """
-
-    def __init__(self, size: int):
+    def __init__(self, embed_dim: int, size: int, *others: Any):
         super().__init__()
-        if size < 1:
-            raise BadInput(f"--first-words {size}: expected 1 or more")
         self.size = size
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        return tokens[: self.size]
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
         """(R, K', D) and its padding (R, K') of ``states`` (R, L, D) and ``padding`` (R, L)."""
-        states, padding = real_first(states, padding)
-        return states[:, : self.size], padding[:, : self.size]
+        return real_first(states, padding, self.size)

@@ -11,8 +11,9 @@ from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_rows import context_rows, gather_context
+from ctxmt_fairseq.modules.shortening import build_shortening
 
-from .first_words import FirstWords
+from . import first_words  # noqa: F401  (importing it registers it)
 
 
 class FirstWordsEncoder(RowsEncoder):
@@ -20,7 +21,10 @@ class FirstWordsEncoder(RowsEncoder):
 
     def __init__(self, args: Any, dictionary: Any, embed_tokens: Any):
         super().__init__(args, dictionary, embed_tokens)
-        self.shortening = FirstWords(args.first_words)
+        heads = args.encoder_attention_heads
+        self.shortening = build_shortening(
+            "first-words", embed_tokens.embedding_dim, heads, size=args.first_words
+        )
 
     def encode_context(self, context_tokens: Tensor, context_index: Optional[Tensor] = None) -> ContextStates:
         rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)

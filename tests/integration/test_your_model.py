@@ -10,6 +10,7 @@ import torch
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.translator import Translator
 from tests.integration.commands import USER_DIR, read, refused, run
+from tests.unit.saved_models import save, trained
 
 EXAMPLE = USER_DIR.parent / "examples" / "your_model"
 FAST = ("--cpu", "--num-workers", 0, "--seed", 3, "--max-update", 30, "--warmup-updates", 10, "--lr", 5e-3)
@@ -66,6 +67,15 @@ def test_the_first_words_of_the_context_count(model):
     shortened, absent = shortening(states, padding)
     assert shortened[..., 0].tolist() == [[2, 3, 4, 5], [13, 14, 0, 0]]
     assert absent.tolist() == [[False] * 4, [False, False, True, True]]
+
+
+def test_the_block_is_a_shortening_like_the_package_s(model, tmp_path):
+    options = ("--source-context", "1", "--shortening", "first-words", "--shortening-size", "2")
+    state, _ = trained(tmp_path, *options, arch="caching_transformer", task="multi_source")
+    caching = Translator.load(save(tmp_path / "model.pt", state), max_len_b=5, device="cpu")
+    block = caching.loaded.models[0].encoder.context_shortening
+    assert type(block) is type(model.loaded.models[0].encoder.shortening) and block.size == 2
+    assert [len(document) for document in caching.translate([["a b c", "d"]])] == [2]
 
 
 def test_without_the_folder(folder):
