@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence
 
 from recipe_running import BadRecipe, find_plugin, run
-from recipe_steps import prepare, train
+from recipe_steps import evaluate, prepare, train
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -189,9 +189,9 @@ class _Small:
 
     def evaluate(self, row: str) -> None:
         _step(f"{row}: translation and contrastive sets")
-        script = Path(__file__).with_name(self.recipe.name) / "evaluate.sh"
-        options = ["--device", "cpu", "--max-len-a", "1.5", "--max-len-b", "20"]
-        run(["bash", script, self.data, self.out / row, self.text / "test", *self.suites(), *options], False)
+        options = ["--cpu", "--max-len-a", "1.5", "--max-len-b", "20"]
+        paths = [str(path) for path in (self.data, self.out / row, self.text / "test")]
+        evaluate(self.recipe, [*paths, *self.suites(), *options])
 
     def suites(self) -> List[str]:
         if self.corpus == "demo":

@@ -1,4 +1,4 @@
-"""What a paper's prepare.sh and train.sh do: options to commands."""
+"""What a paper's prepare.sh, train.sh and evaluate.sh do: options to commands."""
 
 import json
 import os
@@ -87,6 +87,43 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
             store += "-" + os.path.basename(encoder.split(":", 1)[-1])
         options = ["--encoder", encoder, "--fields", args.fields, "--out", store]
         run(["ctxmt", "embed", args.data, *text, *options], args.dry_run)
+
+
+EVALUATION = """
+    out average beam lenpen dev decoding lenpens contexts window keep-sentence target-context-from tokenize
+    bootstrap max-len-a max-len-b documents convention random-context
+""".split()
+EVALUATE_USAGE = """usage: evaluate.sh DATA RUN TEXT [SUITE...] [OPTIONS]
+
+RUN is train.sh's OUT, DATA its data folder, TEXT the prefix of the test text, each SUITE a contrastive set.
+Prints and runs ctxmt evaluate, whose options these are (see its --help); --dry-run prints the command only.
+The paper's (default: {defaults})."""
+
+
+def evaluate(recipe: Any, arguments: Sequence[str]) -> None:
+    """All that is measured of a trained row, by ctxmt evaluate; options as for the other scripts."""
+    options = dict(recipe.defaults("evaluate"))
+    if len(arguments) < 3 or any(word.startswith("-") for word in arguments[:3]):
+        if list(arguments) not in (["-h"], ["--help"]):
+            raise BadRecipe("expected DATA RUN TEXT, then sets and options; see --help")
+        shown = " ".join(f"--{name} {value}" for name, value in options.items())
+        print(EVALUATE_USAGE.format(defaults=shown))
+        return
+    data, model, text, *rest = arguments
+    before, after = split_extra(rest)
+    words = [*before, *after]
+    dry = "--dry-run" in words or bool(os.environ.get("DRY_RUN"))
+    words = [word for word in words if word != "--dry-run"]
+    at = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    given = {word.split("=", 1)[0] for word in words[at:]}
+    for name in EVALUATION:
+        value = os.environ.get(name.replace("-", "_").upper())
+        if value:
+            options[name] = value
+    paper = [
+        word for name, value in options.items() if f"--{name}" not in given for word in (f"--{name}", value)
+    ]
+    run(["ctxmt", "evaluate", model, text, *words[:at], "--data", data, *paper, *words[at:]], dry)
 
 
 def languages_of(data: str) -> Tuple[str, str]:

@@ -27,7 +27,7 @@ from recipe_few_shot import few_shot
 from recipe_running import BadRecipe, find_plugin
 from recipe_search import search_lr
 from recipe_small import run_small
-from recipe_steps import prepare, train
+from recipe_steps import evaluate, prepare, train
 from recipe_workers import plan_batch, plan_workers
 
 HERE = Path(__file__).resolve().parent
@@ -249,6 +249,7 @@ def _option_of(text: str) -> str:
 STEPS: Dict[str, Callable[[Recipe, Sequence[str]], object]] = {
     "prepare": prepare,
     "train": train,
+    "evaluate": evaluate,
     "search-lr": search_lr,
     "few-shot": few_shot,
     "run-small": run_small,

@@ -18,6 +18,7 @@ COMMANDS = {
     "score": "BLEU and chrF of a translation",
     "compare": "is one system better than another? significance tests",
     "probe": "what a model makes of its context: other contexts, sizes, CXMI",
+    "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
     "corpus": "corpora as they are downloaded to text with document ids",
     "average": "average the checkpoints nearest the best one",
     "analyse": "pictures of what a model does with a sentence and its context",

@@ -28,6 +28,7 @@ class Journal:
     Args:
         output: the output file, no symbolic link; the journal is ``OUTPUT.partial``.
         run: ``fingerprint`` of everything that the translations depend on.
+        replace: another run's journal gives way to a new one.
         lines, symbols: the numbers of lines of the input and of symbols of the target dictionary, which a
             translation must not exceed.
 
@@ -38,7 +39,7 @@ class Journal:
         BadInput: another run is translating to the output; the file is no journal, or another run's.
     """
 
-    def __init__(self, output: Path, run: str, lines: int, symbols: int):
+    def __init__(self, output: Path, run: str, lines: int, symbols: int, replace: bool = False):
         self.path = output.with_name(output.name + ".partial")
         self.finished = False
         self.done: Dict[int, Dict[str, Any]] = {}
@@ -46,7 +47,7 @@ class Journal:
         with writing(self.path):
             self._lock = self._begin(run)
             try:
-                intact = self._read(run)
+                intact = self._read(run, replace)
                 self._stream: BinaryIO = open(self.path, "r+b")
                 self._stream.truncate(intact)
                 self._stream.seek(intact)
@@ -72,7 +73,7 @@ class Journal:
                 return lock
             lock.close()  # the other run has ended meanwhile, and deleted its journal
 
-    def _read(self, run: str) -> int:
+    def _read(self, run: str, replace: bool) -> int:
         """Fill ``done``; returns the length of the intact part: a killed run may leave half a line."""
         header = _line({"run": run})
         with open(self.path, "rb") as stream:
@@ -82,6 +83,9 @@ class Journal:
                     raise BadInput(
                         "holds no translations of ctxmt translate; choose another output", self.path
                     )
+                if replace:
+                    self.path.write_bytes(header)
+                    return len(header)
                 raise BadInput(
                     "holds translations of another run (other text, model or options); "
                     "delete it to start anew",

@@ -28,6 +28,7 @@ def translate_file(
     target_context: Optional[PathLike] = None,
     scores: bool = False,
     metadata: Optional[Sequence[Mapping[str, str]]] = None,
+    replace: bool = False,
 ) -> None:
     """Translate everything to a file (or stdout), line-aligned with the input.
 
@@ -38,6 +39,7 @@ def translate_file(
         target_context: a file with the target context, one line per input line.
         scores: write each sentence's score and a tab before it.
         metadata: of every sentence, text by field (task ``metadata_context``).
+        replace: what another run, with other settings, has left in ``OUTPUT.partial`` is dropped.
 
     Raises:
         BadInput: the target context does not match the input, the output cannot be written, or another run
@@ -60,7 +62,7 @@ def translate_file(
         if output is not None and (file := destination(output).file):
             run = _run(documents, settings, target_context, metadata)
             symbols = len(loaded.task.target_dictionary)
-            journal = stack.enter_context(Journal(file, run, len(documents.sentences), symbols))
+            journal = stack.enter_context(Journal(file, run, len(documents.sentences), symbols, replace))
             done.update(journal.done)
         if targets is None:
             for line, record in done.items():

@@ -1,5 +1,4 @@
 #!/usr/bin/env bash
-# Evaluates a trained row of MTCue: the best checkpoint, fairseq's search (beam 5).
+# A trained row as the paper evaluates it: prints and runs ctxmt evaluate; see --help and recipe.py.
 set -euo pipefail
-: "${BEAM:=5}" "${LENPEN:=1}"
-source "$(dirname "${BASH_SOURCE[0]}")/../evaluate.sh"
+exec python3 "$(dirname "${BASH_SOURCE[0]}")/../recipes.py" evaluate mtcue "$@"

@@ -6,7 +6,7 @@ import pytest
 from filelock import FileLock  # torch needs it too
 
 from tests.integration.commands import TASK, TINY, TRAINING, read, run
-from tests.integration.recipes import dry_run, planned, refused  # noqa: F401 (fixtures)
+from tests.integration.recipes import dry_run, forked_commands, planned, refused  # noqa: F401 (fixtures)
 
 LENGTHS = {"test": 1, "test1": 5, "test2": 43}  # lines of the splits; test3 has an empty and a context line
 

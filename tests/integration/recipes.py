@@ -6,9 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import recipe_few_shot
+import recipe_small
+import recipe_steps
 import recipes
 
-from tests.integration.commands import ENVIRONMENT, USER_DIR
+from tests.helpers import forked
+from tests.integration.commands import ENVIRONMENT, USER_DIR, command
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PAPERS = FOCUSED, GATED, MTCUE, SHORTENING, THESIS = [
@@ -32,6 +36,22 @@ def start(script, *arguments):
     """What a script that only starts a step of recipes.py does, in this process; returns the exit code."""
     step = script.stem.replace("_", "-")
     return recipes.main([step, script.parent.name, *map(str, arguments)])
+
+
+@pytest.fixture
+def forked_commands(monkeypatch):
+    """What the recipes run is run in forked processes, which have the heavy imports already."""
+
+    def run(words, dry, log=None):
+        name, *arguments = map(str, words)
+        done = forked.run(command(name, *arguments), None, None, ENVIRONMENT)
+        if log is not None:
+            with open(log, "a") as file:
+                file.write(done.stdout + done.stderr)
+        assert done.returncode == 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+    for module in (recipe_few_shot, recipe_small, recipe_steps):
+        monkeypatch.setattr(module, "run", run)
 
 
 def program(folder, name, lines):

@@ -1,9 +1,8 @@
 """MTCue's rows, few-shot settings and context stores: the commands that they stand for."""
 
 import pytest
-import torch
 
-from tests.integration.recipes import FOCUSED, MTCUE, bash, chosen, recipes
+from tests.integration.recipes import FOCUSED, MTCUE, chosen, recipes
 
 MTCUE_BASE = "mtcue_transformer_base"
 WIDER = {  # table 3 of MTCue
@@ -135,41 +134,3 @@ def test_bert_is_the_store_of_cue_where_it_is(tmp_path):
     store.mkdir()
     command = cue.command("NOVOTNEY-CUE", str(tmp_path), "out", gpus="0")
     assert command[command.index("--context-store") + 1] == str(store)
-
-
-EVALUATION_STUB = """#!/bin/sh
-echo "$@" >> calls
-case "$1" in
-    average) cp model.pt "$6" ;;
-    score) for file; do :; done; cp score.json "$file" ;;
-esac
-"""
-
-
-@pytest.mark.parametrize(
-    "task, layout, read",
-    [
-        ("metadata_context", ["meta.jsonl"], True),
-        ("metadata_context", ["meta.speaker", "meta.year"], True),
-        ("metadata_context", ["meta.speaker~"], False),
-        ("document_window", ["meta.speaker"], False),
-    ],
-)
-def test_evaluation_reads_both_layouts_of_metadata(tmp_path, task, layout, read):
-    """What is translated for BLEU, of the test text and of the text that the length penalty is chosen on."""
-    torch.save({"cfg": {"task": {"_name": task}}}, tmp_path / "model.pt")
-    (tmp_path / "score.json").write_text('{"scores": [{"name": "BLEU", "level": "sentence", "score": 1}]}')
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "ctxmt.json").write_text('{"source_lang": "en", "target_lang": "de"}')
-    for suffix in layout:
-        (tmp_path / f"test text.{suffix}").write_text("{}\n")
-    (tmp_path / "dev.meta.genre").write_text("Drama\n")
-    (tmp_path / "ctxmt").write_text(EVALUATION_STUB)
-    (tmp_path / "ctxmt").chmod(0o755)
-    search = ("--lenpen", "opt", "--lenpens", "1", "--dev", "dev") if layout == ["meta.jsonl"] else ()
-    done = bash(MTCUE / "evaluate.sh", "data", "run", "test text", *search, path=tmp_path, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    translated = [call for call in (tmp_path / "calls").read_text().splitlines() if "translate" in call]
-    assert ["--contexts test text " in call for call in translated[-1:]] == [read]
-    if search:
-        assert "--contexts dev " in translated[0] and len(translated) == 2

@@ -1,189 +1,121 @@
 """The recipes under examples/ for real, in miniature: from text to a table."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from tests.integration.recipes import FOCUSED, MTCUE, SHORTENING, THESIS
+from tests.integration.commands import run
+from tests.integration.recipes import FOCUSED, MTCUE, SHORTENING, THESIS, bash, start
 
-INSTALLED = Path(sys.executable).parent
-
-
-def bash(*arguments, cwd, **variables):
-    path = f"{INSTALLED}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1", **variables}
-    command = ["bash", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+TRAINING = ("--profile", "small", "--gpus", 0, "--batch-tokens", 600)
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    """The demo corpus as a data folder, in folders whose names have spaces."""
+def text(tmp_path_factory):
+    """A folder whose name has a space, with the demo corpus in it."""
     folder = tmp_path_factory.mktemp("demo corpus")
-    sizes = ("--documents", "40", "--evaluation-documents", "3", "--examples", "4")
-    subprocess.run(
-        [INSTALLED / "ctxmt", "demo-corpus", folder / "text", *sizes], check=True, capture_output=True
-    )
-    done = bash(
-        FOCUSED / "prepare.sh", "text/train", "text/valid", "data bin", "--target-lang=fr",
-        "--vocab-size", 400, "--workers", 1, cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    description = json.loads((folder / "data bin" / "ctxmt.json").read_text())
-    assert description["joined_dictionary"] is True and description["target_lang"] == "fr"
+    sizes = ("--documents", 40, "--evaluation-documents", 3, "--examples", 4)
+    run("ctxmt", "demo-corpus", folder / "text", *sizes)
     return folder
 
 
-def test_focused_concat_from_text_to_table(demo):
-    done = bash(
-        FOCUSED / "train.sh", "s2to2+shift+CD", "data bin", "a run", "--profile", "small", "--gpus", 0,
-        "--batch-tokens", 600, "--validate-every", 2, "--max-update", 4, "--", "--num-workers", 0,
-        cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    suite = "text/contrastive/lexical-choice.json"
-    done = bash(
-        FOCUSED / "evaluate.sh", "data bin", "a run", "text/test", suite, "--average", 2, "--max-len-b", 8,
-        "--device", "cpu", cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    out = demo / "a run" / "evaluation"
-    results = json.loads((out / "results.json").read_text())
-    assert set(results["translations"]) == {"window", "prefix"}
-    assert results["contrast"]["lexical-choice"]["examples"] == 4
-    lines = len((demo / "text" / "test.en").read_text().splitlines())
-    assert len((out / "window.hyp").read_text().splitlines()) == lines
-    assert "BLEU, window" in done.stdout and "BLEU, prefix" in done.stdout
+@pytest.fixture
+def here(text, monkeypatch, forked_commands):
+    """The same, as the current folder; steps of recipes run their commands in forked processes."""
+    monkeypatch.chdir(text)
+    return text
 
 
-def train(folder, paper, row, run, updates=2, data="data bin"):
-    done = bash(
-        paper / "train.sh", row, data, run, "--profile", "small", "--gpus", 0, "--batch-tokens", 600,
-        "--validate-every", updates, "--max-update", updates, "--", "--num-workers", 0, cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def prepare(paper, data, *options):
+    arguments = ("text/train", "text/valid", data, "--target-lang=fr", "--workers", 1, *options)
+    assert start(paper / "prepare.sh", *arguments) == 0
+
+
+def train(paper, row, run, updates=2, data="data bin", flags=()):
+    ends = ("--validate-every", updates, "--max-update", updates)
+    assert start(paper / "train.sh", row, data, run, *TRAINING, *ends, "--", "--num-workers", 0, *flags) == 0
 
 
 def evaluate(folder, paper, run, *options, data="data bin"):
-    done = bash(
-        paper / "evaluate.sh", data, run, "text/test", "--max-len-b", 8, "--device", "cpu", *options,
-        cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return folder / run / "evaluation"
+    arguments = (data, run, "text/test", *options, "--max-len-b", 8, "--cpu")
+    assert start(paper / "evaluate.sh", *arguments) == 0
+    return json.loads((folder / run / "evaluation" / "results.json").read_text())
 
 
-@pytest.fixture(scope="module")
-def sentence_model(demo):
-    train(demo, THESIS, "src0tgt0_to_tgt0", "thesis/src0tgt0_to_tgt0")
-    return demo
-
-
-def test_thesis_first_sentence_is_scored_against_the_previous_reference(demo):
-    train(demo, THESIS, "src1tgt0_to_tgt1_1st", "first")
-    out = evaluate(demo, THESIS, "first", "--keep-sentence", "first", "--beam", 1)
-    references = (demo / "text" / "test.fr").read_text().splitlines()
-    documents = (demo / "text" / "test.docids").read_text().splitlines()
-    shifted = (out / "window.ref").read_text().splitlines()
-    marks = (out / "window.current").read_text().splitlines()
-    assert len(shifted) == len(marks) == len(references)
-    for line, mark in enumerate(marks):
-        begins = line == 0 or documents[line] != documents[line - 1]
-        assert mark == ("0" if begins else "1")
-        assert begins or shifted[line] == references[line - 1]
-    scores = json.loads((out / "results.json").read_text())["translations"]["window"]
-    assert scores["sentences"] == marks.count("1")
-
-
-@pytest.mark.slow
-def test_thesis_context_encoder_starts_from_the_sentence_model(sentence_model):
-    train(sentence_model, THESIS, "CE+gate+pretrain+freeze", "thesis/CE")
-    log = (sentence_model / "thesis" / "CE" / "train.log").read_text()
-    assert "parameters taken over" in log
-    out = evaluate(
-        sentence_model, THESIS, "thesis/CE", "--contexts", "trained absent", "--beam", 1, "--lenpen", "opt",
-        "--lenpens", "0.4 1.0", "--dev", "text/valid",
-    )  # fmt: skip
-    translations = json.loads((out / "results.json").read_text())["translations"]
-    assert set(translations) in ({f"window.n{n}", f"window.n{n}.absent"} for n in ("0.4", "1.0"))
-    sentence = evaluate(sentence_model, THESIS, "thesis/src0tgt0_to_tgt0", "--beam", 1)
-    (absent,) = out.glob("window.*.absent.hyp")
-    assert absent.read_text() == (sentence / "window.hyp").read_text()  # frozen, and no context
+def test_focused_concat_from_text_to_table(text):
+    """Through the shell."""
+    for script, *arguments in (
+        ("prepare.sh", "text/train", "text/valid", "data bin", "--target-lang=fr", "--vocab-size", 400),
+        (
+            *("train.sh", "s2to2+shift+CD", "data bin", "a run", *TRAINING, "--validate-every", 2),
+            *("--max-update", 4, "--", "--num-workers", 0),
+        ),
+        (
+            *("evaluate.sh", "data bin", "a run", "text/test", "text/contrastive/lexical-choice.json"),
+            *("--average", 2, "--max-len-b", 8, "--cpu"),
+        ),
+    ):
+        done = bash(FOCUSED / script, *arguments, cwd=text)
+        assert done.returncode == 0, done.stderr
+    description = json.loads((text / "data bin" / "ctxmt.json").read_text())
+    assert description["joined_dictionary"] is True and description["target_lang"] == "fr"
+    out = text / "a run" / "evaluation"
+    results = json.loads((out / "results.json").read_text())
+    assert set(results["translations"]) == {"window", "prefix"}
+    assert results["contrast"]["lexical-choice"]["examples"] == 4
+    assert results["contrast"]["lexical-choice"]["convention"] == "mean-window"
+    lines = len((text / "text" / "test.en").read_text().splitlines())
+    assert len((out / "window.hyp").read_text().splitlines()) == lines
+    assert "BLEU, window" in done.stdout and "BLEU, prefix" in done.stdout
+    assert done.stderr.startswith("+ ctxmt evaluate 'a run' text/test ")
 
 
 @pytest.mark.slow
-def test_thesis_target_context_from_another_model(sentence_model):
-    train(sentence_model, THESIS, "src1tgt1mt_to_tgt0", "mt")
-    first = sentence_model / "thesis" / "src0tgt0_to_tgt0"
-    out = evaluate(sentence_model, THESIS, "mt", "--target-context-from", first, "--beam", 1)
-    assert len((out / "first-pass.hyp").read_text().splitlines()) == len(
-        (out / "window.hyp").read_text().splitlines()
-    )
+def test_thesis_context_encoder_starts_from_the_sentence_model(here):
+    prepare(THESIS, "thesis data", "--vocab-size", 400)
+    train(THESIS, "src0tgt0_to_tgt0", "thesis/src0tgt0_to_tgt0", data="thesis data")
+    train(THESIS, "CE+gate+pretrain+freeze", "thesis/CE", data="thesis data")
+    assert "parameters taken over" in (here / "thesis" / "CE" / "train.log").read_text()
+    search = ("--beam", 1, "--lenpen", "opt", "--lenpens", "0.4 1.0", "--dev", "text/valid")
+    results = evaluate(here, THESIS, "thesis/CE", "--contexts", "trained absent", *search, data="thesis data")
+    assert set(results["translations"]) in ({f"window.n{n}", f"window.n{n}.absent"} for n in ("0.4", "1"))
+    evaluate(here, THESIS, "thesis/src0tgt0_to_tgt0", "--beam", 1, data="thesis data")
+    (absent,) = (here / "thesis" / "CE" / "evaluation").glob("window.*.absent.hyp")
+    sentence = here / "thesis" / "src0tgt0_to_tgt0" / "evaluation" / "window.hyp"
+    assert absent.read_text() == sentence.read_text()  # frozen, and no context
 
 
-def test_sequence_shortening_from_text_to_table(demo):
-    done = bash(
-        SHORTENING / "prepare.sh", "text/train", "text/valid", "separate", "--target-lang=fr",
-        "--vocab-size", 300, "--workers", 1, cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert json.loads((demo / "separate" / "ctxmt.json").read_text())["joined_dictionary"] is False
-    run = ("--profile", "small", "--gpus", 0, "--batch-tokens", 600, "--max-update", 2)
-    done = bash(
-        SHORTENING / "train.sh", "selecting-2", "separate", "short", *run, "--validate-every", 2,
-        "--", "--num-workers", 0, "--shortening-size", 3, cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    done = bash(
-        SHORTENING / "evaluate.sh", "separate", "short", "text/test", "--max-len-b", 8, "--device", "cpu",
-        "--contexts", "trained absent", cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    results = json.loads((demo / "short" / "evaluation" / "results.json").read_text())
+@pytest.mark.slow
+def test_sequence_shortening_from_text_to_table(here):
+    prepare(SHORTENING, "separate", "--vocab-size", 300)
+    assert json.loads((here / "separate" / "ctxmt.json").read_text())["joined_dictionary"] is False
+    train(SHORTENING, "selecting-2", "short", data="separate", flags=("--shortening-size", 3))
+    results = evaluate(here, SHORTENING, "short", "--contexts", "trained absent", data="separate")
     assert set(results["translations"]) == {"prefix", "prefix.absent"}
 
 
-@pytest.fixture(scope="module")
-def metadata(demo):
-    """A data folder with a context store, and the run that all rows of MTCue start from."""
-    done = bash(
-        MTCUE / "prepare.sh", "text/train", "text/valid", "metadata", "--target-lang=fr", "--vocab-size", 400,
-        "--workers", 1, "--encoders", "discrete", cwd=demo,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    train(demo, MTCUE, "BASE", "mtcue/BASE", 60, data="metadata")
-    train(demo, MTCUE, "MTCUE", "mtcue/MTCUE", data="metadata")
-    return demo
+@pytest.fixture
+def metadata(here):
+    """A data folder with a context store, and the runs that the rows of MTCue start from; made once."""
+    if not (here / "mtcue").exists():
+        prepare(MTCUE, "metadata", "--vocab-size", 400, "--encoders", "discrete")
+        train(MTCUE, "BASE", "mtcue/BASE", 60, data="metadata")
+        train(MTCUE, "MTCUE", "mtcue/MTCUE", data="metadata")
+    return here
 
 
 def test_mtcue_from_text_to_table(metadata):
     log = (metadata / "mtcue" / "MTCUE" / "train.log").read_text()
     assert "mtcue/BASE/checkpoints/checkpoint_best.pt: " in log and " parameters taken over" in log
     suite = "text/contrastive/formality.jsonl"
-    out = evaluate(
-        metadata, MTCUE, "mtcue/MTCUE", suite, "--contexts", "random", "--beam", 1, data="metadata"
-    )
-    results = json.loads((out / "results.json").read_text())
+    options = ("--contexts", "random", "--beam", 1)
+    results = evaluate(metadata, MTCUE, "mtcue/MTCUE", suite, *options, data="metadata")
     assert set(results["translations"]) == {"prefix.random"} and set(results["contrast"]) == {"formality"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("row", ["BASE", "MTCUE"])
-def test_metadata_is_read_by_models_that_know_it(metadata, row):
-    """Scores tell more than the words of a hardly trained model."""
-    settings = ("--contexts", "trained absent", "--beam", 1, "--out", f"{row} scores", "--", "--scores")
-    evaluate(metadata, MTCUE, f"mtcue/{row}", *settings, data="metadata")
-    trained, absent = (metadata / f"{row} scores" / f"{name}.hyp" for name in ("prefix", "prefix.absent"))
-    assert (trained.read_text() != absent.read_text()) == (row == "MTCUE")
-
-
-@pytest.mark.slow
-def test_few_shot_settings_from_text_to_picture(metadata):
-    train(metadata, MTCUE, "BASE-PM", "mtcue/BASE-PM", 60, data="metadata")
+def test_few_shot_settings_from_text_to_picture(metadata, monkeypatch):
+    train(MTCUE, "BASE-PM", "mtcue/BASE-PM", 60, data="metadata")
     record = {
         "source": "I was surprised.",
         "attributes": {"speaker": "The speaker is a woman"},
@@ -191,13 +123,12 @@ def test_few_shot_settings_from_text_to_picture(metadata):
         "wrong": {"speaker": ["surpris"]},
     }
     (metadata / "set.jsonl").write_text(json.dumps(record) + "\n")
+    settings = {"PROFILE": "small", "GPUS": "0", "MAX_UPDATE": "2", "VALIDATE_EVERY": "2"}
+    for name, value in {**settings, "BATCH_TOKENS": "600"}.items():
+        monkeypatch.setenv(name, value)
     arguments = ("text/train", "text/valid", "set.jsonl", "metadata", "mtcue", "few shot")
     options = ("--attributes", "speaker,addressee", "--counts", "0,2", "--encoder", "discrete")
-    done = bash(
-        MTCUE / "few_shot.sh", *arguments, *options, "--", "--num-workers", 0, cwd=metadata,
-        PROFILE="small", GPUS="0", MAX_UPDATE="2", VALIDATE_EVERY="2", BATCH_TOKENS="600",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert start(MTCUE / "few_shot.sh", *arguments, *options, "--", "--num-workers", 0) == 0
     out = metadata / "few shot"
     results = {path.stem: json.loads(path.read_text()) for path in out.glob("*-*.json")}
     assert results.keys() == {f"{system}-{count}" for system in ("MTCUE", "TAGGING") for count in (0, 2)}
@@ -206,3 +137,26 @@ def test_few_shot_settings_from_text_to_picture(metadata):
     assert (out / "few-shot.png").is_file()
     ids = (out / "text" / "train.docids").read_text().splitlines()
     assert len(set(ids)) == len((metadata / "text" / "train.en").read_text().splitlines())
+
+
+@pytest.mark.slow
+def test_a_recipe_on_two_cores(text, monkeypatch, forked_commands, tmp_path, capsys):
+    """run_small.sh on the demo corpus in place of subtitles: trained in two halves, and not again."""
+    subtitles = tmp_path / "subtitles"
+    subtitles.mkdir()
+    for split in ("train", "valid"):
+        for kind in ("en", "fr", "docids"):
+            (subtitles / f"{split}.{kind}").write_text((text / "text" / f"{split}.{kind}").read_text())
+    for name, value in {"SMOKE": "1", "SUBTITLES": str(subtitles), "SYSTEMS": "base"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SUITES", "")
+    monkeypatch.setenv("VOCAB_SIZE", "400")
+    assert start(FOCUSED / "run_small.sh", tmp_path / "out") == 0
+    assert "BLEU, window" in (tmp_path / "out" / "results.txt").read_text()
+    ids = [
+        set((tmp_path / "out" / "text" / f"{half}.docids").read_text().split()) for half in ("dev", "test")
+    ]
+    assert ids[0] and ids[1] and not ids[0] & ids[1]
+    log = (tmp_path / "out" / "base" / "train.log").read_text()
+    assert start(FOCUSED / "run_small.sh", tmp_path / "out") == 0
+    assert (tmp_path / "out" / "base" / "train.log").read_text() == log

@@ -31,6 +31,8 @@ __all__ = [
     "ContrastiveFormat",
     "ContrastiveSet",
     "Convention",
+    "detect_format",
+    "join_sets",
     "read_contrastive_set",
     "read_contrastive_sets",
     "texts_of",
@@ -54,7 +56,7 @@ def read_contrastive_set(
     if not path.exists():
         raise BadInput("no such file or folder", path)
     if format is None:
-        format = _detect(path)
+        format = detect_format(path)
     if format not in FORMATS:
         raise BadInput(f"expected a format from {', '.join(FORMATS)}, found {format!r}", path)
     if documents is not None and not FORMATS[format].has_documents:
@@ -72,14 +74,22 @@ def read_contrastive_sets(
     Raises:
         BadInput: see ``read_contrastive_set``.
     """
-    sets = [read_contrastive_set(path, format, documents) for path in paths]
+    return join_sets([read_contrastive_set(path, format, documents) for path in paths])
+
+
+def join_sets(sets: List[ContrastiveSet]) -> List[ContrastiveSet]:
+    """Those that are parts of one suite become one, see ``read_contrastive_sets``."""
     for kind in FORMATS.values():
         sets = kind.join(sets)
     return sets
 
 
-def _detect(path: Path) -> str:
-    """The format of a file or folder: by its name alone, else by what a JSON file holds."""
+def detect_format(path: Path) -> str:
+    """The format of a file or folder: by its name alone, else by what a JSON file holds.
+
+    Raises:
+        BadInput: it is none of ``FORMATS``.
+    """
 
     def recognised(content: Any) -> Optional[str]:
         return next((name for name, kind in FORMATS.items() if kind.recognises(path, content)), None)

@@ -1,0 +1,81 @@
+"""The text that a model is evaluated on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+import numpy as np
+
+from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.metrics import Translation
+from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_with_ids
+from ctxmt_fairseq.generation.journal import fingerprint
+from ctxmt_fairseq.generation.loading import LoadedModels
+
+
+@dataclass(frozen=True)
+class EvaluatedText:
+    """Sentences, their references, and what is known of them.
+
+    Attributes:
+        prefix: how its files' names begin.
+        references: a line per sentence.
+        reference_file: where they are.
+        metadata: text by field for every sentence; None: there is none that the models read.
+        content: a hash of all that.
+    """
+
+    prefix: str
+    documents: InputDocuments
+    references: List[str]
+    reference_file: str
+    metadata: Optional[List[Dict[str, str]]]
+    content: str
+
+    def translation(self, lines: List[str], surface: Any, first: bool = False) -> Translation:
+        """A translation of the text and its references, without lines that serve as context only.
+
+        Args:
+            lines: as many as the text has.
+            surface: what is done to every line (``TextSteps.surface``).
+            first: each line translates the sentence before it (``--keep-sentence first``): it is compared
+                with the previous reference, and lines that begin a document are left out.
+        """
+        starts = self.documents.documents.starts
+        references, current = self.references, self.documents.current
+        if first:
+            references = ["", *references[:-1]]
+            current = current.copy()
+            current[starts[:-1]] = False
+        lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]
+        kept = np.flatnonzero(current).tolist()
+        texts = [[surface(text[line].strip()) for line in kept] for text in (lines, references)]
+        return Translation(texts[0], [texts[1]], [length for length in lengths if length])
+
+
+def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
+    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
+    there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
+
+    Raises:
+        BadInput: a file is missing or does not match the others, or no line is to be translated.
+    """
+    source, target = (f"{prefix}.{getattr(loaded.task.cfg, side)}" for side in ("source_lang", "target_lang"))
+    flags = f"{prefix}.current"
+    documents = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
+    references = read_sentences(target)
+    if len(references) != len(documents.sentences):
+        raise BadInput(
+            f"expected {len(documents.sentences)} lines as in {source}, found {len(references)}", target
+        )
+    if not documents.current.any():
+        raise BadInput("expected sentences to translate, found none", source)
+    metadata = None
+    if loaded.reads_metadata and MetadataFiles.beside(prefix):
+        metadata = read_metadata(prefix, documents)
+    loaded.warn_of_unknown(prefix, documents.sentences, references)
+    marks = [documents.documents.starts.tolist(), documents.current.tolist()]
+    content = fingerprint([documents.sentences, references, marks, metadata])
+    return EvaluatedText(prefix, documents, references, target, metadata, content)

@@ -1,0 +1,398 @@
+"""``ctxmt evaluate``: what the single commands give, made once, and made again when something has changed."""
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+import torch
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.evaluation.whole_runs import evaluator as evaluator_module
+from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
+from ctxmt_fairseq.evaluation.whole_runs.results import measures
+from ctxmt_fairseq.generation import loading
+from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
+
+SEARCH = ("--beam", "2", "--max-len-b", "6", "--cpu")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """task -> checkpoint, which no test changes."""
+    root = tmp_path_factory.mktemp("models")
+    return {task: checkpoint(root / task, task) for task in TASKS}
+
+
+@pytest.fixture
+def text(tmp_path):
+    return str(write_text(tmp_path))
+
+
+def run(*arguments):
+    assert not main([str(argument) for argument in arguments])
+
+
+def evaluate(model, text, out, *options):
+    """The results, as evaluated with a small search."""
+    run("evaluate", model, text, *options, "--out", out, *SEARCH)
+    return json.loads((out / "results.json").read_text())
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The steps that were done, not only looked up."""
+    steps = []
+    make = Ledger.make
+
+    def spied(self, step, made_from, files, work, about=None):
+        done = make(self, step, made_from, files, work, about)
+        steps.extend([step] if done else [])
+        return done
+
+    monkeypatch.setattr(Ledger, "make", spied)
+    return steps
+
+
+def suite(folder, name="pairs"):
+    """A contrastive set, of examples with previous and current sentences."""
+    examples = [
+        {
+            "id": f"{name}-{number}", "phenomenon": "letters", "distance": 1, "context": "source-previous",
+            "source": [before, "c d"], "current": 1,
+            "targets": [["e", "a b"], ["e", "b a"]], "correct": number % 2,
+        }
+        for number, before in enumerate(("a b", "g", "h i j"))
+    ]  # fmt: skip
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(example) + "\n" for example in examples))
+    return path
+
+
+# ---- the same as the single commands -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_results_are_those_of_translate_score_and_contrast(models, text, tmp_path, capsys, task):
+    model, out, single = models[task], tmp_path / "out", tmp_path / "single"
+    single.mkdir()
+    pairs = suite(tmp_path)
+    decodings = ("prefix", "window") if task == "document_window" else ("prefix",)
+    contexts = ("trained", "random", "shuffled", "empty", "absent")
+    if task == "metadata_context":
+        contexts = ("trained", "random", "absent")
+    results = evaluate(
+        model, text, out, pairs, "--lenpen", "0.7", "--decoding", " ".join(decodings), "--contexts", *contexts
+    )  # fmt: skip
+    known = ("--contexts", text) if task == "metadata_context" else ()
+    for decoding in decodings:
+        for context in contexts:
+            name = decoding if context == "trained" else f"{decoding}.{context}"
+            selection = () if context == "trained" else ("--context-selection", context)
+            hypothesis = single / f"{name}.hyp"
+            run(
+                "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", hypothesis,
+                *known, "--decoding", decoding, "--lenpen", "0.7", *selection, *SEARCH,
+            )  # fmt: skip
+            assert (out / f"{name}.hyp").read_text() == hypothesis.read_text()
+            score = single / "score.json"
+            run("score", hypothesis, f"{text}.fr", "--docids", f"{text}.docids", "--json", score)
+            assert results["translations"][name] == json.loads(score.read_text())
+    report, examples = single / "contrast.json", single / "examples.jsonl"
+    run("contrast", model, pairs, "--json", report, "--examples", examples, "--cpu")
+    assert results["contrast"] == {"pairs": json.loads(report.read_text())}
+    assert (out / "pairs.examples.jsonl").read_text() == examples.read_text()
+    different = {(out / f"{name}.hyp").read_text() for name in results["translations"]}
+    assert len(different) > 2  # the contexts matter
+    assert "accuracy (sum-current)" in capsys.readouterr().out
+
+
+def test_one_model_is_loaded_once(models, text, tmp_path, monkeypatch):
+    loads = []
+    load = loading.load_ensemble
+    monkeypatch.setattr(loading, "load_ensemble", lambda *a, **k: loads.append(a) or load(*a, **k))
+    options = (
+        "--contexts",
+        "trained random absent",
+        "--lenpen",
+        "opt",
+        "--dev",
+        text,
+        "--lenpens",
+        "0.5 1 1.5",
+    )
+    evaluate(models["multi_source"], text, tmp_path / "out", suite(tmp_path), *options)
+    assert len(loads) == 1
+
+
+def test_the_best_length_penalty_of_the_dev_text(models, text, tmp_path, monkeypatch):
+    (tmp_path / "dev").mkdir()
+    dev = write_text(tmp_path / "dev", seed=8)
+    model, out = models["document_window"], tmp_path / "out"
+    bleu = iter((10.0, 30.0, 30.0, 20.0, 1.0))  # of four penalties on the dev text, of the best on the text
+    score = evaluator_module.score_translation
+
+    def scored(*arguments):
+        first, *rest = score(*arguments)
+        return [dataclasses.replace(first, score=next(bleu)), *rest]
+
+    monkeypatch.setattr(evaluator_module, "score_translation", scored)
+    searched = ("--lenpen", "opt", "--dev", dev, "--lenpens", "-3 0.5 1 3")
+    results = evaluate(model, text, out, *searched)
+    assert set(results["translations"]) == {"prefix.n0.5"} and next(bleu, None) is None
+    assert {path.name for path in (out / "dev.prefix").glob("*.hyp")} == {
+        f"n{penalty}.hyp" for penalty in ("-3", "0.5", "1", "3")
+    }
+    for prefix, penalty, written in ((text, "0.5", "prefix.n0.5"), (dev, "3", "dev.prefix/n3")):
+        alone = tmp_path / "alone.hyp"
+        run(
+            "translate", model, f"{prefix}.en", "--docids", f"{prefix}.docids", "--output", alone,
+            "--lenpen", penalty, *SEARCH,
+        )  # fmt: skip
+        assert (out / f"{written}.hyp").read_text() == alone.read_text()
+
+
+def test_other_windows_stand_beside_the_trained(models, text, tmp_path):
+    model, out = models["document_window"], tmp_path / "out"
+    pairs = suite(tmp_path)
+    evaluate(model, text, out, pairs)
+    results = evaluate(model, text, out, pairs, "--window", "1", "--contexts", "trained absent")
+    assert set(results["translations"]) == {"prefix", "prefix.w1", "prefix.w1.absent"}
+    assert set(results["contrast"]) == {"pairs", "pairs.w1"}
+    hypotheses = tmp_path / "sentences.hyp"
+    run(
+        "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", hypotheses,
+        "--source-context", "0", "--target-context", "0", *SEARCH,
+    )  # fmt: skip
+    assert (out / "prefix.w1.hyp").read_text() == hypotheses.read_text() != (out / "prefix.hyp").read_text()
+    assert (out / "prefix.w1.absent.hyp").read_text() == hypotheses.read_text()
+
+
+def test_a_side_without_context_stays_without(models, text, tmp_path, monkeypatch):
+    seen = []
+    score = evaluator_module.score_candidates
+
+    def spied(loaded, examples):
+        seen.append(loaded.task.context_options())
+        return score(loaded, examples)
+
+    monkeypatch.setattr(evaluator_module, "score_candidates", spied)
+    evaluate(models["multi_source"], text, tmp_path / "out", suite(tmp_path), "--window", "2")
+    assert [(options.source_context, options.target_context) for options in seen] == [(1, 0)]
+
+
+def test_the_first_sentence_is_scored_against_the_previous_reference(models, text, tmp_path):
+    model = models["document_window"]
+    options = ("--decoding", "window", "--keep-sentence", "first")
+    scores = evaluate(model, text, tmp_path / "out", *options)["translations"]["window"]
+    lines = (tmp_path / "out" / "window.hyp").read_text().splitlines()
+    references = open(f"{text}.fr").read().splitlines()
+    ids = open(f"{text}.docids").read().splitlines()
+    kept = [line for line in range(1, len(ids)) if ids[line] == ids[line - 1]]
+    assert scores["sentences"] == len(kept) == sum(LENGTHS) - len(LENGTHS)
+    for name, column in (("hyp", [lines[n] for n in kept]), ("ref", [references[n - 1] for n in kept])):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in column))
+    (tmp_path / "ids").write_text("".join(f"{ids[n]}\n" for n in kept))
+    by_hand = tmp_path / "score.json"
+    run("score", tmp_path / "hyp", tmp_path / "ref", "--docids", tmp_path / "ids", "--json", by_hand)
+    assert scores == json.loads(by_hand.read_text())
+
+
+def test_target_context_from_references_and_another_model(models, text, tmp_path):
+    model, other, out = models["document_window"], models["multi_source"], tmp_path / "out"
+    evaluate(model, text, out, "--target-context-from", other)
+    first = tmp_path / "first.hyp"
+    run("translate", other, f"{text}.en", "--docids", f"{text}.docids", "--output", first, *SEARCH)
+    assert (out / "first-pass.hyp").read_text() == first.read_text()
+    for given, name in ((first, other), (f"{text}.fr", "reference")):
+        expected = tmp_path / "expected.hyp"
+        run(
+            "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", expected,
+            "--target-context-from", given, *SEARCH,
+        )  # fmt: skip
+        evaluate(model, text, out, "--target-context-from", name)
+        assert (out / "prefix.hyp").read_text() == expected.read_text()
+
+
+def test_lines_that_are_context_only_are_neither_translated_nor_scored(models, text, tmp_path):
+    marks = ["1"] * sum(LENGTHS)
+    marks[1] = marks[4] = "0"
+    open(f"{text}.current", "w").write("".join(f"{mark}\n" for mark in marks))
+    results = evaluate(models["multi_source"], text, tmp_path / "out")
+    assert results["translations"]["prefix"]["sentences"] == sum(LENGTHS) - 2
+    assert results["translations"]["prefix"]["documents"] == len(LENGTHS) - 1
+    lines = (tmp_path / "out" / "prefix.hyp").read_text().split("\n")
+    assert lines[1] == lines[4] == ""
+
+
+def test_a_training_s_folder(models, text, tmp_path, made):
+    """Of two checkpoints, the best and the average; in OUT unless told otherwise."""
+    state = torch.load(models["multi_source"], weights_only=False)
+    folder = tmp_path / "run" / "checkpoints"
+    folder.mkdir(parents=True)
+    for number, name in enumerate(("checkpoint1.pt", "checkpoint2.pt"), 1):
+        for tensor in state["model"].values():
+            tensor += 0.1 if tensor.is_floating_point() else 0
+        state["optimizer_history"][-1]["num_updates"] = number
+        state["extra_state"]["val_loss"] = float(number)
+        torch.save(state, folder / name)
+        if number == 1:
+            torch.save(state, folder / "checkpoint_best.pt")
+    run("evaluate", tmp_path / "run", text, *SEARCH)
+    best = tmp_path / "run" / "evaluation" / "prefix.hyp"
+    assert best.read_text() == evaluate_alone(folder / "checkpoint1.pt", text, tmp_path / "best")
+    made.clear()
+    run("evaluate", folder, text, "--average", 2, "--out", tmp_path / "two", *SEARCH)
+    run("average", folder, "--count", 2, "--output", tmp_path / "averaged.pt")
+    averaged = (tmp_path / "two" / "prefix.hyp").read_text()
+    assert (
+        averaged == evaluate_alone(tmp_path / "averaged.pt", text, tmp_path / "averaged") != best.read_text()
+    )
+    made.clear()
+    run("evaluate", folder, text, "--average", 2, "--out", tmp_path / "two", *SEARCH)
+    assert made == []  # not averaged again either
+
+
+def evaluate_alone(model, text, out):
+    evaluate(model, text, out)
+    return (out / "prefix.hyp").read_text()
+
+
+# ---- made once, and nothing stale -----------------------------------------------------------------------
+
+
+def test_what_is_done_is_not_done_again(models, text, tmp_path, made, monkeypatch):
+    model, out, pairs = models["metadata_context"], tmp_path / "out", suite(tmp_path)
+    first = evaluate(model, text, out, pairs, "--contexts", "trained absent")
+    steps = ["prefix.hyp", "prefix.score.json", "prefix.absent.hyp", "prefix.absent.score.json"]
+    assert made == [*steps, "pairs.contrast.json"]
+    made.clear()
+    assert evaluate(model, text, out, pairs, "--contexts", "trained absent") == first and made == []
+    assert evaluate(model, text, out)["contrast"] == first["contrast"]  # still of this model
+
+    def changed(*expected, model=model, options=()):
+        made.clear()
+        evaluate(model, text, out, pairs, *options)
+        assert made == list(expected)
+
+    changed("prefix.score.json", options=("--tokenize", "char"))
+    changed("prefix.score.json")
+    changed("pairs.contrast.json", options=("--convention", "mean-window"))
+    suite(tmp_path).write_text(pairs.read_text().replace("h i j", "j"))
+    changed("pairs.contrast.json")
+    changed("prefix.hyp", options=("--lenpen", "0.9"))  # the same words: they are scored already
+    changed("prefix.hyp")
+    (out / "prefix.hyp").write_text("edited\n")
+    changed("prefix.hyp")
+    (out / "prefix.score.json").unlink()
+    changed("prefix.score.json")
+    for suffix, line in (("fr", "a b c"), ("en", "j"), ("meta.jsonl", '{"genre": "Horror"}')):
+        lines = open(f"{text}.{suffix}").read().splitlines()
+        lines[2] = line
+        open(f"{text}.{suffix}", "w").write("".join(f"{line}\n" for line in lines))
+        made.clear()
+        results = evaluate(model, text, out, pairs)
+        assert made[0] == "prefix.hyp" and made[-1] == "prefix.score.json"
+        assert set(results["translations"]) == {"prefix"}  # that of the absent context is another text's
+    state = torch.load(model, weights_only=False)
+    next(iter(state["model"].values())).add_(0.5)
+    other = shutil.copytree(model.parent, tmp_path / "other") / "model.pt"
+    torch.save(state, other)
+    changed("prefix.hyp", "prefix.score.json", "pairs.contrast.json", model=other)
+
+
+def test_an_interrupted_evaluation_goes_on(models, text, tmp_path, made, monkeypatch):
+    model, out, pairs = models["document_window"], tmp_path / "out", suite(tmp_path)
+    whole = evaluate(model, text, tmp_path / "whole", pairs, "--contexts", "trained absent")
+    made.clear()
+    translate = evaluator_module.DocumentTranslator.translate
+    lines = []
+
+    def stopped(self, running, wanted):
+        for line, nbest in translate(self, running, wanted):
+            lines.append(line)
+            if len(lines) == sum(LENGTHS) + 4:  # within the second translation
+                raise KeyboardInterrupt
+            yield line, nbest
+
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluator_module.DocumentTranslator, "translate", stopped)
+        arguments = ("evaluate", model, text, pairs, "--contexts", "trained absent", "--out", out, *SEARCH)
+        assert main([str(argument) for argument in arguments]) == 130
+    assert made == ["prefix.hyp", "prefix.score.json"] and (out / "prefix.absent.hyp.partial").exists()
+    made.clear()
+    del lines[:]
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluator_module.DocumentTranslator, "translate", stopped)
+        assert evaluate(model, text, out, pairs, "--contexts", "trained absent") == whole
+    assert len(lines) == sum(LENGTHS) - 3  # what was translated is not translated again
+    assert made == ["prefix.absent.hyp", "prefix.absent.score.json", "pairs.contrast.json"]
+    assert not list(out.glob("*.partial"))
+
+
+def test_what_another_run_left_half_done_gives_way(models, text, tmp_path):
+    model, out = models["multi_source"], tmp_path / "out"
+    out.mkdir()
+    (out / "prefix.hyp.partial").write_text(
+        '{"run": "0123456789abcdef"}\n{"line": 0, "tokens": [4, 2], "score": 1.0}\n'
+    )
+    evaluate(model, text, out)
+    expected = tmp_path / "expected.hyp"
+    run("translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", expected, *SEARCH)
+    assert (out / "prefix.hyp").read_text() == expected.read_text()
+
+
+@pytest.mark.parametrize(
+    "ledger",
+    ["", "[]", "{", '{"prefix.hyp": 3}', '{"prefix.hyp": {"files": 3}}', '{"a": {"files": {"../x": 1}}}'],
+)
+def test_a_spoilt_ledger_is_an_empty_one(tmp_path, ledger):
+    (tmp_path / "done.json").write_text(ledger)
+    done = []
+    assert Ledger(tmp_path).make("prefix.hyp", 1, ["x"], lambda: done.append(1))
+    assert done == [1] and Ledger(tmp_path).steps_about("else") == []
+
+
+# ---- the table, and what is refused -----------------------------------------------------------------------
+
+
+def test_measures_of_a_suite_with_groups():
+    tally = {"accuracy": 25.0}
+    report = {
+        "convention": "sum-current", "accuracy": 50.0, "phenomena": {"a": tally, "b": tally},
+        "distances": {"1": tally}, "disc": 12.0, "disc_avg": None, "disc_all_d": None,
+    }  # fmt: skip
+    scores = [{"name": "BLEU", "level": level, "score": 1.5} for level in ("sentence", "document")]
+    found = measures({"translations": {"prefix": {"scores": scores}}, "contrast": {"s": report}})
+    assert found == {
+        "BLEU, prefix": 1.5,
+        "s, accuracy (sum-current)": 50.0,
+        "s, a": 25.0,
+        "s, b": 25.0,
+        "s, Disc.": 12.0,
+    }
+
+
+@pytest.mark.parametrize(
+    "task, options, words",
+    [
+        ("multi_source", ("--contexts", "nearest"), "--contexts nearest: expected names from trained, "),
+        ("multi_source", ("--decoding", "prefix beam"), "--decoding beam: expected names from prefix"),
+        ("multi_source", ("--lenpen", "opt"), "--lenpen opt: expected --dev"),
+        ("multi_source", ("--lenpen", "much"), "argument --lenpen: expected a finite number, found 'much'"),
+        ("multi_source", ("--window", "0"), "argument --window: expected a whole number of at least 1"),
+        ("multi_source", ("--convention", "mean"), "argument --convention: invalid choice: 'mean'"),
+        ("multi_source", ("--average", "3"), "--average 3: expected a folder with checkpoints"),
+        ("multi_source", ("--bootstrap", "1"), "expected at least 2 samples for --bootstrap"),
+        ("multi_source", ("--target-context-from", "reference"), "expected a model with target context"),
+        ("document_window", ("--keep-sentence", "first"), "expected --decoding window"),
+        ("document_window", ("--contexts", "reference"), "expected --target-context-from reference"),
+        ("document_window", ("--dev",), "argument --dev: expected one argument"),
+    ],
+)  # fmt: skip
+def test_refusals(models, text, tmp_path, capsys, task, options, words):
+    with pytest.raises(SystemExit) as ended:
+        evaluate(models[task], text, tmp_path / "out", *options)
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
