@@ -334,7 +334,12 @@ class ContextTask(TranslationTask):
         # A copy: fairseq keeps the first batch and feeds it again to workers that have run out of data.
         return super()._inference_with_bleu(generator, dict(sample), model)
 
+    def train_step(self, sample, *args, **kwargs):
+        _check_targets(sample)
+        return super().train_step(sample, *args, **kwargs)
+
     def valid_step(self, sample, model, criterion):
+        _check_targets(sample)
         before = self.window_count.mismatched
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.eval_bleu:
@@ -359,3 +364,9 @@ class ContextTask(TranslationTask):
         return OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )
+
+
+def _check_targets(sample: Dict[str, Any]) -> None:
+    """Raises BadInput: sentences without translations, which can only be translated."""
+    if sample["target"] is None:
+        raise BadInput("training and validation need target sentences, and this split has none")

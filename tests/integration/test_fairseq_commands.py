@@ -203,3 +203,16 @@ def test_a_flag_in_place_of_separators(corpus, data, tmp_path):
         *SEARCH,
     )
     assert run(*text).stdout.splitlines() == [nbest[0] for _, nbest in sorted(hypotheses.items())]
+
+
+def test_sentences_without_translations_are_neither_trained_on_nor_validated(data, source_only, tmp_path):
+    shutil.copytree(data, tmp_path / "data")
+    for split in ("train", "valid"):
+        for path in (tmp_path / "data").glob(f"{split}.en-fr.fr.*"):
+            path.unlink()
+    expected = "ctxmt: error: training and validation need target sentences, and this split has none"
+    path = ("--path", source_only / "checkpoint_last.pt", "--cpu", "--batch-size", 4)
+    assert refused("fairseq-validate", tmp_path / "data", *TASK[:2], *path) == expected
+    save = ("--save-dir", tmp_path, "--max-tokens", 300, "--disable-validation")
+    train = ("fairseq-train", tmp_path / "data", *TASK, *TINY, *TRAINING, "--arch", "transformer", *save)
+    assert refused(*train) == expected

@@ -14,7 +14,7 @@ PREVIOUS = ("--source-context", 1, "--lr", 3e-3)
 METADATA_ONLY = ("--source-context", 0, "--current-vector", "no")
 SYSTEMS = {
     "MTCue": ("mtcue_transformer", "minilm", 600, PREVIOUS),
-    "MTCue, discrete": ("mtcue_transformer", "discrete", 600, PREVIOUS),
+    "MTCue, discrete": ("mtcue_transformer", "discrete", 800, PREVIOUS),
     "CUE": ("cue_transformer", "minilm", 1500, METADATA_ONLY),
     "TAGGING": ("tagging_transformer", "minilm", 600, PREVIOUS),
 }
