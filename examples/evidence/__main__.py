@@ -26,7 +26,7 @@ def main(arguments: List[str]) -> None:
         except OSError:
             sys.exit(f"error: {place.work}: another run.sh is at work there")
         if wanted:
-            corpus.prepare(place)
+            corpus.prepare(place, {systems.STAGES[systems.ALL[row].stage].data for row, _ in wanted})
         for run in wanted:
             finish(place, *run)
     results = tables.read(place.results)
@@ -41,11 +41,14 @@ def finish(place: Workplace, row: str, seed: int) -> None:
     The training that it starts from comes first: anew, where its result is there but not its checkpoint.
     """
     say(f"{row}.{seed}: training")
-    if systems.SYSTEMS[row].stage == "context":
+    if systems.ALL[row].stage == "context":
         training.train(place, *systems.START)
     training.train(place, row, seed)
-    say(f"{row}.{seed}: evaluation")
-    write(place, row, seed, evaluation.evaluate(place, row, seed))
+    found: Dict[str, Any] = {}
+    if row in systems.SYSTEMS:
+        say(f"{row}.{seed}: evaluation")
+        found = evaluation.evaluate(place, row, seed)
+    write(place, row, seed, found)
 
 
 def write(place: Workplace, row: str, seed: int, found: Dict[str, Any]) -> None:
@@ -60,7 +63,7 @@ def write(place: Workplace, row: str, seed: int, found: Dict[str, Any]) -> None:
         "updates": curve[-1]["updates"] if curve else None,
         "cpu_seconds": training.cpu_seconds(log),
         "learning_curve": curve,
-        "corpus": corpus.statistics(place),
+        "corpus": corpus.statistics(place, systems.STAGES[systems.ALL[row].stage].data),
         **found,
     }
     path = place.result(row, seed)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import List, Tuple
+from typing import Collection, List, Tuple
 
 from evidence import systems
 from evidence.commands import ctxmt
@@ -13,8 +13,9 @@ KINDS = ("en", "fr", "docids")
 Lines = List[Tuple[str, ...]]  # source, target, document id
 
 
-def prepare(place: Workplace) -> None:
-    """Write ``text/`` and the data folders of both stages, once.
+def prepare(place: Workplace, folders: Collection[str]) -> None:
+    """Write ``text/`` and these data folders, once: ``data``, ``data-PIECES`` with another vocabulary, and
+    ``data-context`` of the second stage.
 
     ``text/dev`` are the even documents of the held-out text, which training validates on; ``text/test`` the
     others. ``text/context`` are the training documents of several sentences, the first of which is context
@@ -32,18 +33,21 @@ def prepare(place: Workplace) -> None:
             _cut_suite(place)
         (text / "ready").touch()
     dev = ("--valid", text / "dev", "--source-lang", "en", "--target-lang", "fr")
-    size = SMOKE_VOCABULARY if place.smoke else systems.VOCABULARY
-    data, context = place.work / "data", place.work / "data-context"
-    if not data.exists():
-        vocabulary = ("--joint", "--vocab-size", size, "--spm-type", "bpe")
-        ctxmt("preprocess", "--train", text / "train", *dev, *vocabulary, "--out", data)
-    if not context.exists():
-        ctxmt("preprocess", "--train", text / "context", *dev, "--like", data, "--out", context)
+    for name in sorted({"data", *folders}):  # the first has the vocabulary of the second stage
+        part, _, pieces = name.partition("-")
+        if (place.work / name).exists():
+            continue
+        if pieces == "context":
+            train, vocabulary = "context", ("--like", place.work / part)
+        else:
+            size = SMOKE_VOCABULARY if place.smoke else pieces or systems.VOCABULARY
+            train, vocabulary = "train", ("--joint", "--vocab-size", size, "--spm-type", "bpe")
+        ctxmt("preprocess", "--train", text / train, *dev, *vocabulary, "--out", place.work / name)
 
 
-def statistics(place: Workplace) -> dict:
-    """What ``ctxmt preprocess`` counted in the first stage's data folder."""
-    return json.loads((place.work / "data" / "ctxmt.json").read_text(encoding="utf-8"))["splits"]
+def statistics(place: Workplace, folder: str) -> dict:
+    """What ``ctxmt preprocess`` counted in this data folder."""
+    return json.loads((place.work / folder / "ctxmt.json").read_text(encoding="utf-8"))["splits"]
 
 
 def _read(place: Workplace, split: str) -> Lines:

@@ -16,7 +16,7 @@ TRAINING = """--optimizer adam --adam-betas (0.9,0.98) --label-smoothing 0.1 --d
 
 @dataclass(frozen=True)
 class Stage:
-    """A training on one data folder: so many updates with these flags of fairseq-train."""
+    """A training on a data folder (``corpus.prepare``): so many updates with these flags of fairseq-train."""
 
     data: str
     updates: int
@@ -25,8 +25,11 @@ class Stage:
 
 # The first learns to translate single sentences. The second goes on from it, for every system and the control
 # alike, as long on the same sentences, which all have a context, with a learning rate that falls to 0.
+SENTENCE = "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"
 STAGES = {
-    "sentence": Stage("data", 5000, "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"),
+    "sentence": Stage("data", 5000, SENTENCE),
+    "search": Stage("data", 700, SENTENCE),  # the beginning of the first stage, of candidates for its size
+    "search-4000": Stage("data-4000", 700, SENTENCE),
     "context": Stage(
         "data-context",
         1400,
@@ -76,13 +79,26 @@ SYSTEMS: Dict[str, System] = {
     "caching": System("context", f"{MULTI_SOURCE} --arch caching_transformer"),
     "gated": System("context", f"{MULTI_SOURCE} --arch gated_context_transformer"),
 }
+# Candidates: validated, not evaluated, and run by the name "search" alone. Their flags override the above.
+SEARCH: Dict[str, System] = {
+    "search-chosen": System("search", WINDOWS, (1,)),
+    "search-256-units": System("search", f"{WINDOWS} --encoder-embed-dim 256 --decoder-embed-dim 256", (1,)),
+    "search-128-units": System("search", f"{WINDOWS} --encoder-embed-dim 128 --decoder-embed-dim 128", (1,)),
+    "search-3-layers": System("search", f"{WINDOWS} --encoder-layers 3 --decoder-layers 3", (1,)),
+    "search-lr-1e-3": System("search", f"{WINDOWS} --lr 1e-3", (1,)),
+    "search-dropout-0.3": System("search", f"{WINDOWS} --dropout 0.3", (1,)),
+    "search-750-tokens": System("search", f"{WINDOWS} --max-tokens 750 --max-update 1400", (1,)),
+    "search-4000-pieces": System("search-4000", f"{WINDOWS} --max-tokens 1350", (1,)),
+}
+ALL = {**SYSTEMS, **SEARCH}
 START = ("sentence", 1)  # the run that the second stage starts from
 
 Run = Tuple[str, int]  # a row and a seed
 
 
 def chosen(names: Sequence[str], seeds: int = 0) -> List[Run]:
-    """The runs of names such as ``gated`` (all seeds) and ``gated.2``; of none, all: first seeds first.
+    """The runs of names such as ``gated`` (all seeds), ``gated.2`` and ``search``; of none, all systems',
+    first seeds first.
 
     Args:
         seeds: the first so many of each system; 0 for all.
@@ -95,8 +111,11 @@ def chosen(names: Sequence[str], seeds: int = 0) -> List[Run]:
         return sorted(every, key=lambda run: (run[1], run != START))
     runs = []
     for name in names:
-        row, _, seed = name.partition(".")
-        if row not in SYSTEMS or seed and not seed.isdigit():
-            raise ValueError(f"{name}: expected ROW or ROW.SEED, with ROW one of {', '.join(SYSTEMS)}")
-        runs += [(row, int(seed))] if seed else [(row, each) for each in SYSTEMS[row].seeds]
+        if name == "search":
+            runs += [(row, seed) for row, system in SEARCH.items() for seed in system.seeds]
+            continue
+        row, _, seed = (name, "", "") if name in ALL else name.rpartition(".")  # names may have dots
+        if row not in ALL or seed and not seed.isdigit():
+            raise ValueError(f"{name}: expected search, ROW or ROW.SEED, with ROW one of {', '.join(ALL)}")
+        runs += [(row, int(seed))] if seed else [(row, each) for each in ALL[row].seeds]
     return list(dict.fromkeys(runs))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ctxmt_fairseq.evaluation.significance.correction import holm, stars
 from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
-from evidence.systems import SYSTEMS, Run, chosen
+from evidence.systems import SEARCH, SYSTEMS, Run, chosen
 
 BEGIN, END = "<!-- tables: written by examples/evidence/run.sh -->", "<!-- end of tables -->"
 CONTROL = "control"
@@ -33,11 +33,24 @@ def rewrite(page: Path, results: Results) -> None:
 
 def text(results: Results) -> str:
     """All tables, and what is missing."""
-    tables = (translation_table, pronoun_table, significance_table, context_table)
+    tables = (search_table, translation_table, pronoun_table, significance_table, context_table)
     parts = [table(results) for table in tables]
     missing = [f"`{row}.{seed}`" for row, seed in chosen(()) if (row, seed) not in results]
     parts.append("Missing: " + (", ".join(missing) or "nothing") + ".")
     return "\n\n".join(filter(None, parts))
+
+
+def search_table(results: Results) -> str:
+    """Candidates for the size of the first stage, by their validation loss."""
+    rows = []
+    for name in SEARCH:
+        one = results.get((name, 1))
+        if one and one["learning_curve"]:
+            last, valid = one["learning_curve"][-1], one["corpus"]["valid"]
+            sentence = last["nll"] * valid["tokens"]["fr"] / valid["sentences"]
+            cells = f"{last['nll']:.3f}", f"{sentence:.2f}", f"{one['cpu_seconds'] / 60:.1f}"
+            rows.append([name, str(last["updates"]), *cells])
+    return _table(["search", "updates", "bits a subword", "bits a sentence", "CPU minutes"], rows)
 
 
 def translation_table(results: Results) -> str:

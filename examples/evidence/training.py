@@ -18,12 +18,12 @@ def checkpoint(place: Workplace, row: str, seed: int) -> Path:
 
 def flags(place: Workplace, row: str, seed: int) -> List[str]:
     """Of fairseq-train. Started again, the same command goes on from the last checkpoint."""
-    system = systems.SYSTEMS[row]
+    system = systems.ALL[row]
     stage = systems.STAGES[system.stage]
     command = [str(place.work / stage.data), "--user-dir", str(commands.PACKAGE)]
     command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
-    command += f"{systems.MODEL} {systems.TRAINING} {stage.flags} {system.flags}".split()
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
+    command += f"{systems.MODEL} {systems.TRAINING} {stage.flags} {system.flags}".split()
     if system.stage == "context":
         start = "--finetune-from-model" if system.joined else "--sentence-checkpoint"
         command += [start, str(checkpoint(place, *systems.START))]
@@ -48,14 +48,16 @@ def train(place: Workplace, row: str, seed: int) -> None:
 
 
 def learning_curve(log: Path) -> List[Dict[str, float]]:
-    """Updates and the validation loss of the current sentence (bits a subword), from fairseq-train's log."""
-    found: Dict[int, float] = {}
+    """Updates and validation losses (bits a subword) from fairseq-train's log: ``loss``, label-smoothed, of
+    the current sentence, and ``nll``, plain, of the whole target."""
+    found: Dict[int, Dict[str, float]] = {}
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         record = _record(line, "valid")
         if record:
             loss = record.get("valid_current_loss", record.get("valid_loss"))
-            found[int(float(record["valid_num_updates"]))] = float(loss)
-    return [{"updates": updates, "loss": found[updates]} for updates in sorted(found)]
+            updates = int(float(record["valid_num_updates"]))
+            found[updates] = {"loss": float(loss), "nll": float(record["valid_nll_loss"])}
+    return [{"updates": updates, **found[updates]} for updates in sorted(found)]
 
 
 def cpu_seconds(log: Path) -> int:

@@ -57,8 +57,8 @@ def calls(evidence, place, monkeypatch):
         return result(row, seed, "1")
 
     monkeypatch.setattr(evidence.driver, "workplace", lambda: place)
-    monkeypatch.setattr(evidence.corpus, "prepare", lambda _: done.append("prepare"))
-    monkeypatch.setattr(evidence.corpus, "statistics", lambda _: {})
+    monkeypatch.setattr(evidence.corpus, "prepare", lambda _, folders: done.append(sorted(folders)))
+    monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: {})
     monkeypatch.setattr(evidence.training, "train", train)
     monkeypatch.setattr(evidence.driver.evaluation, "evaluate", evaluate)
     return done
@@ -87,8 +87,10 @@ def test_runs_of_names(evidence):
     assert len(everything) == sum(len(system.seeds) for system in evidence.systems.SYSTEMS.values())
     assert {seed for _, seed in chosen([], seeds=1)} == {1}
     assert chosen(["gated.2", "control", "gated.2"]) == [("gated", 2), *(("control", n) for n in (1, 2, 3))]
+    assert chosen(["search"]) == [(name, 1) for name in evidence.systems.SEARCH]
+    assert chosen(["search-dropout-0.3", "search-dropout-0.3.1"]) == [("search-dropout-0.3", 1)]
     for wrong in ("s9to9", "gated.x", ".1"):
-        with pytest.raises(ValueError, match="expected ROW or ROW.SEED"):
+        with pytest.raises(ValueError, match="expected search, ROW or ROW.SEED"):
             chosen([wrong])
 
 
@@ -136,7 +138,12 @@ def test_a_start_is_trained_anew_where_only_its_result_is_left(evidence, place, 
     place.results.mkdir()
     place.result("sentence", 1).write_text(json.dumps(result("sentence", 1, "10")))
     evidence.driver.main(["gated.3"])
-    assert calls == ["prepare", ("train", "sentence", 1), ("train", "gated", 3), ("evaluate", "gated", 3)]
+    assert calls == [
+        ["data-context"],
+        ("train", "sentence", 1),
+        ("train", "gated", 3),
+        ("evaluate", "gated", 3),
+    ]
     record = json.loads(place.result("gated", 3).read_text())
     assert (record["row"], record["seed"], record["cpu_seconds"]) == ("gated", 3, 60)
     assert record["train"][0] == "EVIDENCE_DIR/data-context"
@@ -176,7 +183,7 @@ def test_a_finished_training_is_not_repeated(evidence, place, monkeypatch):
 
 def test_refusals_are_one_line(evidence, place, calls):
     for arguments, said in (
-        (["s5to5"], "s5to5: expected ROW or ROW.SEED"),
+        (["s5to5"], "s5to5: expected search, ROW or ROW.SEED"),
         ([], "train.docids: no such file; DATA"),
     ):
         if not arguments:
@@ -201,30 +208,41 @@ def test_two_drivers_do_not_share_a_workplace(evidence, place, calls):
 def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, place, monkeypatch):
     commands = []
     monkeypatch.setattr(evidence.corpus, "ctxmt", lambda *arguments: commands.append(arguments))
-    evidence.corpus.prepare(place)
+    evidence.corpus.prepare(place, {"data-context", "data-4000"})
     text = place.work / "text"
     assert (text / "dev.docids").read_text().split() == ["d", "f"]
     assert (text / "test.docids").read_text().split() == ["e", "e", "g"]
     assert (text / "test.fr").read_text() == "v1 fr\nv2 fr\nv4 fr\n"
     assert (text / "context.docids").read_text().split() == ["a", "a", "c", "c", "c"]
     assert (text / "context.current").read_text().split() == ["0", "1", "0", "1", "1"]
-    assert [command[command.index("--out") + 1].name for command in commands] == ["data", "data-context"]
+    assert [command[command.index("--out") + 1].name for command in commands] == [
+        "data",
+        "data-4000",
+        "data-context",
+    ]
+    sizes = [command[command.index("--vocab-size") + 1] for command in commands if "--vocab-size" in command]
+    assert sizes == [evidence.systems.VOCABULARY, "4000"]
+    assert commands[2][-4:] == ("--like", place.work / "data", "--out", place.work / "data-context")
     assert not any("contrastive" in str(part) for command in commands for part in command)
 
 
 def test_learning_curve_is_read_from_the_log(evidence, tmp_path):
     log = tmp_path / "train.log"
-    first = '| INFO | valid | {"valid_loss": "8", "valid_current_loss": "7.5", "valid_num_updates": "250"}'
+    losses = '"valid_loss": "8", "valid_current_loss": "7.5", "valid_nll_loss": "7"'
+    first = f'| INFO | valid | {{{losses}, "valid_num_updates": "250"}}'
     lines = [
         '| INFO | train_inner | {"epoch": 1, "current_loss": "9.1", "num_updates": "100"}',
         first,
         "killed, and started again",
         first,
-        '| INFO | valid | {"epoch": 2, "valid_loss": "6.25", "valid_num_updates": "500"}',
+        '| INFO | valid | {"valid_loss": "6.25", "valid_nll_loss": "6", "valid_num_updates": "500"}',
     ]
     log.write_text("\n".join(f"2026-01-01 00:00:00 {line}" for line in lines))
     curve = evidence.training.learning_curve(log)
-    assert curve == [{"updates": 250, "loss": 7.5}, {"updates": 500, "loss": 6.25}]
+    assert curve == [
+        {"updates": 250, "loss": 7.5, "nll": 7.0},
+        {"updates": 500, "loss": 6.25, "nll": 6.0},
+    ]
 
 
 def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
@@ -239,6 +257,26 @@ def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
     assert "| gated | 1, 2 | 100.00 ± 0.00 |  | 100.00 ± 0.00 |" in text
     missing = text.rpartition("Missing: ")[2]
     assert "`sentence.1`" in missing and "`gated.3`" in missing and "`gated.1`" not in missing
+
+
+def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, capsys, monkeypatch):
+    """They are trained and validated, not evaluated; their vocabularies may differ."""
+    curve = [{"updates": 700, "loss": 6.0, "nll": 5.0}]
+    valid = {"valid": {"sentences": 10, "tokens": {"fr": 144}}}
+    monkeypatch.setattr(evidence.training, "learning_curve", lambda _: curve)
+    monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: valid)
+    evidence.driver.main(["search-4000-pieces", "search-chosen"])
+    assert calls == [["data", "data-4000"], ("train", "search-4000-pieces", 1), ("train", "search-chosen", 1)]
+    output = capsys.readouterr().out
+    assert "| search-chosen | 700 | 5.000 | 72.00 | 0.1 |" in output and "`search" not in output
+
+
+def test_candidates_override_the_size_that_was_chosen(evidence, place):
+    flags = evidence.training.flags(place, "search-750-tokens", 1)
+    last = {name: value for name, value in zip(flags, flags[1:], strict=False)}
+    assert (last["--max-tokens"], last["--max-update"]) == ("750", "1400")
+    assert flags[0] == str(place.work / "data")
+    assert evidence.training.flags(place, "search-4000-pieces", 1)[0] == str(place.work / "data-4000")
 
 
 def test_permutation_p_is_the_share_of_sign_patterns(evidence):
