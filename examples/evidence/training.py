@@ -28,7 +28,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
         start = "--finetune-from-model" if system.joined else "--sentence-checkpoint"
         command += [start, str(checkpoint(place, *systems.START))]
     if place.smoke:
-        few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 300"
+        few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 1000"
         command += few.split()
     return command
 
