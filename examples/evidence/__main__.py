@@ -25,8 +25,6 @@ def main(arguments: List[str]) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             sys.exit(f"error: {place.work}: another run.sh is at work there")
-        if wanted:
-            corpus.prepare(place, {systems.STAGES[systems.ALL[row].stage].data for row, _ in wanted})
         for run in wanted:
             finish(place, *run)
     results = tables.read(place.results)
@@ -41,7 +39,9 @@ def finish(place: Workplace, row: str, seed: int) -> None:
     The training that it starts from comes first: anew, where its result is there but not its checkpoint.
     """
     say(f"{row}.{seed}: training")
-    if systems.ALL[row].stage == "context":
+    stage = systems.ALL[row].stage
+    corpus.prepare(place, systems.STAGES[stage].data)
+    if stage == "context":
         training.train(place, *systems.START)
     training.train(place, row, seed)
     found: Dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Collection, List, Tuple
+from typing import List, Tuple
 
 from evidence import systems
 from evidence.commands import ctxmt
@@ -13,9 +13,9 @@ KINDS = ("en", "fr", "docids")
 Lines = List[Tuple[str, ...]]  # source, target, document id
 
 
-def prepare(place: Workplace, folders: Collection[str]) -> None:
-    """Write ``text/`` and these data folders, once: ``data``, ``data-PIECES`` with another vocabulary, and
-    ``data-context`` of the second stage.
+def prepare(place: Workplace, folder: str) -> None:
+    """Write ``text/`` and a data folder, once: ``data``, ``data-PIECES`` with another vocabulary, or
+    ``data-context`` of the second stage, with the vocabulary and the folder of the first.
 
     ``text/dev`` are the even documents of the held-out text, which training validates on; ``text/test`` the
     others. ``text/context`` are the training documents of several sentences, the first of which is context
@@ -33,7 +33,7 @@ def prepare(place: Workplace, folders: Collection[str]) -> None:
             _cut_suite(place)
         (text / "ready").touch()
     dev = ("--valid", text / "dev", "--source-lang", "en", "--target-lang", "fr")
-    for name in sorted({"data", *folders}):  # the first has the vocabulary of the second stage
+    for name in ("data", folder) if folder == "data-context" else (folder,):
         part, _, pieces = name.partition("-")
         if (place.work / name).exists():
             continue

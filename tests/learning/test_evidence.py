@@ -66,7 +66,7 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(corpora, tmp_path,
     from evidence.workplace import Workplace
 
     place = Workplace(corpora, tmp_path, tmp_path / "results", smoke=True)
-    corpus.prepare(place, {"data"})
+    corpus.prepare(place, "data")
     ends = []
     for seed, stops in ((1, (4,)), (2, (2, 4))):
         for updates in stops:

@@ -57,7 +57,7 @@ def calls(evidence, place, monkeypatch):
         return result(row, seed, "1")
 
     monkeypatch.setattr(evidence.driver, "workplace", lambda: place)
-    monkeypatch.setattr(evidence.corpus, "prepare", lambda _, folders: done.append(sorted(folders)))
+    monkeypatch.setattr(evidence.corpus, "prepare", lambda _, folder: done.append(folder))
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: {})
     monkeypatch.setattr(evidence.training, "train", train)
     monkeypatch.setattr(evidence.driver.evaluation, "evaluate", evaluate)
@@ -139,7 +139,7 @@ def test_a_start_is_trained_anew_where_only_its_result_is_left(evidence, place, 
     place.result("sentence", 1).write_text(json.dumps(result("sentence", 1, "10")))
     evidence.driver.main(["gated.3"])
     assert calls == [
-        ["data-context"],
+        "data-context",
         ("train", "sentence", 1),
         ("train", "gated", 3),
         ("evaluate", "gated", 3),
@@ -208,7 +208,8 @@ def test_two_drivers_do_not_share_a_workplace(evidence, place, calls):
 def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, place, monkeypatch):
     commands = []
     monkeypatch.setattr(evidence.corpus, "ctxmt", lambda *arguments: commands.append(arguments))
-    evidence.corpus.prepare(place, {"data-context", "data-4000"})
+    for folder in ("data-4000", "data-context"):
+        evidence.corpus.prepare(place, folder)
     text = place.work / "text"
     assert (text / "dev.docids").read_text().split() == ["d", "f"]
     assert (text / "test.docids").read_text().split() == ["e", "e", "g"]
@@ -216,12 +217,12 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
     assert (text / "context.docids").read_text().split() == ["a", "a", "c", "c", "c"]
     assert (text / "context.current").read_text().split() == ["0", "1", "0", "1", "1"]
     assert [command[command.index("--out") + 1].name for command in commands] == [
-        "data",
         "data-4000",
+        "data",
         "data-context",
     ]
     sizes = [command[command.index("--vocab-size") + 1] for command in commands if "--vocab-size" in command]
-    assert sizes == [evidence.systems.VOCABULARY, "4000"]
+    assert sizes == ["4000", evidence.systems.VOCABULARY]
     assert commands[2][-4:] == ("--like", place.work / "data", "--out", place.work / "data-context")
     assert not any("contrastive" in str(part) for command in commands for part in command)
 
@@ -266,7 +267,8 @@ def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, caps
     monkeypatch.setattr(evidence.training, "learning_curve", lambda _: curve)
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: valid)
     evidence.driver.main(["search-4000-pieces", "search-chosen"])
-    assert calls == [["data", "data-4000"], ("train", "search-4000-pieces", 1), ("train", "search-chosen", 1)]
+    trained = [("train", name, 1) for name in ("search-4000-pieces", "search-chosen")]
+    assert calls == ["data-4000", trained[0], "data", trained[1]]
     output = capsys.readouterr().out
     assert "| search-chosen | 700 | 5.000 | 72.00 | 0.1 |" in output and "`search" not in output
 
