@@ -150,11 +150,11 @@ COMMANDS = [
     ),
     Command(
         *("probe", f"probe {MODEL} text --cxmi-only --cpu --max-tokens 500", f"text. tags {MODEL} data", 2),
-        {**PROBE, **CONTEXT},
+        *({**PROBE, **CONTEXT}, True),
     ),
     Command(
         *("probe vectors", f"probe {MTCUE} text --cxmi-only --cpu --contexts absent", f"text. {MTCUE} data"),
-        *(1, {**PROBE, **CONTEXT}),
+        *(1, {**PROBE, **CONTEXT}, True),
     ),
     Command(
         *("average", "average model --count 2", "model", 15),

@@ -59,7 +59,8 @@ def trained(folder, seed, stores, suites, arch, encoder, updates, context):
     sets = [stores / "text/contrastive" / f"{name}.jsonl" for name in suites]
     report, examples = folder / "report.json", folder / "examples.jsonl"
     outputs = ("--json", report, "--examples", examples)
-    run("ctxmt", "contrast", folder / "checkpoint_last.pt", *sets, "--cpu", *outputs)
+    store = ("--context-store", stores / encoder)  # the tags of TAGGING stand there
+    run("ctxmt", "contrast", folder / "checkpoint_last.pt", *sets, "--cpu", *store, *outputs)
     lines = [json.loads(line) for line in examples.read_text().splitlines()]
     return {
         suite["name"]: (
