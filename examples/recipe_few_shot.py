@@ -124,6 +124,8 @@ def _system(recipe: Any, args: Any, system: str, count: str, extra: Sequence[str
     command = ["ctxmt", "control", "attributes", f"{folder}/checkpoints/checkpoint_best.pt", args.set]
     command += ["--data", f"{args.out}/data", *_sentences(args), "--system", system, "--json", result]
     command += ["--setting", f"{args.out}/settings/{count}/setting.json"]
+    if count != "0":
+        command += ["--context-store", f"{args.out}/contexts-{count}"]  # tags are looked up there
     if not args.dry_run:
         run([*command, *(["--cpu"] if os.environ.get("GPUS") == "0" else [])], False)
     return result

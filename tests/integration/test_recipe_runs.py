@@ -137,26 +137,3 @@ def test_few_shot_settings_from_text_to_picture(metadata, monkeypatch):
     assert (out / "few-shot.png").is_file()
     ids = (out / "text" / "train.docids").read_text().splitlines()
     assert len(set(ids)) == len((metadata / "text" / "train.en").read_text().splitlines())
-
-
-@pytest.mark.slow
-def test_a_recipe_on_two_cores(text, monkeypatch, forked_commands, tmp_path, capsys):
-    """run_small.sh on the demo corpus in place of subtitles: trained in two halves, and not again."""
-    subtitles = tmp_path / "subtitles"
-    subtitles.mkdir()
-    for split in ("train", "valid"):
-        for kind in ("en", "fr", "docids"):
-            (subtitles / f"{split}.{kind}").write_text((text / "text" / f"{split}.{kind}").read_text())
-    for name, value in {"SMOKE": "1", "SUBTITLES": str(subtitles), "SYSTEMS": "base"}.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("SUITES", "")
-    monkeypatch.setenv("VOCAB_SIZE", "400")
-    assert start(FOCUSED / "run_small.sh", tmp_path / "out") == 0
-    assert "BLEU, window" in (tmp_path / "out" / "results.txt").read_text()
-    ids = [
-        set((tmp_path / "out" / "text" / f"{half}.docids").read_text().split()) for half in ("dev", "test")
-    ]
-    assert ids[0] and ids[1] and not ids[0] & ids[1]
-    log = (tmp_path / "out" / "base" / "train.log").read_text()
-    assert start(FOCUSED / "run_small.sh", tmp_path / "out") == 0
-    assert (tmp_path / "out" / "base" / "train.log").read_text() == log
