@@ -12,6 +12,7 @@ case "${1:-}" in
     --learning)
         tier="learning tier" && shift
         [[ " $*" == *" tests"* ]] || set -- tests/learning "$@"
+        set -- -m "slow or not slow" "$@"
         ;;
 esac
 
