@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import io
+import itertools
 import os
 import random
 import shutil
@@ -190,7 +191,9 @@ def judge(code, stderr, error, before, after, arguments):
 def _documented(name, arguments):
     """What a refused command may leave: a translation's journal, what was embedded, a report of faults."""
     journal = arguments[:1] == ["translate"] and name.endswith(".partial")
-    return journal or arguments[:1] == ["embed"] or arguments[:2] == ["corpus", "check"]
+    reports = [value for option, value in itertools.pairwise(arguments) if option == "--json"]
+    report = arguments[:2] == ["corpus", "check"] and name in [f"case/{value}" for value in reports]
+    return journal or report or arguments[:1] == ["embed"]
 
 
 def _strange(rng, option):
