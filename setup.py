@@ -30,6 +30,7 @@ setup(
         "sacremoses>=0.1",
         "scipy>=1.11",
         "sentencepiece>=0.2",
+        "subword-nmt>=0.3.8",
         "torch>=2.6",
         "tqdm",
     ],

@@ -4,11 +4,22 @@ A split is the files PREFIX.SRC and PREFIX.TGT (one sentence per line), PREFIX.d
 line) and, optionally, PREFIX.current (0: the line is only context) and metadata: PREFIX.meta.jsonl (one JSON
 object of strings per line) or files PREFIX.meta.FIELD (one value per line).
 
+For a model that starts from one that you have, its dictionaries and subwords:
+--dict-source dict.en.txt --dict-target dict.fr.txt --bpe-codes codes (or --spm spm.model).
+
 Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train --valid text/valid \\
     --test text/test --vocab-size 8000 --out data-bin
 """
 
+from typing import Any, Dict
+
 from ctxmt_fairseq.cli.split_options import add_split_options, splits_of
+
+GIVEN = (
+    ("spm", "MODEL", "apply this SentencePiece model to"),
+    ("bpe-codes", "CODES", "apply these BPE codes, of subword-nmt or fastBPE, to"),
+    ("dict", "FILE", "take this fairseq dictionary, with the plugin's symbols at its end, for"),
+)
 
 
 def add_arguments(parser) -> None:
@@ -49,7 +60,8 @@ def add_arguments(parser) -> None:
         "--vocab-size",
         type=positive_int,
         metavar="N",
-        help="pieces of each subword model (default 8000); with --no-subwords the words kept (default all)",
+        help="pieces of each subword model (default 8000); with --no-subwords or --bpe-codes the words or "
+        "pieces kept (default all)",
     )
     group.add_argument("--spm-type", choices=["unigram", "bpe"], default="unigram", help="default unigram")
     group.add_argument(
@@ -59,9 +71,10 @@ def add_arguments(parser) -> None:
         metavar="P",
         help="share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",
     )
-    group.add_argument("--spm", metavar="MODEL", help="apply this SentencePiece model to both languages")
-    group.add_argument("--spm-source", metavar="MODEL", help="apply this one to the source language")
-    group.add_argument("--spm-target", metavar="MODEL", help="apply this one to the target language")
+    for option, metavar, what in GIVEN:
+        group.add_argument(f"--{option}", metavar=metavar, help=f"{what} both languages")
+        for side in ("source", "target"):
+            group.add_argument(f"--{option}-{side}", metavar=metavar, help=f"{what} the {side} language")
     group.add_argument("--no-subwords", action="store_true", help="the text's words are the symbols")
     group.add_argument(
         "--like", metavar="DATA", help="take text steps, subwords, dictionaries from this data folder"
@@ -73,22 +86,26 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.vocabulary import Vocabulary
     from ctxmt_fairseq.errors import BadInput
 
-    given = [args.spm, args.spm_source or args.spm_target, args.no_subwords, args.like]
-    if sum(map(bool, given)) > 1:
-        raise BadInput("expected one of --spm, --spm-source with --spm-target, --no-subwords, --like")
-    if bool(args.spm_source) != bool(args.spm_target):
-        raise BadInput("expected --spm-source and --spm-target together")
-    if args.like and (args.separate or args.joint or args.vocab_size):
-        raise BadInput("--like takes its whole vocabulary from DATA: no --joint, --separate or --vocab-size")
+    spm, bpe, dictionaries = (_by_language(args, option) for option, *_ in GIVEN)
+    if sum(map(bool, (spm, bpe, args.no_subwords, args.like))) > 1:
+        raise BadInput("expected one of --spm, --bpe-codes, --no-subwords, --like")
+    if args.like and (args.separate or args.joint or args.vocab_size or dictionaries):
+        raise BadInput(
+            "--like takes its whole vocabulary from DATA: no --joint, --separate, --vocab-size or --dict"
+        )
     if args.like and args.lowercase:
         raise BadInput("--like lower-cases the text if DATA's is lower-cased: no --lowercase")
-    models = [args.spm or args.spm_source, args.spm or args.spm_target]
-    languages = [args.source_lang, args.target_lang]
+    if dictionaries and (args.separate or args.joint or args.vocab_size):
+        raise BadInput("--dict is the whole vocabulary: no --joint, --separate or --vocab-size")
+    if dictionaries and not (spm or bpe or args.no_subwords):
+        raise BadInput("--dict: expected the subwords in it, too: --spm or --bpe-codes, or --no-subwords")
     vocabulary = Vocabulary(
         steps=[{"step": "lowercase"}] if args.lowercase else [],
         joint=not args.separate,
         subwords=not args.no_subwords,
-        spm=dict(zip(languages, models, strict=True)) if models[0] else {},
+        spm=spm,
+        bpe=bpe,
+        dictionaries=dictionaries,
         vocab_size=args.vocab_size,
         spm_type=args.spm_type,
         character_coverage=args.character_coverage,
@@ -96,3 +113,15 @@ def run(args) -> None:
     )
     corpus = Corpus(args.source_lang, args.target_lang, splits=splits_of(args), blank_lines=args.blank_lines)
     print(statistics_table(preprocess(corpus, vocabulary, args.out, args.overwrite, args.workers)))
+
+
+def _by_language(args: Any, option: str) -> Dict[str, str]:
+    """The files given by --OPTION, or by --OPTION-source with --OPTION-target; {} for none."""
+    from ctxmt_fairseq.errors import BadInput
+
+    names = [f"{option}{side}".replace("-", "_") for side in ("", "-source", "-target")]
+    both, *sides = (getattr(args, name) for name in names)
+    if (both and any(sides)) or any(sides) != all(sides):
+        raise BadInput(f"expected --{option}, or --{option}-source with --{option}-target")
+    files = [both, both] if both else sides
+    return dict(zip((args.source_lang, args.target_lang), files, strict=True)) if files[0] else {}

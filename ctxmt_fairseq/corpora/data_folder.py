@@ -15,6 +15,7 @@ VERSION = 1
 _ENTRIES = {
     **{"source_lang": str, "target_lang": str, "splits": dict, "dictionaries": dict},
     **{"joined_dictionary": bool, "average_source_length": int, "text_steps": list},
+    "given_symbols": dict,
 }
 _REQUIRED = ("source_lang", "target_lang", "splits")
 
@@ -36,6 +37,8 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
     for key, kind in _ENTRIES.items():
         if key in description or key in _REQUIRED:
             get(place, description, key, kind)
+    for language, symbols in description.get("given_symbols", {}).items():
+        get(Place(path, part="given_symbols"), {language: symbols}, language, int)
     for name, split in description["splits"].items():
         inner = Place(path, part=f"split {name!r}")
         get(inner, split, "sentences", int)

@@ -32,6 +32,7 @@ from ctxmt_fairseq.corpora.unknown_subwords import warn_of_unknown
 from ctxmt_fairseq.corpora.vocabulary import (
     Vocabulary,
     find_models,
+    given_symbols,
     place_dictionaries,
     place_steps,
     place_subwords,
@@ -89,7 +90,9 @@ def preprocess(
             counts = _encode(text / f"{split}.{language}", subwords[language], counter, workers)
             for key, value in counts.items():
                 splits[split].setdefault(key, {})[language] = value
+        given = given_symbols(vocabulary)
         dictionaries = place_dictionaries(vocabulary, folder, frequencies)
+        whole = {x: Subwords(find_model(folder, x), steps[x]) for x in languages}
         for split, language in itertools.product(splits, languages):
             prefix = folder / corpus.name(split, language)
             summary = _binarise(text / f"{split}.{language}.pieces", prefix, dictionaries[language], workers)
@@ -99,18 +102,19 @@ def preprocess(
                     f"{prefix.name}: {summary[:2]} sentences and tokens, {expected} in the text"
                 )
             splits[split].setdefault("unknown", {})[language] = summary[2].total()
-            if split.startswith("test"):
+            if split.startswith("test") or given:
                 name = files[split].path(language)
-                warn_of_unknown(name, *summary[1:], subwords[language], dictionaries[language])
+                warn_of_unknown(name, *summary[1:], whole[language], dictionaries[language])
         shutil.rmtree(text)
         models = find_models(folder, languages)
         description = {
             "source_lang": corpus.source_lang,
             "target_lang": corpus.target_lang,
-            "joined_dictionary": like["joined_dictionary"] if like else vocabulary.joint,
+            "joined_dictionary": dictionaries[languages[0]] == dictionaries[languages[1]],
             KEY: entries,
-            "sentencepiece": None if whole_words else dict(zip(languages, models, strict=True)),
+            "sentencepiece": dict(zip(languages, models, strict=True)) if any(models) else None,
             "average_source_length": like["average_source_length"] if like else _mean_length(corpus, splits),
+            **({"given_symbols": given} if given else {}),
             "dictionaries": {
                 name: dictionary_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
             },

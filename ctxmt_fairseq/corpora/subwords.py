@@ -1,9 +1,10 @@
-"""Text to subwords and back as a data folder does it: text steps, then SentencePiece if there is a model."""
+"""Text to subwords and back as a data folder does it: text steps (BPE codes are one), then SentencePiece if
+there is a model."""
 
 import io
 import re
 from pathlib import Path
-from typing import Iterable, Iterator, List, Optional, Union
+from typing import Iterable, Iterator, List, Optional, Sequence, Union
 
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
@@ -12,6 +13,7 @@ from ctxmt_fairseq.errors import BadInput
 PathLike = Union[str, Path]
 # SentencePiece loads its training text into memory: from larger corpora it draws this many sentences.
 TRAINING_SENTENCES = 5_000_000
+_START = "▁"  # SentencePiece's mark of a word's start
 _NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
@@ -30,7 +32,7 @@ class Subwords:
     """Text to subword pieces and back.
 
     Args:
-        model: a SentencePiece model file; None: pieces are the words between white space.
+        model: a SentencePiece model file; None: pieces are the words between white space after the steps.
         steps: applied to the text before, and undone after.
 
     Raises:
@@ -78,6 +80,24 @@ class Subwords:
         """The text of pieces joined by spaces."""
         text = pieces if self.processor is None else self.processor.decode_pieces(pieces.split())
         return self.steps.undo(text)
+
+    @property
+    def cuts_words(self) -> bool:
+        """Whether a word may be several pieces."""
+        return self.processor is not None or bool(self.steps.separator)
+
+    def word_starts(self, pieces: Sequence[str]) -> List[bool]:
+        """Which of a sentence's pieces are the first of a word."""
+        if self.processor is not None:
+            return [piece.startswith(_START) for piece in pieces]
+        separator = self.steps.separator
+        return [not (separator and before.endswith(separator)) for before in ["", *pieces][: len(pieces)]]
+
+    def bare(self, piece: str) -> str:
+        """A piece without the mark of where words start or go on."""
+        return (
+            piece.removesuffix(self.steps.separator) if self.processor is None else piece.replace(_START, "")
+        )
 
     def knows(self, piece: str) -> bool:
         """False for a piece outside the model: characters that its training text lacked."""

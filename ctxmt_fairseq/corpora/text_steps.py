@@ -10,7 +10,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence, Tuple, Type
 
+from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, read_description
+from ctxmt_fairseq.data.json_files import Place, get
 from ctxmt_fairseq.errors import BadInput
 
 KEY = "text_steps"
@@ -21,10 +23,12 @@ class TextStep(ABC):
 
     Attributes:
         stays: what the step changes stays changed in output, for nothing can tell how it was.
+        separator: of a step that cuts words into pieces, what all of a word's pieces but the last end with.
         files: names of the files in the data folder that the step reads; ``preprocess --like`` copies them.
     """
 
     stays: ClassVar[bool] = False
+    separator: ClassVar[str] = ""
     files: Tuple[str, ...] = ()
 
     @classmethod
@@ -70,7 +74,34 @@ class Lowercase(TextStep):
         return text
 
 
-STEPS: Dict[str, Type[TextStep]] = {"lowercase": Lowercase}
+class BytePairs(TextStep):
+    """Byte-pair encoding (``bpe_codes``): the last step, after which pieces are words.
+
+    An entry's ``codes`` names each language's file of merges in the data folder: {"en": "bpe.codes"}.
+    """
+
+    separator = SEPARATOR
+
+    def __init__(self, codes: Path):
+        self.files = (codes.name,)
+        self._bpe = load_codes(codes)
+
+    @classmethod
+    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "BytePairs":
+        place = Place(folder / DESCRIPTION, part=f"{KEY}, bpe")
+        name = get(place, get(place, entry, "codes", dict), language, str)
+        if Path(name).name != name:
+            raise place.error(f"expected the name of a file in the folder, found {name!r}")
+        return cls(folder / name)
+
+    def apply(self, text: str) -> str:
+        return " ".join(self._bpe.segment_tokens(text.split()))
+
+    def undo(self, text: str) -> str:
+        return f"{text} ".replace(f"{SEPARATOR} ", "").rstrip()
+
+
+STEPS: Dict[str, Type[TextStep]] = {"lowercase": Lowercase, "bpe": BytePairs}
 
 
 class TextSteps:
@@ -138,6 +169,11 @@ class TextSteps:
     def lowercase(self) -> bool:
         """Whether output has no capitals."""
         return any(isinstance(step, Lowercase) for step in self.steps)
+
+    @property
+    def separator(self) -> str:
+        """What all pieces of a word but the last end with; "": the steps leave words whole."""
+        return next((step.separator for step in self.steps if step.separator), "")
 
     @property
     def files(self) -> Tuple[str, ...]:

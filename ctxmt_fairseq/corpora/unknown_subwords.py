@@ -45,8 +45,10 @@ def warn_of_unknown(
     """
     share = unknown.total() / max(total, 1)
     if share > TOLERATED:
-        kind = "words" if subwords.processor is None else "subwords"
-        examples = ", ".join(f'"{piece.strip("▁")}"' for piece, _ in unknown.most_common(5))
+        kind = "subwords" if subwords.cuts_words else "words"
+        examples = ", ".join(
+            f'"{piece.strip("▁").removesuffix("@@")}"' for piece, _ in unknown.most_common(5)
+        )
         logger.warning(
             "%s: %.1f %% of the %s are unknown to the vocabulary (%d of %d: %s); the likely cause: %s",
             name, 100 * share, kind, unknown.total(), total, examples,
@@ -82,7 +84,7 @@ def _knows(subwords: Subwords, dictionary: Any) -> Callable[[str], bool]:
     characters = set(itertools.chain.from_iterable(dictionary.symbols))
 
     def known(text: str) -> bool:
-        if subwords.processor is None:
+        if not subwords.cuts_words:
             pieces = subwords.encode(text).split()
             return bool(pieces) and all(piece in dictionary for piece in pieces)
         return bool(text) and characters.issuperset(text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.corpora.bpe_codes import load_codes
 from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_description
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model, model_names, train_subwords
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
@@ -22,11 +23,14 @@ class Vocabulary:
 
     Attributes:
         steps: what is done to the text first: entries of ``ctxmt.json`` (``text_steps``).
-        joint: one dictionary (and, if trained, one subword model) for both languages.
+        joint: one dictionary (and, if trained, one subword model) for both languages; void with given ones.
         subwords: False: the words between white space are the symbols.
         spm: language -> a given SentencePiece model; empty: train.
-        vocab_size: of each model that is trained (default 8000); without subwords the number of most frequent
-            words that are kept (default all).
+        bpe: language -> a file of BPE codes (``bpe_codes``), in the place of SentencePiece: the last step.
+        dictionaries: language -> a given dictionary of fairseq's, all of whose symbols keep their places;
+            empty: count the training text.
+        vocab_size: of each model that is trained (default 8000); without one the number of most frequent
+            words or pieces that are kept (default all).
         spm_type, character_coverage: see ``train_subwords``.
         like: a data folder; its steps, models and dictionaries are taken and all of the above is void.
     """
@@ -35,6 +39,8 @@ class Vocabulary:
     joint: bool = True
     subwords: bool = True
     spm: Dict[str, str] = field(default_factory=dict)
+    bpe: Dict[str, str] = field(default_factory=dict)
+    dictionaries: Dict[str, str] = field(default_factory=dict)
     vocab_size: Optional[int] = None
     spm_type: str = "unigram"
     character_coverage: float = 1.0
@@ -42,9 +48,9 @@ class Vocabulary:
 
     def whole_words(self, languages: List[str]) -> bool:
         """Whether the text stays in words."""
-        if self.like is not None:
-            return not any(find_models(self.like, languages))
-        return not self.subwords
+        if self.like is None:
+            return not (self.subwords or self.bpe)
+        return not any(Subwords.load(self.like, language).cuts_words for language in languages)
 
 
 def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
@@ -65,12 +71,23 @@ def place_steps(
         BadInput: a step cannot be used.
     """
     entries = list(vocabulary.steps)
+    names = {x: _own_or_joint(vocabulary.bpe, f"bpe.{x}.codes", "bpe.codes") for x in vocabulary.bpe}
+    for language, codes in vocabulary.bpe.items():
+        load_codes(codes)  # refuses what are none
+        shutil.copyfile(codes, folder / names[language])
+    if names:
+        entries.append({"step": "bpe", "codes": names})
     if vocabulary.like is not None:
         entries = read_description(vocabulary.like).get(KEY, [])
         for language in languages:
             for name in TextSteps.of_entries(entries, vocabulary.like, language).files:
                 shutil.copyfile(Path(vocabulary.like) / name, folder / name)
     return entries, {language: TextSteps.of_entries(entries, folder, language) for language in languages}
+
+
+def _own_or_joint(given: Mapping[str, str], own: str, joint: str) -> str:
+    """The name of a language's file: the joint one, where one file was given for both languages."""
+    return joint if len(set(given.values())) == 1 else own
 
 
 def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) -> None:
@@ -86,11 +103,12 @@ def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) 
     elif vocabulary.spm:
         for language, model in vocabulary.spm.items():
             Subwords(model)  # refuses what is no model
-            one = len(set(vocabulary.spm.values())) == 1
-            shutil.copyfile(model, folder / model_names(language)[1 if one else 0])
-    elif vocabulary.subwords and vocabulary.joint:
+            shutil.copyfile(model, folder / _own_or_joint(vocabulary.spm, *model_names(language)))
+    elif vocabulary.bpe or not vocabulary.subwords:
+        return
+    elif vocabulary.joint:
         _train(vocabulary, folder / model_names(languages[0])[1], list(text.values()))
-    elif vocabulary.subwords:
+    else:
         for language, path in text.items():
             _train(vocabulary, folder / model_names(language)[0], [path])
 
@@ -107,21 +125,47 @@ def place_dictionaries(
     """Write ``dict.LANG.txt``, the separator and the mask at the end; returns language -> fairseq Dictionary.
 
     Args:
-        frequencies: language -> symbol counts of the encoded training text (unused with ``like``).
+        frequencies: language -> symbol counts of the encoded training text (unused where dictionaries are
+            given, or with ``like``).
     """
-    languages = list(frequencies)
+    names = {language: f"dict.{language}.txt" for language in frequencies}
+    given: Mapping[str, PathLike] = vocabulary.dictionaries
     if vocabulary.like is not None:
-        dictionaries = {x: load_dictionary(Path(vocabulary.like) / f"dict.{x}.txt") for x in languages}
-        for dictionary in dictionaries.values():
-            add_symbols(dictionary)
-    elif vocabulary.joint:
+        given = {language: Path(vocabulary.like) / name for language, name in names.items()}
+    if given:
+        return {language: _place_given(given[language], folder / name) for language, name in names.items()}
+    if vocabulary.joint:
         together: Counter = sum(frequencies.values(), Counter())
-        dictionaries = dict.fromkeys(languages, _dictionary(vocabulary, together))
+        dictionaries = dict.fromkeys(names, _dictionary(vocabulary, together))
     else:
-        dictionaries = {language: _dictionary(vocabulary, frequencies[language]) for language in languages}
+        dictionaries = {language: _dictionary(vocabulary, frequencies[language]) for language in names}
     for language, dictionary in dictionaries.items():
-        dictionary.save(str(folder / f"dict.{language}.txt"))
+        dictionary.save(str(folder / names[language]))
     return dictionaries
+
+
+def _place_given(path: PathLike, copy: Path) -> Any:
+    """Copy a dictionary line by line, with what it lacks of the plugin's symbols at the end.
+
+    fairseq cannot save all that it can load, such as symbols that are there twice.
+    """
+    dictionary = load_dictionary(path)
+    own = len(dictionary)
+    add_symbols(dictionary)
+    new = (f"{symbol} {dictionary.count[at]}" for at, symbol in enumerate(dictionary.symbols) if at >= own)
+    copy.write_text("".join(f"{line}\n" for line in (*iterate_lines(path), *new)), encoding="utf-8")
+    return dictionary
+
+
+def given_symbols(vocabulary: Vocabulary) -> Dict[str, int]:
+    """Language -> how many symbols, fairseq's own included, the dictionary has that was given for it; of
+    ``like`` what was given for that. {}: the dictionaries are counted.
+
+    A model that was trained with such a dictionary has as many embeddings.
+    """
+    if vocabulary.like is not None:
+        return read_description(vocabulary.like).get("given_symbols", {})
+    return {language: len(load_dictionary(path)) for language, path in vocabulary.dictionaries.items()}
 
 
 def _dictionary(vocabulary: Vocabulary, frequencies: Counter) -> Any:
@@ -132,7 +176,7 @@ def _dictionary(vocabulary: Vocabulary, frequencies: Counter) -> Any:
     for symbol in sorted(frequencies):
         dictionary.add_symbol(symbol, frequencies[symbol])
     kept = -1
-    if not vocabulary.subwords and vocabulary.vocab_size:
+    if vocabulary.vocab_size and (vocabulary.bpe or not vocabulary.subwords):
         kept = vocabulary.vocab_size + dictionary.nspecial
     dictionary.finalize(nwords=kept, padding_factor=1)
     fillers = itertools.count()

@@ -55,11 +55,14 @@ def test_without_a_subword_model_every_piece_is_a_word(text):
     assert found.words == text.split() and [*found.values, found.end] == values.tolist()
 
 
-def test_where_words_start():
-    assert word_of_each(["▁a", "b", "▁", "c", "▁d"], True).tolist() == [0, 0, 1, 1, 2]
-    assert word_of_each(["a", "▁b"], True).tolist() == [0, 1]  # a model that marks no start of the text
-    assert word_of_each(["a", "▁b", "c"], False).tolist() == [0, 1, 2]
-    assert word_of_each([], True).tolist() == []
+def test_where_words_start(subwords):
+    def words(subwords, *pieces):
+        return word_of_each(subwords.word_starts(pieces)).tolist()
+
+    assert words(subwords, "▁a", "b", "▁", "c", "▁d") == [0, 0, 1, 1, 2]
+    assert words(subwords, "a", "▁b") == [0, 1]  # a model that marks no start of the text
+    assert words(Subwords(), "a", "▁b", "c@@", "d") == [0, 1, 2, 3]
+    assert words(subwords) == words(Subwords()) == []
 
 
 def test_words_that_the_subword_model_reads_otherwise_are_its_own(subwords):

@@ -6,8 +6,6 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.subwords import Subwords
 
-_START = "▁"  # SentencePiece's mark of a word's start
-
 
 class WordValues(NamedTuple):
     """A sentence's words and their values.
@@ -33,7 +31,7 @@ def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues
         values: (P + 1,) of its P subwords and ``</s>``.
     """
     pieces = subwords.encode(text).split()
-    places = word_of_each(pieces, marked=subwords.processor is not None)
+    places = word_of_each(subwords.word_starts(pieces))
     if len(values) != len(pieces) + 1:
         raise ValueError(f"{len(pieces)} subwords and </s>, {len(values)} values")
     count = int(places[-1]) + 1 if pieces else 0
@@ -43,16 +41,16 @@ def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues
     if not as_written:
         words = ["" for _ in range(count)]
         for place, piece in zip(places, pieces, strict=True):
-            words[place] += piece.replace(_START, "")
+            words[place] += subwords.bare(piece)
     return WordValues(words, sums, float(values[-1]), as_written)
 
 
-def word_of_each(pieces: Sequence[str], marked: bool) -> np.ndarray:
+def word_of_each(starts: Sequence[bool]) -> np.ndarray:
     """The word, from 0, that each of P pieces belongs to: (P,) int.
 
     Args:
-        marked: SentencePiece's pieces, of which those that start a word say so; else every piece is a word.
+        starts: which pieces start a word; the first one does in any case.
     """
-    starts = np.array([not marked or piece.startswith(_START) for piece in pieces], dtype=bool)
-    starts[:1] = True
-    return np.cumsum(starts) - 1
+    starting = np.array(starts, dtype=bool)
+    starting[:1] = True
+    return np.cumsum(starting) - 1
