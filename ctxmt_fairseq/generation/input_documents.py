@@ -1,7 +1,8 @@
-"""The text files that ``ctxmt translate`` reads, and the line of the output that each sentence belongs to."""
+"""Text files of documents, and the line of the output that each sentence belongs to."""
 
 from dataclasses import dataclass
-from typing import Dict, List, Optional
+from pathlib import Path
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from ctxmt_fairseq.data.documents import Documents, PathLike, document_id, read_
 from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,35 @@ def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] 
     if current is not None:
         flags = read_flags(current, len(sentences))
     return _aligned(sentences, documents, flags)
+
+
+class ParallelDocuments(NamedTuple):
+    """Source text and references, a line of each per sentence.
+
+    Attributes:
+        reference_file: where they are.
+    """
+
+    documents: InputDocuments
+    references: List[str]
+    reference_file: str
+
+
+def read_parallel(prefix: PathLike, languages: Tuple[str, str]) -> ParallelDocuments:
+    """``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, and ``PREFIX.current`` if it is there.
+
+    Raises:
+        BadInput: a file is missing or does not match the others.
+    """
+    source, target = (f"{prefix}.{language}" for language in languages)
+    flags = f"{prefix}.current"
+    documents = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
+    references = read_sentences(target)
+    if len(references) != len(documents.sentences):
+        raise BadInput(
+            f"expected {len(documents.sentences)} lines as in {source}, found {len(references)}", target
+        )
+    return ParallelDocuments(documents, references, target)
 
 
 def read_blank_line_documents(text: PathLike) -> InputDocuments:

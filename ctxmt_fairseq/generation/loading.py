@@ -45,6 +45,11 @@ class LoadedModels:
             self.task.max_positions(), *[model.max_positions() for model in self.models]
         )
 
+    @property
+    def languages(self) -> Tuple[str, str]:
+        """Source and target language."""
+        return self.task.cfg.source_lang, self.task.cfg.target_lang
+
     def with_options(self, **options: Any) -> "LoadedModels":
         """The same models with other context options.
 

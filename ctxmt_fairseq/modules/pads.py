@@ -1,4 +1,4 @@
-"""Rows without pads between their tokens."""
+"""Rows of states with pads between or after the tokens."""
 
 from typing import Optional, Tuple
 
@@ -17,3 +17,18 @@ def real_first(states: Tensor, padding: Tensor, width: Optional[int] = None) -> 
     flat = order + length * torch.arange(rows, device=order.device)[:, None]
     chosen = states.flatten(0, 1).index_select(0, flat.flatten())  # its gradient is cheaper than gather's
     return chosen.unflatten(0, order.shape), padding.gather(1, order)
+
+
+def zero_pads(states: Tensor, padding: Tensor) -> Tensor:
+    """``states`` (..., D) with zeros where ``padding`` (...) is true."""
+    return states.masked_fill(padding.unsqueeze(-1), 0.0)
+
+
+def real_mean(states: Tensor, padding: Tensor) -> Tensor:
+    """Mean (..., D) of the real tokens of ``states`` (..., L, D), zero at the pads; zero if all are pads."""
+    return states.sum(-2) / (~padding).sum(-1, keepdim=True).clamp(min=1)
+
+
+def softmaxable(padding: Tensor) -> Tensor:
+    """The pads (R, L) to leave out of a softmax over L: none in a row of pads alone, or it would give NaN."""
+    return padding & ~padding.all(1, keepdim=True)

@@ -13,26 +13,11 @@ from fairseq.modules import FairseqDropout, LayerNorm, MultiheadAttention
 from torch import Tensor, nn
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.pads import real_first
+from ctxmt_fairseq.modules.pads import real_first, real_mean, softmaxable, zero_pads
 from ctxmt_fairseq.registry import Registry
 
 ACTIVATIONS = {"sparsemax": sparsemax, "softmax": torch.softmax}
 CATEGORISER_UNITS = 512  # appendix A
-
-
-def zero_pads(states: Tensor, padding: Tensor) -> Tensor:
-    """``states`` (..., D) with zeros where ``padding`` (...) is true."""
-    return states.masked_fill(padding.unsqueeze(-1), 0.0)
-
-
-def real_mean(states: Tensor, padding: Tensor) -> Tensor:
-    """Mean (..., D) of the real tokens of ``states`` (..., L, D), zero at the pads; zero if all are pads."""
-    return states.sum(-2) / (~padding).sum(-1, keepdim=True).clamp(min=1)
-
-
-def softmaxable(padding: Tensor) -> Tensor:
-    """The pads (R, L) to leave out of a softmax over L: none in a row of pads alone, or it would give NaN."""
-    return padding & ~padding.all(1, keepdim=True)
 
 
 class AttentionBack(nn.Module):

@@ -5,6 +5,7 @@ from argparse import Namespace
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
+from fairseq.data import data_utils
 
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount, keep_sentence
@@ -18,16 +19,6 @@ def remember_length_limit(generator: Any, args: Namespace) -> None:
     """
     if hasattr(generator, "max_len_b"):
         generator.sentence_limit = (getattr(args, "max_len_a", 0), getattr(args, "max_len_b", 200))
-
-
-def segment(tokens: torch.Tensor, separator: int, eos: int, pad: int, number: int) -> torch.Tensor:
-    """Sentence ``number`` (from 0) of a window (S,), with its final separator turned into ``</s>``."""
-    tokens = tokens[tokens != pad]
-    ends = ((tokens == separator) | (tokens == eos)).nonzero().flatten()
-    begin = 0 if number == 0 else int(ends[number - 1]) + 1
-    sentence = tokens[begin : int(ends[number]) + 1].clone()
-    sentence[-1] = eos
-    return sentence
 
 
 @contextlib.contextmanager
@@ -102,6 +93,40 @@ def generate_current(
         [_nothing(row[0], eos)] if len(source) == 1 and keep == "current" else row
         for source, row in zip(current, hypotheses, strict=True)
     ]
+
+
+def show_current(
+    sample: Dict[str, Any], dictionary: Any, separator: int, keep: str, left_pad_source: bool
+) -> None:
+    """Replace the windows of a batch by the sentences that fairseq prints and scores.
+
+    Args:
+        dictionary: the source's; the target's has the same pad and ``</s>``.
+        separator: of the target dictionary.
+        keep: "current", or "first" for the first sentence of the window.
+    """
+    pad, eos = dictionary.pad(), dictionary.eos()
+    net_input = sample["net_input"] = dict(sample["net_input"])
+    tokens = data_utils.collate_tokens(sample["current"], pad, eos, left_pad_source)
+    net_input["src_tokens"] = tokens.to(net_input["src_tokens"])
+    if sample["target"] is None:
+        return
+    before = sample["windows"]["target_context_sizes"].tolist()
+    targets = [
+        _segment(window, separator, eos, pad, 0 if keep == "first" else number)
+        for window, number in zip(sample["target"], before, strict=True)
+    ]
+    sample["target"] = data_utils.collate_tokens(targets, pad, eos)
+
+
+def _segment(tokens: torch.Tensor, separator: int, eos: int, pad: int, number: int) -> torch.Tensor:
+    """Sentence ``number`` (from 0) of a window (S,), with its final separator turned into ``</s>``."""
+    tokens = tokens[tokens != pad]
+    ends = ((tokens == separator) | (tokens == eos)).nonzero().flatten()
+    begin = 0 if number == 0 else int(ends[number - 1]) + 1
+    sentence = tokens[begin : int(ends[number]) + 1].clone()
+    sentence[-1] = eos
+    return sentence
 
 
 def _nothing(hypothesis: Hypothesis, eos: int) -> Hypothesis:

@@ -8,28 +8,22 @@ import os
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
-import numpy as np
 from fairseq import metrics
 from fairseq.data import data_utils
 from fairseq.tasks.translation import TranslationTask
 
 from ctxmt_fairseq.corpora.data_folder import entry, load_dictionary
-from ctxmt_fairseq.data.binarised import check_sentences
 from ctxmt_fairseq.data.context_format import WantedContext
-from ctxmt_fairseq.data.documents import Documents, read_flags
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
 from ctxmt_fairseq.data.windows import ContextOptions
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.search.current_sentence import WindowCount
-from ctxmt_fairseq.search.window_generator import (
-    generate_current,
-    remember_length_limit,
-    segment,
-)
+from ctxmt_fairseq.search.window_generator import generate_current, remember_length_limit, show_current
 from ctxmt_fairseq.tasks import context_options
 from ctxmt_fairseq.tasks.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
+from ctxmt_fairseq.tasks.splits import read_split
 
 logger = logging.getLogger(__name__)
 
@@ -174,44 +168,17 @@ class ContextTask(TranslationTask):
         shard = os.path.join(folder, f"{split}1.{languages}{self.cfg.source_lang}.idx")
         if combine and os.path.exists(shard):
             raise BadInput(f"{split}1: expected one folder per shard, joined by {os.pathsep}", folder)
-        prefix = os.path.join(folder, f"{split}.{languages}")
-        source = self._sentences(prefix + self.cfg.source_lang, self.src_dict)
-        target = self._sentences(prefix + self.cfg.target_lang, self.tgt_dict)
-        if source is None:
-            path = prefix + self.cfg.source_lang
-            raise BadInput(f"expected binarised sentences of the split {split}", path)
-        if target is not None and len(target) != len(source):
-            raise BadInput(
-                f"expected {len(source)} sentences as on the source side, found {len(target)}",
-                prefix + self.cfg.target_lang,
-            )
-        if os.path.exists(prefix + "docids"):
-            documents = Documents.read(prefix + "docids", len(source))
-        elif self.context_options(training).reach == 0:
-            documents = Documents.from_lengths([1] * len(source))  # without context every sentence is alone
-        else:
-            raise BadInput("no such file; expected one document id per sentence", prefix + "docids")
-        current = self._current(prefix + "current", len(source))
-        contexts = self.stored_contexts(split, folder, len(source))
-        self.datasets[split] = self.build_dataset(
-            split, source, target, documents, current, training, contexts
+        read = read_split(
+            os.path.join(folder, f"{split}.{languages}"),
+            (self.cfg.source_lang, self.cfg.target_lang),
+            (self.src_dict, self.tgt_dict),
+            self.cfg.dataset_impl,
+            alone=self.context_options(training).reach == 0,
         )
-
-    def _sentences(self, prefix: str, dictionary) -> Optional[Any]:
-        check_sentences(prefix, dictionary)
-        try:
-            return data_utils.load_indexed_dataset(prefix, dictionary, self.cfg.dataset_impl)
-        except FileNotFoundError:
-            return None
-        except Exception as error:  # another format than ours, or damaged beyond the check
-            raise BadInput(f"cannot be read as binarised sentences: {error}", prefix) from None
-
-    @staticmethod
-    def _current(path: str, expected: int) -> Optional[np.ndarray]:
-        """The lines that are translated; None for all."""
-        if not os.path.exists(path):
-            return None
-        return np.flatnonzero(read_flags(path, expected))
+        contexts = self.stored_contexts(split, folder, len(read.source))
+        self.datasets[split] = self.build_dataset(
+            split, read.source, read.target, read.documents, read.current, training, contexts
+        )
 
     @property
     def dataset_options(self) -> Dict[str, Any]:
@@ -309,26 +276,14 @@ class ContextTask(TranslationTask):
             prefix_tokens=prefix_tokens,
             constraints=constraints,
         )
-        self._show_current(sample)
+        show_current(
+            sample,
+            self.src_dict,
+            self.tgt_dict.index(SEPARATOR),
+            self.keep_sentence,
+            self.cfg.left_pad_source,
+        )
         return hypotheses
-
-    def _show_current(self, sample: Dict[str, Any]) -> None:
-        """Replace the windows in a batch by the sentences that fairseq prints and scores."""
-        net_input = sample["net_input"] = dict(sample["net_input"])
-        pad, eos = self.src_dict.pad(), self.src_dict.eos()
-        net_input["src_tokens"] = data_utils.collate_tokens(
-            sample["current"], pad, eos, self.cfg.left_pad_source
-        ).to(net_input["src_tokens"])
-        if sample["target"] is not None:
-            separator = self.tgt_dict.index(SEPARATOR)
-            first = self.keep_sentence == "first"
-            targets = [
-                segment(window, separator, eos, pad, 0 if first else before)
-                for window, before in zip(
-                    sample["target"], sample["windows"]["target_context_sizes"].tolist(), strict=True
-                )
-            ]
-            sample["target"] = data_utils.collate_tokens(targets, pad, eos)
 
     def _inference_with_bleu(self, generator, sample, model):
         # A copy: fairseq keeps the first batch and feeds it again to workers that have run out of data.

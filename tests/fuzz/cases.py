@@ -189,11 +189,13 @@ def judge(code, stderr, error, before, after, arguments):
 
 
 def _documented(name, arguments):
-    """What a refused command may leave: a translation's journal, what was embedded, a report of faults."""
+    """What a refused command may leave: a translation's journal, what was embedded, a report of faults, the
+    finished steps of an evaluation."""
     journal = arguments[:1] == ["translate"] and name.endswith(".partial")
     reports = [value for option, value in itertools.pairwise(arguments) if option == "--json"]
     report = arguments[:2] == ["corpus", "check"] and name in [f"case/{value}" for value in reports]
-    return journal or report or arguments[:1] == ["embed"]
+    steps = name.endswith((".partial", ".hyp", ".json", ".jsonl", "averaged.pt", "first-pass.pt"))
+    return journal or report or arguments[:1] == ["embed"] or (arguments[:1] == ["evaluate"] and steps)
 
 
 def _strange(rng, option):

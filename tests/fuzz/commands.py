@@ -77,6 +77,12 @@ CONTRAST = given(
     "--reduction sum|mean --span current|window --max-tokens 100 --json json --examples lines "
     "--format jsonl|voita|opensubs"
 )
+EVALUATE = given(
+    "--contexts trained|random|empty|absent|swapped --random-context random|shuffled --window 1|3 "
+    "--keep-sentence current|first --decoding prefix|window --target-context-from reference|own|model "
+    "--lenpen 0|opt --dev few --lenpens 0.5 --bootstrap 5 --lowercase --average 1|2 --out new "
+    "--convention suite|mean-window --tokenize char|none --documents documents"
+)
 PROBE = given(
     "--contexts random|shuffled|empty|reference|swapped --sizes 0|1 --tags tags.jsonl --json json "
     "--words words --unit document|sentence --tokenize 13a|none|spm --top 2 --min-count 1|3"
@@ -147,6 +153,10 @@ COMMANDS = [
     Command(
         *("translate journal", f"translate {MODEL} text.en --docids text.docids --output out {SEARCH}"),
         *(f"text. out {MODEL} data", 4),
+    ),
+    Command(
+        *("evaluate", f"evaluate model few sets/jsonl.jsonl --out evaluated {SEARCH}"),
+        *("few. model data sets/jsonl evaluated", 3, EVALUATE),
     ),
     Command(
         *("probe", f"probe {MODEL} text --cxmi-only --cpu --max-tokens 500", f"text. tags {MODEL} data", 2),

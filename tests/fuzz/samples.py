@@ -80,7 +80,8 @@ def make_samples(folder):
 
     ``text.*`` is parallel text with metadata, ``data`` its data folder with the store ``data/contexts``,
     ``model`` and ``mtcue`` hold checkpoints; contrastive sets of every format, sets of ``ctxmt control``,
-    what commands write for each other, and ``out.partial``, the journal of ``ctxmt translate`` to ``out``.
+    what commands write for each other, ``out.partial``, the journal of ``ctxmt translate`` to ``out``, and
+    ``evaluated``, an evaluation's folder.
     """
     with _inside(folder):
         _text()
@@ -210,6 +211,7 @@ def _results():
         ),
         *("--json", "scores.json", "--cpu"),
     )
+    ctxmt("evaluate", "model", "text", "sets/jsonl.jsonl", "--out", "evaluated", *"--cpu --beam 2".split())
 
 
 def _journal():

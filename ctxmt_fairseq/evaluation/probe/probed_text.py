@@ -1,19 +1,18 @@
 """The text that models are probed with: sources, references and documents, as files and as tokens."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import List, Optional
 
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, read_sentences
+from ctxmt_fairseq.data.documents import Documents, PathLike
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
-from ctxmt_fairseq.generation.input_documents import read_with_ids
+from ctxmt_fairseq.generation.input_documents import read_parallel
 from ctxmt_fairseq.generation.loading import LoadedModels
 
 
@@ -70,17 +69,10 @@ def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
     Raises:
         BadInput: a file is missing or does not match the others, or no line to translate has a reference.
     """
-    source, target = (f"{prefix}.{getattr(loaded.task.cfg, side)}" for side in ("source_lang", "target_lang"))
-    flags = f"{prefix}.current"
-    text = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
-    references = read_sentences(target)
-    if len(references) != len(text.sentences):
-        raise BadInput(
-            f"expected {len(text.sentences)} lines as in {source}, found {len(references)}", target
-        )
+    text, references, reference_file = read_parallel(prefix, loaded.languages)
     current = np.flatnonzero(text.current)
     if not any(references[line] for line in current):
-        raise BadInput("expected references of sentences to translate, found none", target)
+        raise BadInput("expected references of sentences to translate, found none", reference_file)
     loaded.warn_of_unknown(prefix, text.sentences, references)
     contexts = None
     if loaded.reads_metadata:

@@ -1,16 +1,14 @@
 """The text that a model is evaluated on."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import read_sentences
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
-from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_with_ids
+from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
 from ctxmt_fairseq.generation.journal import fingerprint
 from ctxmt_fairseq.generation.loading import LoadedModels
 
@@ -62,20 +60,13 @@ def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
     Raises:
         BadInput: a file is missing or does not match the others, or no line is to be translated.
     """
-    source, target = (f"{prefix}.{getattr(loaded.task.cfg, side)}" for side in ("source_lang", "target_lang"))
-    flags = f"{prefix}.current"
-    documents = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
-    references = read_sentences(target)
-    if len(references) != len(documents.sentences):
-        raise BadInput(
-            f"expected {len(documents.sentences)} lines as in {source}, found {len(references)}", target
-        )
+    documents, references, reference_file = read_parallel(prefix, loaded.languages)
     if not documents.current.any():
-        raise BadInput("expected sentences to translate, found none", source)
+        raise BadInput("expected sentences to translate, found none", f"{prefix}.{loaded.languages[0]}")
     metadata = None
     if loaded.reads_metadata and MetadataFiles.beside(prefix):
         metadata = read_metadata(prefix, documents)
     loaded.warn_of_unknown(prefix, documents.sentences, references)
     marks = [documents.documents.starts.tolist(), documents.current.tolist()]
     content = fingerprint([documents.sentences, references, marks, metadata])
-    return EvaluatedText(prefix, documents, references, target, metadata, content)
+    return EvaluatedText(prefix, documents, references, reference_file, metadata, content)

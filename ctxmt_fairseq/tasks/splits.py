@@ -1,0 +1,73 @@
+"""One split of a data folder: binarised sentences, their documents, and which of them are translated."""
+
+import os
+from typing import Any, NamedTuple, Optional, Tuple
+
+import numpy as np
+from fairseq.data import data_utils
+
+from ctxmt_fairseq.data.binarised import check_sentences
+from ctxmt_fairseq.data.documents import Documents, read_flags
+from ctxmt_fairseq.errors import BadInput
+
+
+class Split(NamedTuple):
+    """n sentences.
+
+    Attributes:
+        source, target: fairseq's datasets of their tokens; no target: None.
+        documents: their boundaries.
+        current: the lines that are translated; None: all.
+    """
+
+    source: Any
+    target: Optional[Any]
+    documents: Documents
+    current: Optional[np.ndarray]
+
+
+def read_split(
+    prefix: str, languages: Tuple[str, str], dictionaries: Tuple[Any, Any], implementation: Any, alone: bool
+) -> Split:
+    """Read the files whose names begin with ``prefix``, which ends with the languages and a dot.
+
+    Args:
+        languages, dictionaries: of source and target.
+        implementation: fairseq's ``--dataset-impl``.
+        alone: without document ids each sentence is a document.
+
+    Raises:
+        BadInput: files are missing, damaged, or do not match each other.
+    """
+    source, target = (
+        _sentences(prefix + language, dictionary, implementation)
+        for language, dictionary in zip(languages, dictionaries, strict=True)
+    )
+    if source is None:
+        split = os.path.basename(prefix).split(".")[0]
+        raise BadInput(f"expected binarised sentences of the split {split}", prefix + languages[0])
+    if target is not None and len(target) != len(source):
+        raise BadInput(
+            f"expected {len(source)} sentences as on the source side, found {len(target)}",
+            prefix + languages[1],
+        )
+    if os.path.exists(prefix + "docids"):
+        documents = Documents.read(prefix + "docids", len(source))
+    elif alone:
+        documents = Documents.from_lengths([1] * len(source))
+    else:
+        raise BadInput("no such file; expected one document id per sentence", prefix + "docids")
+    current = None
+    if os.path.exists(prefix + "current"):
+        current = np.flatnonzero(read_flags(prefix + "current", len(source)))
+    return Split(source, target, documents, current)
+
+
+def _sentences(prefix: str, dictionary: Any, implementation: Any) -> Optional[Any]:
+    check_sentences(prefix, dictionary)
+    try:
+        return data_utils.load_indexed_dataset(prefix, dictionary, implementation)
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # another format than ours, or damaged beyond the check
+        raise BadInput(f"cannot be read as binarised sentences: {error}", prefix) from None
