@@ -143,10 +143,12 @@ def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites
 
 
 def _names(args) -> Any:
-    """Decodings and contexts; several may also be given as one text."""
+    """Decodings and contexts; several may also be given as one text. Other options are checked beside."""
     from ctxmt_fairseq.data.windows import SELECTIONS
     from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.evaluation.metrics import bleu
 
+    bleu(args.tokenize)  # before anything is translated
     given = [[word for text in texts for word in text.split()] for texts in (args.decodings, args.contexts)]
     allowed = (("prefix", "window"), ("trained", *SELECTIONS))
     for option, words, names in zip(("--decoding", "--contexts"), given, allowed, strict=True):

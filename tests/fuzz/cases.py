@@ -194,8 +194,8 @@ def _documented(name, arguments):
     journal = arguments[:1] == ["translate"] and name.endswith(".partial")
     reports = [value for option, value in itertools.pairwise(arguments) if option == "--json"]
     report = arguments[:2] == ["corpus", "check"] and name in [f"case/{value}" for value in reports]
-    steps = name.endswith((".partial", ".hyp", ".json", ".jsonl", "averaged.pt", "first-pass.pt"))
-    return journal or report or arguments[:1] == ["embed"] or (arguments[:1] == ["evaluate"] and steps)
+    steps = arguments[:1] == ["evaluate"] and not Path(name).name.startswith(".")
+    return journal or report or steps or arguments[:1] == ["embed"]
 
 
 def _strange(rng, option):

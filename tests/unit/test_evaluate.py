@@ -384,6 +384,7 @@ def test_measures_of_a_suite_with_groups():
         ("multi_source", ("--convention", "mean"), "argument --convention: invalid choice: 'mean'"),
         ("multi_source", ("--average", "3"), "--average 3: expected a folder with checkpoints"),
         ("multi_source", ("--bootstrap", "1"), "expected at least 2 samples for --bootstrap"),
+        ("multi_source", ("--tokenize", "words"), "expected a tokenizer from none, "),
         ("multi_source", ("--target-context-from", "reference"), "expected a model with target context"),
         ("document_window", ("--keep-sentence", "first"), "expected --decoding window"),
         ("document_window", ("--contexts", "reference"), "expected --target-context-from reference"),
