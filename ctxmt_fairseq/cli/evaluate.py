@@ -100,14 +100,20 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     import contextlib
 
+    from ctxmt_fairseq.output_files import writing
+
     decodings, contexts = _names(args)
     suites = _read_suites(args.suites, args.documents)
-    out = _folder(args)
+    out = _out(args)
+    new = not out.exists()
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
     try:
         _evaluate(args, out, decodings, contexts, suites)
     except BaseException:
         with contextlib.suppress(OSError):
-            out.rmdir()  # where nothing was done
+            if new:
+                out.rmdir()  # where nothing was done
         raise
 
 
@@ -184,10 +190,9 @@ def _read_suites(paths: List[str], documents: Any) -> List[Any]:
     return sets
 
 
-def _folder(args) -> Path:
-    """OUT, which is made."""
+def _out(args) -> Path:
+    """The folder OUT, which need not be there."""
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.output_files import writing
     from ctxmt_fairseq.output_folders import check_folder
 
     model = Path(args.path)
@@ -195,8 +200,6 @@ def _folder(args) -> Path:
         raise BadInput("no such file or folder", model)
     out = Path(args.out) if args.out else (model if model.is_dir() else model.parent) / "evaluation"
     check_folder(out)
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
     return out
 
 

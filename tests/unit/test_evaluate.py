@@ -397,3 +397,11 @@ def test_refusals(models, text, tmp_path, capsys, task, options, words):
     assert ended.value.code == 2
     assert words in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_was_there_stays(models, text, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "text.fr").write_text("a\n")
+    with pytest.raises(SystemExit):
+        evaluate(models["multi_source"], text, tmp_path / "out")
+    assert (tmp_path / "out").is_dir()
