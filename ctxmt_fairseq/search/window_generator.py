@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 import torch
 from fairseq.data import data_utils
 
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount, keep_sentence
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
@@ -23,7 +24,11 @@ def remember_length_limit(generator: Any, args: Namespace) -> None:
 
 @contextlib.contextmanager
 def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[int]) -> Iterator[None]:
-    """Allow a x + b tokens for every sentence of the longest row, where fairseq allows them per window."""
+    """Allow a x + b tokens for every sentence of the longest row, where fairseq allows them per window.
+
+    Raises:
+        BadInput: these are fewer than ``--min-len``; fairseq would stop at an assertion.
+    """
     if not hasattr(generator, "sentence_limit"):
         yield
         return
@@ -32,6 +37,12 @@ def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[in
         int(per_token * length + per_sentence * count)
         for length, count in zip(lengths, sentences, strict=True)
     )
+    most = min(limit, generator.max_len - 1)
+    if most < generator.min_len:
+        raise BadInput(
+            f"--min-len: expected at most {most}, the tokens that --max-len-a {per_token:g}, --max-len-b "
+            f"{per_sentence:g} and the model's positions leave to a translation, found {generator.min_len}"
+        )
     before = generator.max_len_a, generator.max_len_b
     generator.max_len_a, generator.max_len_b = 0, limit
     try:

@@ -67,7 +67,8 @@ EMBED = given(
 TRANSLATE = given(
     "--current text.current --output new --decoding prefix|window --target-context-from text.fr "
     "--context Sir --contexts text.meta.jsonl --keep-sentence current|first --documents-at-once 1 --scores "
-    "--lenpen 0|0.6|-1 --max-len-a 0|0.5 --min-len 0|1|2 --unkpen 0|-2.5 --no-repeat-ngram-size 0|2"
+    "--lenpen 0|0.6|-1 --max-len-a 0|0.5 --max-len-b 0|3 --min-len 0|1|5 "
+    "--unkpen 0|-2.5 --no-repeat-ngram-size 0|2"
 )
 SENTENCE = given(
     "--sentence Hello --context Boat --document blank.en --line 2 --side encoder|decoder --layer 1 "

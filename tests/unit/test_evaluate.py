@@ -388,6 +388,7 @@ def test_measures_of_a_suite_with_groups():
         ("multi_source", ("--target-context-from", "reference"), "expected a model with target context"),
         ("document_window", ("--keep-sentence", "first"), "expected --decoding window"),
         ("document_window", ("--contexts", "reference"), "expected --target-context-from reference"),
+        ("document_window", ("--min-len", "7"), "--min-len: expected at most 6, the tokens that "),
         ("document_window", ("--dev",), "argument --dev: expected one argument"),
     ],
 )  # fmt: skip
