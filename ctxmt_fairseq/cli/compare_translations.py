@@ -12,6 +12,7 @@ import json
 
 
 def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.comet_options import add_comet_options
     from ctxmt_fairseq.cli.compare import add_common_options
     from ctxmt_fairseq.cli.option_types import seed, whole_number
 
@@ -21,8 +22,9 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--docids", metavar="FILE", help="document ids, one per line")
     parser.add_argument("--current", metavar="FILE", help="0 or 1 per line: lines marked 0 are left out")
-    parser.add_argument("--metric", nargs="+", metavar="NAME", default=["bleu", "chrf2"],
-                        help="bleu, chrf1, chrf2, chrf3 (default: bleu chrf2)")  # fmt: skip
+    parser.add_argument("--metric", nargs="+", metavar="NAME",
+                        help="bleu, chrf1, chrf2, chrf3, comet (default: bleu chrf2, with --comet comet "
+                        "too)")  # fmt: skip
     parser.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
     parser.add_argument("--unit", nargs="+", metavar="NAME",
@@ -32,18 +34,29 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="(default: %(default)s)")
     add_common_options(parser)
+    add_comet_options(parser)
 
 
 def run(args) -> None:
+    from ctxmt_fairseq.cli.comet_options import comet_scores
+    from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance import translations as compared
-    from ctxmt_fairseq.evaluation.significance.measures import measure
+    from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, measure
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json)
     units = args.unit or ["document" if args.docids else "sentence"]
-    measures = [measure(name, args.tokenize, args.lowercase) for name in dict.fromkeys(args.metric)]
+    models = args.comet + args.quality_estimation
+    metrics = list(dict.fromkeys(args.metric or ["bleu", "chrf2", *(["comet"] if models else [])]))
+    if ("comet" in metrics) != bool(models) or len(models) > 1:
+        raise BadInput("--metric comet: expected one model as --comet or --quality-estimation")
+    measures = [measure(name, args.tokenize, args.lowercase) for name in metrics if name != "comet"]
     texts = [read_translation(path, [args.reference], args.docids, args.current) for path in args.systems]
+    if models:
+        measures.append(
+            CometMeasure([score for (score,) in comet_scores(args, args.systems, args.reference)])
+        )
     comparisons = compared.compare_translations(
         args.systems, texts, measures, list(dict.fromkeys(units)), args.samples, args.seed, args.all_pairs
     )

@@ -32,10 +32,11 @@ class MetricScore:
     """One metric's value.
 
     Attributes:
-        score: 0 to 100.
+        score: 0 to 100; COMET's is about 0 to 1.
         signature: sacrebleu's; with a bootstrap it names the number of samples and the seed.
         bootstrap_mean, confidence: of the bootstrap samples, the mean and half the 95 % interval; None
             without a bootstrap.
+        digits: after the point, in tables.
     """
 
     name: str
@@ -44,6 +45,7 @@ class MetricScore:
     signature: str
     bootstrap_mean: Optional[float] = None
     confidence: Optional[float] = None
+    digits: int = 2
 
 
 def read_translation(
@@ -189,7 +191,7 @@ def score_table(scores: Sequence[MetricScore]) -> str:
     if bootstrap:
         rows[0] += ["bootstrap mean", "95 % interval"]
     for score in scores:
-        row = [score.name, score.level, f"{score.score:.2f}"]
+        row = [score.name, score.level, f"{score.score:.{score.digits}f}"]
         if bootstrap:
             row += (
                 ["-", "-"]

@@ -1,4 +1,4 @@
-"""Metrics as sums over sentences: what a sentence adds, and the score of such a sum. sacrebleu's own."""
+"""Metrics as sums over sentences: what a sentence adds, and the score of the sum. sacrebleu's, and COMET."""
 
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
@@ -6,16 +6,43 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.metrics import bleu, chrf
+from ctxmt_fairseq.evaluation.comet.scores import CometScore
+from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 
 
-@dataclass(frozen=True)
 class Measure:
-    """A metric of sacrebleu.
+    """A metric.
 
     Attributes:
         family: metrics of one family have the same statistics.
+        digits: of its scores after the point.
     """
+
+    name: str
+    family: str
+    digits: int = 2
+
+    @property
+    def signature(self) -> str:
+        """What the score was computed with."""
+        raise NotImplementedError
+
+    def rows(self, system: int, translation: Translation) -> np.ndarray:
+        """What each sentence adds: (N, K).
+
+        Args:
+            system: its number among those that are compared.
+        """
+        raise NotImplementedError
+
+    def scores(self, sums: np.ndarray) -> np.ndarray:
+        """Corpus scores (R,) of summed statistics (R, K)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class SacrebleuMeasure(Measure):
+    """A metric of sacrebleu; 0 to 100."""
 
     name: str
     family: str
@@ -26,6 +53,9 @@ class Measure:
         """What the score was computed with."""
         return self.metric.get_signature().format()
 
+    def rows(self, system: int, translation: Translation) -> np.ndarray:
+        return self.statistics(translation.hypotheses, translation.references[0])
+
     def statistics(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         """A row of counts per sentence: (N, K)."""
         rows = self.metric._extract_corpus_statistics(hypotheses, [references])
@@ -33,21 +63,44 @@ class Measure:
         return np.array(rows, dtype=np.float64)
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
-        """Corpus scores (R,), 0 to 100, of summed statistics (R, K)."""
         return np.array([self.metric._compute_score_from_stats(row).score for row in sums.tolist()])
+
+
+@dataclass(frozen=True)
+class CometMeasure(Measure):
+    """COMET: the mean of the sentences' scores.
+
+    Attributes:
+        systems: the scores of each system that is compared, by one model.
+    """
+
+    systems: Sequence[CometScore]
+    name = family = "comet"
+    digits = 4
+
+    @property
+    def signature(self) -> str:
+        return self.systems[0].signature
+
+    def rows(self, system: int, translation: Translation) -> np.ndarray:
+        segments = np.array(self.systems[system].segments)
+        return np.stack([segments, np.ones_like(segments)], axis=1)
+
+    def scores(self, sums: np.ndarray) -> np.ndarray:
+        return sums[:, 0] / sums[:, 1]
 
 
 MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")
 
 
 def measure(name: str, tokenize: Optional[str] = None, lowercase: bool = False) -> Measure:
-    """The measure of a name from ``MEASURES``.
+    """sacrebleu's measure of a name from ``MEASURES``.
 
     Raises:
         BadInput: no such measure, or no such tokeniser.
     """
     if name == "bleu":
-        return Measure(name, "bleu", bleu(tokenize, lowercase))
+        return SacrebleuMeasure(name, "bleu", bleu(tokenize, lowercase))
     if name in MEASURES:
-        return Measure(name, "chrf", chrf(int(name[-1]), lowercase))
-    raise BadInput(f"--metric {name}: expected one of {', '.join(MEASURES)}")
+        return SacrebleuMeasure(name, "chrf", chrf(int(name[-1]), lowercase))
+    raise BadInput(f"--metric {name}: expected one of {', '.join(MEASURES)}, comet")

@@ -26,6 +26,7 @@ class TranslationComparison:
         units: how many of them there are.
         result: of both tests.
         p_holm: of approximate randomization, corrected over the systems compared under this metric and unit.
+        digits: of the scores, in tables.
     """
 
     a: str
@@ -35,11 +36,12 @@ class TranslationComparison:
     units: int
     result: PairedTest
     p_holm: float
+    digits: int = 2
 
     def as_dict(self) -> Dict[str, Any]:
         """For JSON."""
         record = asdict(self)
-        del record["result"]
+        del record["result"], record["digits"]
         return {**record, **self.result._asdict(), "stars": stars(self.p_holm)}
 
 
@@ -71,7 +73,7 @@ def compare_translations(
     for measure in measures:
         if measure.family not in statistics:
             statistics[measure.family] = [
-                measure.statistics(system.hypotheses, system.references[0]) for system in translations
+                measure.rows(number, system) for number, system in enumerate(translations)
             ]
     found = []
     for unit in units:
@@ -87,7 +89,8 @@ def compare_translations(
                 for (a, b), test in zip(pairs, tests, strict=True)
             ]
     corrected = holm_within(found, lambda row: row[2:4], lambda row: row[5].randomization_p)
-    return [TranslationComparison(*row, p) for row, p in zip(found, corrected, strict=True)]
+    digits = {measure.name: measure.digits for measure in measures}
+    return [TranslationComparison(*row, p, digits[row[2]]) for row, p in zip(found, corrected, strict=True)]
 
 
 def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarray:
@@ -122,17 +125,17 @@ def comparison_table(comparisons: Sequence[TranslationComparison]) -> str:
     head = ["systems", "metric", "unit", "n", "a", "b", "b - a", "95 % interval", "b wins %"]
     rows = [[*head, "bootstrap p", "randomization p", "Holm", ""]]
     for comparison in comparisons:
-        test = comparison.result
+        test, digits = comparison.result, comparison.digits
         rows.append(
             [
                 f"{comparison.b} - {comparison.a}",
                 comparison.metric,
                 comparison.unit,
                 str(comparison.units),
-                f"{test.score_a:.2f}",
-                f"{test.score_b:.2f}",
-                f"{test.difference:+.2f}",
-                f"{test.low:+.2f} .. {test.high:+.2f}",
+                f"{test.score_a:.{digits}f}",
+                f"{test.score_b:.{digits}f}",
+                f"{test.difference:+.{digits}f}",
+                f"{test.low:+.{digits}f} .. {test.high:+.{digits}f}",
                 f"{100 * test.wins:.1f}",
                 *(f"{p:.4f}" for p in (test.bootstrap_p, test.randomization_p, comparison.p_holm)),
                 stars(comparison.p_holm),

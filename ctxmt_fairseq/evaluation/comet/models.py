@@ -1,0 +1,209 @@
+"""COMET's models: files to a model that scores, without running anything that a file says."""
+
+import contextlib
+import hashlib
+import inspect
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Mapping, Sequence
+
+import numpy as np
+
+from ctxmt_fairseq.data.documents import read_bytes
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.safe_checkpoints import peek
+
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
+OWNER = "Unbabel"  # of hub names without an owner
+WEIGHTS, OPTIONS = Path("checkpoints/model.ckpt"), "hparams.yaml"
+# Never from a file: what a model downloads, and the texts that it would be trained on.
+_OURS = {"load_pretrained_weights": False, "train_data": [], "validation_data": []}
+
+
+@dataclass
+class CometModel:
+    """A metric that is ready to score.
+
+    Attributes:
+        name: as the user gave it.
+        model: COMET's.
+        content: a hash of its files.
+    """
+
+    name: str
+    model: Any
+    content: str
+
+    @property
+    def needs_references(self) -> bool:
+        """Whether it cannot score without them."""
+        return bool(self.model.requires_references())
+
+    @property
+    def reads_references(self) -> bool:
+        """Whether they change its scores."""
+        return self.needs_references or "ref" in self.model.hparams.get("input_segments", ())
+
+    @property
+    def pools_sentences(self) -> bool:
+        """Whether a sentence's vector is the mean of its tokens, which may leave context out."""
+        return not self._unified and self.model.hparams["pool"] == "avg"
+
+    @property
+    def _unified(self) -> bool:
+        from comet.models import UnifiedMetric
+
+        return isinstance(self.model, UnifiedMetric)
+
+    @property
+    def separator(self) -> str:
+        """What stands between the sentences of one input."""
+        return self.model.encoder.tokenizer.sep_token
+
+    def too_long(self, samples: Sequence[Mapping[str, str]]) -> np.ndarray:
+        """Which samples the model would cut off: (n,) bool.
+
+        A text is encoded alone, in 510 tokens for XLM-R; unified models encode all texts of a sample at once.
+        """
+        if not samples:
+            return np.zeros(0, bool)
+        encoder, sides = self.model.encoder, list(samples[0])
+        with _silent("transformers.tokenization_utils_base"):  # it warns of long texts, which we count
+            tokens = [encoder.tokenizer([sample[side] for sample in samples])["input_ids"] for side in sides]
+        lengths = np.array([[len(text) for text in side] for side in tokens])  # special tokens included
+        if self._unified:
+            special = 1 + len(sides) * (encoder.size_separator - 2)
+            return lengths.sum(0) + special > encoder.max_positions
+        return lengths.max(0) > encoder.max_positions - 2
+
+    def predict(
+        self, samples: Sequence[Mapping[str, str]], context: bool, batch_size: int, gpu: bool
+    ) -> List[float]:
+        """COMET's score of each sample (``src``, ``mt``, ``ref``).
+
+        Args:
+            context: sentences before the last separator are context.
+        """
+        self.model.use_context = context
+        options = dict(num_workers=0, progress_bar=False, gpus=int(gpu))
+        with _silent("lightning.pytorch", "pytorch_lightning"):
+            scores = self.model.predict(list(samples), batch_size=batch_size, **options)["scores"]
+        return [float(score) for score in scores]
+
+
+def load_comet(name: str) -> CometModel:
+    """A model of unbabel-comet.
+
+    Args:
+        name: a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging Face hub
+            (``wmt22-comet-da``, ``Unbabel/wmt20-comet-da``), which is downloaded once.
+
+    Raises:
+        BadInput: the extra is not installed, there is no such model, or its files hold more than tensors and
+            options of one of COMET's classes.
+    """
+    classes = _classes()
+    folder = Path(name) if Path(name).is_dir() else _downloaded(name)
+    state = peek(folder / WEIGHTS)
+    options, kind = _options(folder, state)
+    if kind not in classes:
+        raise BadInput(f"class_identifier: expected one of {', '.join(classes)}", folder / OPTIONS)
+    parameters = inspect.signature(classes[kind]).parameters
+    options = {key: value for key, value in options.items() if key in parameters and key not in _OURS}
+    options["pretrained_model"] = _encoder(folder, options.get("pretrained_model"))
+    try:
+        with _silent("comet", "pytorch_lightning"):
+            model = classes[kind](**options, **_OURS)
+        missing, _ = model.load_state_dict(state["state_dict"], strict=False)
+    except Exception as error:  # transformers and COMET raise many kinds for files that do not fit
+        raise BadInput(f"cannot be built as {kind}: {' '.join(str(error).split())[:300]}", folder) from None
+    # Whether positions are saved depends on the version of transformers.
+    missing = [key for key in missing if not key.endswith("position_ids")]
+    if missing:
+        raise BadInput(f"expected the parameter {missing[0]}", folder / WEIGHTS)
+    return CometModel(name, model.eval(), _content(folder))
+
+
+def _classes() -> Dict[str, Any]:
+    try:
+        from comet.models import str2model
+    except ImportError:
+        raise BadInput('COMET needs the extra "comet": pip install "ctxmt_fairseq[comet]"') from None
+    return str2model
+
+
+def _downloaded(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    if not HUB_NAME.fullmatch(name):
+        raise BadInput("no such folder, and no name of a model on the hub", name)
+    repository = name if "/" in name else f"{OWNER}/{name}"
+    files = ["*.yaml", str(WEIGHTS)]
+    try:
+        return Path(snapshot_download(repository, allow_patterns=files, local_files_only=True))
+    except Exception:
+        pass  # not here yet
+    try:
+        return Path(snapshot_download(repository, allow_patterns=files))
+    except Exception as error:
+        reason = str(error).strip().splitlines()
+        raise BadInput(
+            f"no such folder, and {repository} cannot be downloaded: {reason[0] if reason else error!r}", name
+        ) from None
+
+
+def _options(folder: Path, state: Any) -> Any:
+    """The constructor's options, and the class: the checkpoint's, else those of ``hparams.yaml``."""
+    import yaml
+
+    path = folder / OPTIONS
+    try:
+        written = yaml.safe_load(read_bytes(path))
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
+        raise BadInput("expected YAML of plain values", path) from None
+    if not isinstance(written, dict):
+        raise BadInput("expected options", path)
+    if not isinstance(state, dict) or not isinstance(state.get("state_dict"), dict):
+        raise BadInput("expected parameters at the key state_dict", folder / WEIGHTS)
+    kept = state.get("hyper_parameters")
+    options = {**written, **(kept if isinstance(kept, dict) else {})}
+    return {str(key): value for key, value in options.items()}, written.get("class_identifier")
+
+
+def _encoder(folder: Path, name: Any) -> str:
+    """Where the encoder's configuration and tokenizer are: in the model's own folder, or on the hub."""
+    if not isinstance(name, str) or not HUB_NAME.fullmatch(name):
+        raise BadInput(
+            f"pretrained_model: expected a name on the hub or of a folder beside it, found {name!r}",
+            folder / OPTIONS,
+        )
+    return str(folder / name) if (folder / name).is_dir() else name
+
+
+def _content(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in (folder / OPTIONS, folder / WEIGHTS):
+        with open(path, "rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _silent(*names: str) -> Iterator[None]:
+    """Without what these loggers say, for a while."""
+    import logging
+    import warnings
+
+    loggers = [logging.getLogger(name) for name in names]
+    before = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
