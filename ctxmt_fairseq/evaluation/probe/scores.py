@@ -82,11 +82,7 @@ def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) 
     translations = [text.translation(outcome.hypotheses or []) for outcome in outcomes]
     scores = [
         {
-            measure.name: float(
-                measure.scores(measure.statistics(each.hypotheses, each.references[0]).sum(0, keepdims=True))[
-                    0
-                ]
-            )
+            measure.name: float(measure.scores(measure.rows(0, each).sum(0, keepdims=True))[0])
             for measure in tests.measures
         }
         for each in translations
