@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Dict, List, Mapping, Optional
@@ -14,43 +13,10 @@ from ctxmt_fairseq.data.json_files import load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel
+from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.output_files import write_file
 
 BATCH = 16
-
-
-@dataclass(frozen=True)
-class CometScore:
-    """One model's view of a translation.
-
-    Attributes:
-        name: of the model.
-        context: k previous sentences; 0: sentences alone.
-        references: whether it read them.
-        score: the mean, COMET's system score; about 0 to 1, the newer models within it.
-        segments: a score for each scored line.
-        shortened, too_long: see ``CometInputs``.
-        signature: what it was computed with.
-    """
-
-    name: str
-    context: int
-    references: bool
-    score: float
-    segments: List[float]
-    shortened: int
-    too_long: int
-    signature: str
-
-    @property
-    def title(self) -> str:
-        """Of the metric."""
-        return f"COMET {Path(self.name).name}"
-
-    @property
-    def level(self) -> str:
-        """As in the tables of ``ctxmt score``."""
-        return f"document, k={self.context}" if self.context else "sentence"
 
 
 def comet_score(

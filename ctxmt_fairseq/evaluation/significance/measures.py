@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence
 import numpy as np
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.comet.scores import CometScore
+from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 
 
