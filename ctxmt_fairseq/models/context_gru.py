@@ -257,9 +257,11 @@ class ContextGRU(FairseqEncoderDecoderModel):
             embed_target = embed_source
         else:
             embed_target = Embedding(len(target), args.gru_embed_dim, target.pad())
-        return cls(
+        model = cls(
             ContextGRUEncoder(args, source, embed_source), ContextGRUDecoder(args, target, embed_target)
         )
+        model.args = args
+        return model
 
 
 def _apply_size(args: Any, size: str) -> None:

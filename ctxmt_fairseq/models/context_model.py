@@ -82,14 +82,23 @@ class ContextEncoder(TransformerEncoder):
 
 
 class ContextModel(TransformerModel):
-    """fairseq's transformer whose encoder reads context.
+    """fairseq's transformer whose encoder reads context, and that can start from a sentence-level one.
 
     Attributes:
         encoder_class, decoder_class: what it consists of, made from fairseq's options and ours.
+        sentence_parameters: names and shapes of the parameters that a sentence-level model of this size has;
+            the others are the context's.
     """
 
     encoder_class: Type[TransformerEncoder] = ContextEncoder
     decoder_class: Type[TransformerDecoder] = TransformerDecoder
+    sentence_parameters: Mapping[str, torch.Size] = {}
+
+    @classmethod
+    def build_model(cls, args: Any, task: Any) -> Any:
+        model = super().build_model(args, task)
+        model.sentence_parameters = sentence_model_shapes(args, task)
+        return model
 
     @property
     def context_format(self) -> ContextFormat:
@@ -126,23 +135,11 @@ class ContextModel(TransformerModel):
 
 
 class SeparateContextModel(ContextModel):
-    """A model that reads its context besides the source, and can start from a sentence-level one.
-
-    Attributes:
-        sentence_parameters: names and shapes of the parameters that a sentence-level model of this size has;
-            the others are the context's.
-    """
-
-    sentence_parameters: Mapping[str, torch.Size] = {}
+    """A model that reads its context besides the source."""
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        parser.add_argument(
-            "--sentence-checkpoint",
-            metavar="FILE",
-            help="start from this sentence-level model: all parameters that it has are taken over",
-        )
         parser.add_argument(
             "--train-context-only",
             action="store_true",
@@ -156,7 +153,6 @@ class SeparateContextModel(ContextModel):
             if getattr(args, name, False):
                 raise BadInput(f"--{name.replace('_', '-')} does not work with --arch {args.arch}")
         model = super().build_model(args, task)
-        model.sentence_parameters = sentence_model_shapes(args, task)
         if getattr(args, "train_context_only", False):
             for name, parameter in model.named_parameters():
                 parameter.requires_grad = name not in model.sentence_parameters

@@ -1,17 +1,35 @@
-"""Starting a context-aware model from a sentence-level one."""
+"""Starting a model from a sentence-level one: a checkpoint of fairseq's transformer, whoever trained it."""
 
+import argparse
 import copy
 import logging
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import torch
+from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
+from fairseq.models.transformer.transformer_legacy import base_architecture
+from torch import Tensor
 
+from ctxmt_fairseq.checkpoint_options import mapping
+from ctxmt_fairseq.data.known_symbols import KnownSymbols
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.modules.segment_positions import stock_name
 from ctxmt_fairseq.safe_checkpoints import read
 
 logger = logging.getLogger(__name__)
+
+# What a transformer computes depends on these; only some of them show in the shapes of its parameters.
+_OF_SIDES = ("layers", "embed_dim", "ffn_embed_dim", "attention_heads", "normalize_before", "learned_pos")
+OPTIONS = (
+    *(f"{side}_{name}" for name in _OF_SIDES for side in ("encoder", "decoder")),
+    *("decoder_input_dim", "decoder_output_dim", "layernorm_embedding", "activation_fn"),
+    *("no_token_positional_embeddings", "no_scale_embedding", "adaptive_input", "no_cross_attention"),
+)
+_SIDES = {"encoder": "source", "decoder": "target"}
+_EMBEDDINGS = (".embed_tokens.weight", ".output_projection.weight")  # a row for each symbol
+_BUFFERS = (".version", "._float_tensor", ".weights")  # of fairseq's modules, also of earlier versions
 
 
 def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
@@ -23,31 +41,148 @@ def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
     return {name: parameter.shape for name, parameter in model.named_parameters()}
 
 
-def load_sentence_model(model: Any, path: str) -> None:
+def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, KnownSymbols]] = None) -> None:
     """Take over every parameter of the checkpoint ``path`` that ``model`` has too, and say what was not.
 
+    Symbols that the checkpoint lacks keep the embeddings that the model was initialised with.
+
     Args:
-        model: with ``sentence_parameters``, see ``SeparateContextModel``.
+        model: with its options as ``args``. Which of its parameters a sentence-level model has is said by
+            ``sentence_parameters`` (see ``ContextModel``); without that it is all of them.
+        symbols: what is known of the "source" and the "target" dictionary; None: they are the checkpoint's.
 
     Raises:
-        BadInput: no such checkpoint, one that says what it may not, or one of another model: it lacks a
-            parameter of a sentence-level model, or has one of another shape (another size, or another
-            dictionary).
+        BadInput: no such checkpoint, one that says what it may not, or one of another model: of another
+            architecture or size, or with embeddings of which nothing says that they are of these symbols.
     """
     checkpoint = Path(path)
-    saved, own = read(checkpoint, sections=("model",))["model"], model.state_dict()
+    state, own = read(checkpoint, sections=("model",)), model.state_dict()
+    try:
+        saved, new_symbols = _fitting(model, state, symbols or {})
+        taken = {name: _value(name, saved[name], own[name], new_symbols) for name in own if name in saved}
+        _check_ties(model, own, taken)
+    except BadInput as error:
+        raise BadInput(str(error), checkpoint) from None
+    model.load_state_dict({**own, **taken})
     new = sorted(name for name, _ in model.named_parameters() if name not in saved)
-    missing = [name for name in new if name in model.sentence_parameters]
-    if missing:
-        raise BadInput(
-            f"expected a sentence-level model of this size, found one without {missing[0]}", checkpoint
-        )
-    common = {name: value for name, value in saved.items() if name in own}
-    for name, value in common.items():
-        if value.shape != own[name].shape:
-            shapes = tuple(own[name].shape), tuple(value.shape)
-            raise BadInput(f"{name}: expected the shape {shapes[0]}, found {shapes[1]}", checkpoint)
-    model.load_state_dict(dict(common), strict=False)  # which may add to it
     for what, names in (("new", new), ("not used", sorted(saved.keys() - own.keys()))):
         logger.info("%s: %d parameters %s: %s", path, len(names), what, ", ".join(names) or "none")
-    logger.info("%s: %d parameters taken over", path, len(common))
+    logger.info("%s: %d parameters taken over", path, len(taken))
+    for side, added in new_symbols.items():
+        if added:
+            counts = (len(added), side, ", ".join(added))
+            logger.info("%s: embeddings of %d new %s symbols initialised: %s", path, *counts)
+
+
+def _fitting(
+    model: Any, state: Mapping[str, Any], known: Mapping[str, KnownSymbols]
+) -> Tuple[Dict[str, Tensor], Dict[str, Sequence[str]]]:
+    """A checkpoint's parameters by the model's names, and the symbols of each side that it lacks.
+
+    Raises:
+        BadInput: it is of another model, or of other symbols.
+    """
+    options = mapping(state["cfg"]["model"], "model")
+    _check_architecture(model, options)
+    saved = _named_as_in(model.state_dict(), _upgraded(model, state["model"]))
+    _check_names(model, saved, options)
+    return saved, _new_symbols(saved, state.get("task_state") or {}, known)
+
+
+def _arch(model: Any) -> str:
+    return getattr(getattr(model, "args", None), "arch", type(model).__name__)
+
+
+def _check_architecture(model: Any, options: Mapping[str, Any]) -> None:
+    """Stop on another kind of model, and on a transformer that computes something else."""
+    arch = _arch(model)
+    wanted = TransformerModel if isinstance(model, TransformerModel) else type(model)
+    if not issubclass(ARCH_MODEL_REGISTRY[options["_name"]], wanted):
+        what = "a transformer" if wanted is TransformerModel else arch
+        raise BadInput(f"--arch {arch}: expected a checkpoint of {what}, found one of {options['_name']}")
+    if wanted is not TransformerModel:
+        return
+    theirs = argparse.Namespace(**{name: value for name, value in options.items() if value is not None})
+    base_architecture(theirs)  # what old checkpoints leave open
+    for name in OPTIONS:
+        found, expected = getattr(theirs, name), getattr(model.args, name)
+        if found != expected:
+            raise BadInput(
+                f"--{name.replace('_', '-')}: the checkpoint has {found}, --arch {arch} has {expected}"
+            )
+
+
+def _upgraded(model: Any, saved: Mapping[str, Tensor]) -> Dict[str, Tensor]:
+    """The parameters as fairseq stores them today: earlier versions had other names, and joined matrices."""
+    # For a module whose version is not there fairseq would change the model into one of an earlier version.
+    versions = {name: value for name, value in model.state_dict().items() if name.endswith(".version")}
+    upgraded = {**versions, **saved}
+    try:
+        model.upgrade_state_dict(upgraded)
+    except Exception:  # fairseq checks no shapes here
+        raise BadInput("expected the parameters of a model of fairseq-train") from None
+    return {name: value for name, value in upgraded.items() if name in saved or name not in versions}
+
+
+def _named_as_in(own: Mapping[str, Tensor], saved: Mapping[str, Tensor]) -> Dict[str, Tensor]:
+    """The parameters by the names that the model has for them: learned positions have two."""
+    names = {stock_name(name): name for name in own}
+    return {names.get(stock_name(name), name): value for name, value in saved.items()}
+
+
+def _check_names(model: Any, saved: Mapping[str, Tensor], options: Mapping[str, Any]) -> None:
+    """Stop where a parameter of the sentence-level model is missing, or left over."""
+    recorded = getattr(model, "sentence_parameters", None)
+    for name, _ in model.named_parameters():
+        if name not in saved and (recorded is None or stock_name(name) in recorded):
+            raise BadInput(f"expected a sentence-level model of this size, found one without {name}")
+    if ARCH_MODEL_REGISTRY[options["_name"]] is TransformerModel:  # which has nothing but a sentence's model
+        for name in saved.keys() - model.state_dict().keys():
+            if not name.endswith(_BUFFERS):
+                raise BadInput(f"{name}: --arch {_arch(model)} has no such parameter")
+
+
+def _side(name: str) -> str:
+    """Whose dictionary a parameter has a row for each symbol of: source or target; "": of none."""
+    return _SIDES.get(name.split(".")[0], "") if name.endswith(_EMBEDDINGS) else ""
+
+
+def _new_symbols(
+    saved: Mapping[str, Tensor], task_state: Mapping[str, Any], known: Mapping[str, KnownSymbols]
+) -> Dict[str, Sequence[str]]:
+    """The symbols of each side that the checkpoint lacks; stop where its own may be others."""
+    digests = task_state.get("dictionaries")
+    new: Dict[str, Sequence[str]] = {}
+    for name, value in saved.items():
+        if _side(name) in known and value.dim() == 2:
+            digest = digests.get(_side(name)) if isinstance(digests, dict) else None
+            new[_side(name)] = known[_side(name)].beyond(len(value), digest, ours="context" in task_state)
+    return new
+
+
+def _value(name: str, saved: Tensor, own: Tensor, new: Mapping[str, Sequence[str]]) -> Tensor:
+    """A parameter's value: the checkpoint's, and the model's own rows for symbols that are new."""
+    rows = len(own) - len(new.get(_side(name), ())) if own.dim() else 0
+    if _side(name) and saved.shape == (rows, *own.shape[1:]):
+        return torch.cat([saved.to(own), own[rows:]])
+    if saved.shape != own.shape:
+        shapes = f"expected the shape {tuple(own.shape)}, found {tuple(saved.shape)}"
+        side = _SIDES.get(name.split(".")[0])
+        learned = side and stock_name(name).endswith(".embed_positions.weight")
+        raise BadInput(f"{name}: {shapes}{f' (--max-{side}-positions)' if learned else ''}")
+    return saved
+
+
+def _check_ties(model: Any, own: Mapping[str, Tensor], taken: Mapping[str, Tensor]) -> None:
+    """Stop where one matrix of the model is several in the checkpoint."""
+    names: Dict[int, List[str]] = {}
+    for name in taken:
+        if own[name].dim() == 2:
+            names.setdefault(own[name].data_ptr(), []).append(name)
+    for first, *others in names.values():
+        for name in others:
+            if not torch.equal(taken[name], taken[first]):
+                raise BadInput(
+                    f"{name}: the checkpoint has another matrix than {first}, --arch {_arch(model)} shares "
+                    "one (--share-all-embeddings, --share-decoder-input-output-embed)"
+                )

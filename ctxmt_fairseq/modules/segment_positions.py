@@ -16,6 +16,11 @@ from torch import Tensor, nn
 KINDS = ("none", "shift", "learned", "sinusoidal", "flag")
 
 
+def stock_name(name: str) -> str:
+    """What a parameter is called in a model without ``SegmentPositions`` around its token positions."""
+    return name.replace(".embed_positions.token_positions.", ".embed_positions.")
+
+
 def segment_index(tokens: Tensor, separator: int) -> Tensor:
     """Index k of the sentence that each token belongs to, from 0: the separators strictly before it.
 

@@ -74,6 +74,13 @@ class ContextConfig(TranslationConfig):
             "--max-tokens counts current sentences alone, so that a step takes several times the memory"
         },
     )
+    sentence_checkpoint: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "start from this sentence-level model, of fairseq's transformer (context_gru: of its own "
+            "kind) with the sizes of --arch: all parameters that it has are taken over"
+        },
+    )
     seed: int = II("common.seed")
     rebuild_batches: bool = field(default=True, metadata=_HIDDEN)
     reuse_dataloader: bool = field(default=False, metadata=_HIDDEN)

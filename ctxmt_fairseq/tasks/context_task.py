@@ -12,8 +12,9 @@ from fairseq import metrics
 from fairseq.data import data_utils
 from fairseq.tasks.translation import TranslationTask
 
-from ctxmt_fairseq.corpora.data_folder import entry, load_dictionary
+from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, entry, load_dictionary, read_description
 from ctxmt_fairseq.data.context_format import WantedContext
+from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR, add_symbols
 from ctxmt_fairseq.data.windows import ContextOptions
@@ -51,6 +52,7 @@ class ContextTask(TranslationTask):
     provides: Tuple[str, ...] = ()
 
     def __init__(self, cfg, src_dict, tgt_dict):
+        self._loaded_symbols = len(src_dict), len(tgt_dict)
         for dictionary in (src_dict, tgt_dict):
             add_symbols(dictionary)
         super().__init__(cfg, src_dict, tgt_dict)
@@ -128,8 +130,10 @@ class ContextTask(TranslationTask):
         return task
 
     def state_dict(self) -> Dict[str, Any]:
-        """Saved with every checkpoint: the context options."""
-        return {"context": self.options}
+        """Saved with every checkpoint: the context options, and which symbols the embeddings are of."""
+        sides = {"source": self.src_dict, "target": self.tgt_dict}
+        digests = {side: symbols_digest(dictionary.symbols) for side, dictionary in sides.items()}
+        return {"context": self.options, "dictionaries": digests}
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
         """Take the options of a checkpoint that is being evaluated.
@@ -246,9 +250,29 @@ class ContextTask(TranslationTask):
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
         self.wanted.adopt(model, architecture(cfg))
-        if getattr(cfg, "sentence_checkpoint", None) and not from_checkpoint:
-            load_sentence_model(model, cfg.sentence_checkpoint)
+        if self.cfg.eval_bleu:
+            self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
+        if self.cfg.sentence_checkpoint and not from_checkpoint:
+            load_sentence_model(model, self.cfg.sentence_checkpoint, self._known_symbols())
         return model
+
+    def _known_symbols(self) -> Dict[str, KnownSymbols]:
+        """What the data folder says of its dictionaries."""
+        folder = Path(self.cfg.data.split(os.pathsep)[0])
+        described = (folder / DESCRIPTION).is_file()
+        given = read_description(folder).get("given_symbols", {}) if described else {}
+        sides = (
+            ("source", self.cfg.source_lang, self.src_dict, self._loaded_symbols[0]),
+            ("target", self.cfg.target_lang, self.tgt_dict, self._loaded_symbols[1]),
+        )
+        return {
+            side: KnownSymbols(
+                dictionary.symbols,
+                given.get(language) if described else loaded,
+                folder / f"dict.{language}.txt",
+            )
+            for side, language, dictionary, loaded in sides
+        }
 
     def build_generator(self, models, args, *more, **kwargs):
         generator = super().build_generator(models, args, *more, **kwargs)

@@ -11,6 +11,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.sequence_generator import SequenceGenerator
 
 import ctxmt_fairseq  # noqa: F401
+from ctxmt_fairseq.models.initialisation import OPTIONS
 from ctxmt_fairseq.models.sizes import SIZES
 from tests.unit.window_datasets import PAD, VOCABULARY
 
@@ -56,7 +57,9 @@ def stock_twin(model):
 
 def saved(model, path):
     """A checkpoint as fairseq writes it, as far as a model's weights go."""
-    cfg = {"model": argparse.Namespace(arch="transformer")}
+    args = getattr(model, "args", argparse.Namespace(arch="transformer"))
+    options = {name: getattr(args, name) for name in ("arch", *OPTIONS) if hasattr(args, name)}
+    cfg = {"model": argparse.Namespace(**options)}
     torch.save({"args": None, "cfg": cfg, "model": model.state_dict(), "extra_state": {}}, path)
     return str(path)
 

@@ -66,8 +66,8 @@ def test_what_was_taken_over_is_said(case, tmp_path, caplog):
 @pytest.mark.parametrize("case", ["mtcue", "cue", "tagging"])
 def test_a_sentence_model_of_another_size_is_refused(case, tmp_path):
     for options, message in (
-        ({"encoder_layers": 1}, "without encoder.layers.1."),
-        ({"encoder_ffn_embed_dim": 128}, "expected the shape"),
+        ({"encoder_layers": 1}, "--encoder-layers: the checkpoint has 1, --arch .* has 2"),
+        ({"encoder_ffn_embed_dim": 128}, "--encoder-ffn-embed-dim: the checkpoint has 128"),
     ):
         path = saved(stock_model(**options), tmp_path / "sentence.pt")
         with pytest.raises(BadInput, match=message):

@@ -102,9 +102,19 @@ def test_a_wrong_file_is_refused(content, tmp_path):
     assert "checkpoint" in refused(content, tmp_path)
 
 
-def test_another_shape_is_refused(tmp_path):
-    message = refused(stock_model(encoder_ffn_embed_dim=128), tmp_path)
-    assert "(256, 128)" in message and "(128, 128)" in message
+def test_another_size_is_refused_by_the_option_that_differs(tmp_path):
+    for option, value, own in (
+        ("encoder_ffn_embed_dim", 128, 256),
+        ("decoder_layers", 1, 2),
+        ("decoder_normalize_before", True, False),
+        ("encoder_attention_heads", 2, 4),  # the same shapes, another function
+        ("activation_fn", "gelu", "relu"),
+    ):
+        message = refused(stock_model(**{option: value}), tmp_path)
+        flag = f"--{option.replace('_', '-')}"
+        assert (
+            f"{flag}: the checkpoint has {value}, --arch dual_encoder_transformer_tiny has {own}" in message
+        )
 
 
 def test_another_dictionary_is_refused(tmp_path):
@@ -116,9 +126,75 @@ def test_another_dictionary_is_refused(tmp_path):
 
 @pytest.mark.parametrize("case", ["gated", "dual serial", "context encoder", "caching group"])
 def test_a_shallower_model_is_refused(case, tmp_path):
-    assert "layers.1." in refused(stock_model(encoder_layers=1), tmp_path, case)
-    assert "layers.1." in refused(stock_model(decoder_layers=1), tmp_path, case)
+    for side in ("encoder", "decoder"):
+        stock = stock_model()
+        getattr(stock, side).layers = getattr(stock, side).layers[:1]  # and its options say two
+        assert f"found one without {side}.layers.1." in refused(stock, tmp_path, case)
+
+
+def test_what_is_left_over_of_a_stock_model_is_refused(tmp_path):
+    stock = stock_model()
+    stock.encoder.layers.append(stock.encoder.layers[0])
+    message = refused(stock, tmp_path)
+    assert "encoder.layers.2." in message and "dual_encoder_transformer_tiny has no such parameter" in message
+
+
+def test_separate_embeddings_do_not_become_one(tmp_path):
+    """The last one would overwrite the others without a word."""
+    path = saved(stock_model(), tmp_path / "sentence.pt")
+    for option in ("share_all_embeddings", "share_decoder_input_output_embed"):
+        with pytest.raises(BadInput, match="another matrix than .*embed_tokens.weight, --arch .*gated"):
+            load_sentence_model(make("gated", **{option: True}), path)
+    shared = stock_model(share_all_embeddings=True)
+    apart = make("gated", seed=2)  # the other way round every matrix has its copy
+    load_sentence_model(apart, saved(shared, tmp_path / "sentence.pt"))
+    own = apart.state_dict()
+    assert torch.equal(own["encoder.embed_tokens.weight"], own["decoder.output_projection.weight"])
+
+
+@pytest.mark.parametrize("case", ["dual serial pre-norm", "context encoder"])
+def test_the_context_encoder_keeps_its_last_layer_norm(case, tmp_path):
+    """fairseq removes it from modules whose version a checkpoint lacks."""
+    pre_norm = {"encoder_normalize_before": True, "decoder_normalize_before": True}
+    model = make(case, **pre_norm)
+    load_sentence_model(model, saved(stock_model(**pre_norm), tmp_path / "sentence.pt"))
+    assert model.encoder.context_encoder.layer_norm is not None
+
+
+def test_parameters_by_the_names_of_earlier_fairseq(tmp_path):
+    stock, model = stock_model(), make("gated", seed=2)
+    path = saved(stock, tmp_path / "sentence.pt")
+    state = torch.load(path, weights_only=True)
+    old = state["model"]
+    for layer in ("encoder.layers.0.self_attn", "decoder.layers.1.encoder_attn"):
+        for kind in ("weight", "bias"):
+            parts = [old.pop(f"{layer}.{part}_proj.{kind}") for part in "qkv"]
+            old[f"{layer}.in_proj_{kind}"] = torch.cat(parts)
+    old["decoder.embed_out"] = old.pop("decoder.output_projection.weight")
+    old["encoder.embed_positions._float_tensor"] = torch.zeros(1)
+    norm = "decoder.layers.0.encoder_attn_layer_norm.weight"
+    old["decoder.layers.0.layer_norms.1.weight"] = old.pop(norm)
+    old["encoder.layers.1.layer_norms.1.bias"] = old.pop("encoder.layers.1.final_layer_norm.bias")
+    torch.save(state, path)
+    load_sentence_model(model, path)
+    own = model.state_dict()
+    assert all(torch.equal(own[name], value) for name, value in stock.state_dict().items())
 
 
 def test_another_architecture_is_refused(tmp_path):
-    assert "without" in refused(torch.nn.LSTM(8, 8), tmp_path)
+    gru = make("context_gru", gru_embed_dim=8, gru_size=8)
+    wanted = "--arch dual_encoder_transformer_tiny: expected a checkpoint of a transformer, found one of"
+    assert f"{wanted} context_gru" in refused(gru, tmp_path)
+    path = saved(stock_model(), tmp_path / "sentence.pt")
+    with pytest.raises(BadInput, match="--arch context_gru_tiny: expected a checkpoint of context_gru_tiny"):
+        load_sentence_model(gru, path)
+
+
+def test_a_gru_starts_from_a_gru(tmp_path):
+    one, other = make("context_gru"), make("context_gru", seed=2)
+    load_sentence_model(other, saved(one, tmp_path / "sentence.pt"))
+    assert all(torch.equal(other.state_dict()[name], value) for name, value in one.state_dict().items())
+    with pytest.raises(
+        BadInput, match="found one without decoder.after.*|decoder.*no such|expected the shape"
+    ):
+        load_sentence_model(make("context_gru", gru_decoder_depth=3), str(tmp_path / "sentence.pt"))

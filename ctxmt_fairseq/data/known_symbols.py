@@ -1,0 +1,54 @@
+"""Which symbols a checkpoint's embeddings are of, as far as that can be told.
+
+fairseq saves embeddings without their symbols, and a file that a checkpoint names is never opened. So a data
+folder says which dictionaries it was given, and checkpoints of this plugin's tasks say which ones they have.
+"""
+
+import hashlib
+from typing import Any, NamedTuple, Optional, Sequence
+
+from ctxmt_fairseq.errors import BadInput
+
+_REMEDY = "make the data folder with the dictionary of the checkpoint (ctxmt preprocess --dict)"
+
+
+class KnownSymbols(NamedTuple):
+    """What is known of one side's dictionary.
+
+    Attributes:
+        symbols: all of them, by their numbers.
+        given: how many of the first are those of a dictionary that the data folder was given, or that
+            fairseq-preprocess made; None: the folder's own text was counted.
+        file: the dictionary's, for messages.
+    """
+
+    symbols: Sequence[str]
+    given: Optional[int]
+    file: object
+
+    def beyond(self, rows: int, digest: Any, ours: bool) -> Sequence[str]:
+        """The symbols that follow those of a checkpoint.
+
+        Args:
+            rows: how many symbols the checkpoint has embeddings of.
+            digest: ``symbols_digest`` of these, if the checkpoint says it.
+            ours: whether it was trained with one of this plugin's tasks: then it may be from this very data
+                folder, whose text was counted.
+
+        Raises:
+            BadInput: the dictionary does not begin with these symbols, or nothing says that it does.
+        """
+        whole = len(self.symbols)
+        if digest is not None:
+            known = digest == symbols_digest(self.symbols[:rows])
+        else:
+            known = rows == self.given or (rows == whole and (ours or self.given is not None))
+        if not known or rows > whole:
+            found = "other symbols than" if digest is not None else f"{rows} symbols, maybe other ones than"
+            raise BadInput(f"the checkpoint has {found} the {whole} in {self.file}: {_REMEDY}")
+        return self.symbols[rows:]
+
+
+def symbols_digest(symbols: Sequence[str]) -> str:
+    """SHA-256 of symbols in their order; none holds a newline."""
+    return hashlib.sha256("\n".join(symbols).encode()).hexdigest()
