@@ -96,6 +96,13 @@ class ContextModel(TransformerModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
+        """Raises BadInput: shared embeddings of two dictionaries."""
+        shares = getattr(args, "share_all_embeddings", False)
+        if shares and task.source_dictionary != task.target_dictionary:
+            raise BadInput(
+                "--share-all-embeddings: expected a joined dictionary, found two; if it is --arch "
+                f"{getattr(args, 'arch', '')} that shares them, the same without _base is as large and does not"
+            )
         model = super().build_model(args, task)
         model.sentence_parameters = sentence_model_shapes(args, task)
         return model

@@ -69,11 +69,15 @@ def known(symbols):
     return dict.fromkeys(("source", "target"), KnownSymbols(VOCABULARY.symbols, symbols, "dict.txt"))
 
 
-CASES = ["gated", "context encoder", "concat_transformer", "transformer"]
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("sharing", [None, "share_decoder_input_output_embed", "share_all_embeddings"])
+@pytest.mark.parametrize(
+    "case, sharing",
+    [
+        ("gated", None),
+        ("context encoder", "share_all_embeddings"),
+        ("concat_transformer", "share_all_embeddings"),
+        ("transformer", "share_decoder_input_output_embed"),
+    ],
+)
 def test_new_symbols_keep_their_first_embeddings_and_all_others_are_the_checkpoints(
     case, sharing, tmp_path, caplog
 ):

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from fairseq.data import Dictionary
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY, register_model
 from torch import nn
 
@@ -16,6 +17,7 @@ from ctxmt_fairseq.modules.context_attention import ContextStates
 from tests.unit.multi_source_models import dataset, logits, make
 from tests.unit.random_models import (
     STOCK_TASK,
+    build_random,
     check_beam_search,
     check_step_by_step,
     check_whole,
@@ -88,6 +90,14 @@ def test_what_is_recorded_of_the_sentence_model_is_a_stock_model():
         stock, model = stock_model(**options), make("words_of_context", **options)
         shapes = {name: parameter.shape for name, parameter in stock.named_parameters()}
         assert model.sentence_parameters == shapes
+
+
+def test_two_dictionaries_share_no_embeddings():
+    task = SimpleNamespace(**{**vars(STOCK_TASK), "target_dictionary": Dictionary()})
+    with pytest.raises(
+        BadInput, match="expected a joined dictionary, found two; if it is --arch concat.*_base"
+    ):
+        build_random("concat_transformer_base", task)
 
 
 def test_recording_draws_no_random_number():
