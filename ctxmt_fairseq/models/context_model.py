@@ -100,8 +100,8 @@ class ContextModel(TransformerModel):
         shares = getattr(args, "share_all_embeddings", False)
         if shares and task.source_dictionary != task.target_dictionary:
             raise BadInput(
-                "--share-all-embeddings: expected a joined dictionary, found two; if it is --arch "
-                f"{getattr(args, 'arch', '')} that shares them, the same without _base is as large and does not"
+                "--share-all-embeddings: expected a joined dictionary, found two "
+                f"(--arch {getattr(args, 'arch', '')} may set it; without _base it does not)"
             )
         model = super().build_model(args, task)
         model.sentence_parameters = sentence_model_shapes(args, task)
