@@ -11,6 +11,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from fairseq.models.transformer.transformer_legacy import base_architecture
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from ctxmt_fairseq.checkpoint_options import mapping
 from ctxmt_fairseq.data.known_symbols import KnownSymbols
@@ -32,11 +33,26 @@ _EMBEDDINGS = (".embed_tokens.weight", ".output_projection.weight")  # a row for
 _BUFFERS = (".version", "._float_tensor", ".weights")  # of fairseq's modules, also of earlier versions
 
 
+class _ShapesOnly(TorchFunctionMode):
+    """New parameters have no memory and no values: on the device "meta", where ``normal_`` is not called.
+
+    It and others are written in Python there and import PyTorch's compiler, which takes seconds.
+    """
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if function is torch.nn.init.normal_:
+            return kwargs["tensor"]
+        if function is torch.empty:
+            kwargs["device"] = "meta"
+        return function(*args, **kwargs)
+
+
 def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
     """The parameters of fairseq's transformer with these options: their names and shapes."""
     args = copy.deepcopy(args)
     args.encoder_embed_path = args.decoder_embed_path = None
-    with torch.device("meta"):  # without memory, and without a random number
+    with _ShapesOnly():  # and so without a random number
         model = TransformerModel.build_model(args, task)
     return {name: parameter.shape for name, parameter in model.named_parameters()}
 

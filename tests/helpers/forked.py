@@ -11,12 +11,17 @@ import logging
 import multiprocessing
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from multiprocessing import forkserver
 from pathlib import Path
 
-HEAVY = ("torch", "fairseq", "sacrebleu", "sentencepiece")
+import pytest
+
+PRELOADED = "tests.helpers.preloaded"
 STREAMS = ("stdin", "stdout", "stderr")
 spent = []  # processor seconds of each command so far
 
@@ -24,7 +29,11 @@ spent = []  # processor seconds of each command so far
 @functools.cache
 def _server():
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(HEAVY))
+    context.set_forkserver_preload([PRELOADED])
+    root, path = Path(__file__).parents[2], os.environ.get("PYTHONPATH")
+    with pytest.MonkeyPatch.context() as changed:  # whatever the folder that the server starts in
+        changed.setenv("PYTHONPATH", os.pathsep.join([str(root), *filter(None, [path])]))
+        forkserver.ensure_running()
     return context
 
 
@@ -34,9 +43,13 @@ def processor_seconds():
     return sum(each.ru_utime + each.ru_stime for each in usage)
 
 
-def run(command, cwd, input, env):
+def run(command, cwd, input, env, until=None):
     """As ``subprocess.run`` with ``capture_output`` and text, which runs what is no command of ours or
-    fairseq's."""
+    fairseq's.
+
+    Args:
+        until: kill it, with all processes that it has started, as soon as it has printed this.
+    """
     name = Path(command[0]).name
     if name != "ctxmt" and not name.startswith("fairseq-"):
         return subprocess.run(command, cwd=cwd, input=input, env=env, capture_output=True, text=True)
@@ -44,17 +57,33 @@ def run(command, cwd, input, env):
         streams = [Path(folder, name) for name in STREAMS]
         streams[0].write_text(input or "")
         usage = Path(folder, "usage")
-        arguments = (command, cwd or os.getcwd(), env, streams, usage)
+        arguments = (command, cwd or os.getcwd(), env, streams, usage, until is not None)
         process = _server().Process(target=_main, args=arguments)
         process.start()
+        if until is not None:
+            usage.write_text(str(_kill(process, streams[1], until)))
         process.join()
         spent.append(float(usage.read_text()) if usage.exists() else 0.0)
         stdout, stderr = (path.read_text() for path in streams[1:])
     return subprocess.CompletedProcess(command, process.exitcode, stdout, stderr)
 
 
-def _main(command, cwd, env, streams, usage):
-    """The command, in the new process."""
+def _kill(process, stdout, until):
+    """Wait for the text and kill the group of processes; returns the processor seconds of its leader."""
+    while not (stdout.exists() and until in stdout.read_text()):
+        assert process.is_alive(), f"ended before it printed {until}"
+        time.sleep(0.01)
+    times = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:15]
+    os.killpg(process.pid, signal.SIGKILL)
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
+def _main(command, cwd, env, streams, usage, leads):
+    """The command, in the new process, which ``leads`` a group of its own."""
+    assert PRELOADED in sys.modules and "ctxmt_fairseq" not in sys.modules
+    multiprocessing.set_start_method(None, force=True)  # of its workers: as in a shell, not this server's
+    if leads:
+        os.setpgrp()
     for number, path in enumerate(streams):
         os.dup2(os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT), number)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115  (as long as the process)

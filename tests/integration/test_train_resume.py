@@ -4,11 +4,12 @@ import os
 import random
 import re
 import signal
-import subprocess
 
 import pytest
 import torch
 
+import ctxmt_fairseq.safe_checkpoints  # noqa: F401  (what checkpoints name may be loaded)
+from tests.helpers import forked
 from tests.integration.commands import ENVIRONMENT, TINY, TRAINING, USER_DIR, command, losses, run
 
 UPDATES = 45  # about nine in an epoch
@@ -55,30 +56,26 @@ def uninterrupted(once, data, contexts):
 
 def killed(arguments, update):
     """Run until the log shows an update, then kill -9 everything; returns the log."""
-    process = subprocess.Popen(
-        command(*arguments), stdout=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True
-    )
-    log = ""
-    for line in process.stdout:
-        log += line
-        if f'"num_updates": "{update}"' in line:
-            os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    return log
+    done = forked.run(command(*arguments), None, None, ENVIRONMENT, until=f'"num_updates": "{update}"')
+    assert done.returncode == -signal.SIGKILL
+    return done.stdout
+
+
+slow = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
     ("kind", "workers", "truncated"),
     [
-        ("windows", 0, False),
-        ("windows", 2, True),
-        ("gru", 0, False),
+        ("windows", 2, True),  # of each task, one that draws the most
         ("vectors", 2, False),
-        ("gated", 0, False),
-        ("dual", 0, False),
-        ("context encoder", 0, False),
         ("caching, in runs", 2, False),
-        ("margin", 0, False),
+        pytest.param("windows", 0, False, marks=slow),
+        pytest.param("gru", 0, False, marks=slow),
+        pytest.param("gated", 0, False, marks=slow),
+        pytest.param("dual", 0, False, marks=slow),
+        pytest.param("context encoder", 0, False, marks=slow),
+        pytest.param("margin", 0, False, marks=slow),
     ],
 )
 def test_resumed_run_equals_uninterrupted_run(

@@ -1,5 +1,7 @@
 """Kept encoder states while documents are translated: nothing is encoded twice, and nothing changes."""
 
+import functools
+import itertools
 from argparse import Namespace
 
 import numpy as np
@@ -33,7 +35,7 @@ def translator(cached, shortening="none", **options):
         if parameter.dim() == 1:
             torch.nn.init.normal_(parameter, 0.5, 0.3)
     loaded = LoadedModels([model], task, torch.device("cpu"), Subwords(), Subwords())
-    made = DocumentTranslator(loaded, Namespace(beam=2, max_len_a=0, max_len_b=7), width=2)
+    made = DocumentTranslator(loaded, Namespace(beam=2, max_len_a=0, max_len_b=4), width=2)
     if not cached:
         made.caching = []
     return made
@@ -47,19 +49,31 @@ def translate(made, targets=None):
     return {line: (best[line]["tokens"].tolist(), float(best[line]["score"])) for line in sorted(best)}
 
 
-@pytest.mark.parametrize("target_rows", [0, 1], ids=["source rows", "source and target rows"])
-@pytest.mark.parametrize("shortening", ["none", "group"])
-@pytest.mark.parametrize("selection", SELECTIONS)
+@functools.cache
+def translations(cached, **options):
+    """The same, made once."""
+    targets = TARGETS if options["context_selection"] == "reference" else None
+    return translate(translator(cached, **options), targets)
+
+
+# Which sentences are kept is decided before they are shortened, for source and target sentences alike.
+KINDS = [
+    kind if kind[0] == "document" or kind[1:] == ("group", 1) else pytest.param(*kind, marks=pytest.mark.slow)
+    for kind in itertools.product(SELECTIONS, ("none", "group"), (0, 1))
+]
+
+
+@pytest.mark.parametrize(("selection", "shortening", "target_rows"), KINDS)
 def test_kept_states_change_no_translation(selection, shortening, target_rows):
-    options = {"source_context": 2, "target_context_on_source": target_rows, "context_selection": selection}
-    targets = TARGETS if selection == "reference" else None
-    kept, anew = (translate(translator(cached, shortening, **options), targets) for cached in (True, False))
+    window = {"source_context": 2, "target_context_on_source": target_rows}
+    options = {"shortening": shortening, "context_selection": selection, **window}
+    kept, anew = (translations(cached, **options) for cached in (True, False))
     assert list(kept) == list(range(len(SOURCES)))
     for line, (tokens, score) in anew.items():
         assert kept[line][0] == tokens
         assert kept[line][1] == pytest.approx(score, abs=1e-5)
     if selection != "document":
-        plain = translate(translator(True, shortening, **{**options, "context_selection": "document"}))
+        plain = translations(True, **{**options, "context_selection": "document"})
         assert any(plain[line] != kept[line] for line in kept), "the context is read"
 
 
