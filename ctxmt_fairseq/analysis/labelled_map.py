@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LabelledMap:
-    """Weights that tokens, or vectors made of them, have for each other.
+    """Numbers such as the weights that tokens, or vectors made of them, have for each other.
 
     Attributes:
         title: what is shown.
@@ -16,6 +16,7 @@ class LabelledMap:
         rows, columns: R and C names, not always distinct.
         row_name, column_name: what the rows and the columns are.
         sections: names and widths of runs of columns, left to right; C columns together.
+        value_name: what the values are.
     """
 
     title: str
@@ -25,6 +26,7 @@ class LabelledMap:
     row_name: str
     column_name: str
     sections: Sequence[Tuple[str, int]] = ()
+    value_name: str = "weight"
 
     def tsv(self) -> str:
         """A table with a head and a first column of names."""

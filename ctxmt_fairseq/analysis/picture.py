@@ -61,7 +61,7 @@ def picture(labelled: LabelledMap, annotate: bool = False, highest: Optional[flo
         axis.set_ylabel(labelled.row_name)
         axis.set_xlabel(labelled.column_name)
         axis.tick_params(length=2)
-        figure.colorbar(image, ax=axis, label="weight", fraction=0.05, pad=0.02)
+        figure.colorbar(image, ax=axis, label=labelled.value_name, fraction=0.05, pad=0.02)
         _mark_sections(axis, labelled.sections)
         if annotate:
             _annotate(axis, labelled.values, image)

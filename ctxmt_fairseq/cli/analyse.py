@@ -8,6 +8,7 @@ from ctxmt_fairseq.cli.commands import add_commands
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "attention": "how a sentence's tokens attend to its context",
+    "attention-share": "how much attention stays in the current sentence of a window",
     "contexts": "maps of contexts before and after the context encoder",
 }
 

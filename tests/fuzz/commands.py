@@ -180,6 +180,10 @@ COMMANDS = [
         {**SENTENCE, **CONTEXT},
     ),
     Command(
+        *("analyse attention-share", f"analyse attention-share text {MODEL} --cpu", f"text. {MODEL} data", 1),
+        {**CONTEXT, **given("--json json --output map.png --shuffles 100 --seed 2 --max-tokens 1|90")},
+    ),
+    Command(
         *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv"),
         *("labelled scores", 15),
         given("--seed 2 --sentences --scores scores.json"),

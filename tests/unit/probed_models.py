@@ -35,8 +35,13 @@ def checkpoint(folder, task, *options, arch=None):
         write_lines(folder / "data" / "train.en-fr.docids", ["0"] * 4 + ["1"] * 2)
         store, _ = make_store(folder, "train")
         more = ("--context-store", str(store))
-    command = (*TASKS[task], *more, *options)
-    state, _ = trained(folder, *command, arch=arch or ARCHITECTURES[task], task=task)
+    return randomised(folder, arch or ARCHITECTURES[task], *TASKS[task], *more, *options, task=task)
+
+
+def randomised(folder, arch, *options, task="document_window"):
+    """A checkpoint with random weights, in a folder with its data folder."""
+    folder.mkdir(exist_ok=True)
+    state, _ = trained(folder, *options, arch=arch, task=task)
     generator = torch.Generator().manual_seed(5)
     for tensor in state["model"].values():
         if tensor.is_floating_point() and tensor.dim():

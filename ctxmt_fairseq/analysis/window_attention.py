@@ -1,0 +1,203 @@
+"""Where a model of windows looks: the share of attention that stays in the current sentence, and the entropy
+of attention (focused concatenation, Lupo et al. 2022, sections 4.5.2 and 4.6.1).
+
+The reference is the target text. Weights are reduced batch by batch as the model runs, never kept.
+"""
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+import numpy as np
+import torch
+from fairseq import utils
+from fairseq.modules import MultiheadAttention
+from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
+from torch import Tensor
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.analysis.architecture import architecture
+from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.modules.segment_positions import segment_index
+
+SIDES = ("encoder", "decoder")
+KINDS = ("encoder self", "decoder self", "cross")
+Reduce = Callable[[str, int, Tensor], None]  # kind, layer from 0, weights (H, B, T, S)
+
+
+@dataclass(frozen=True)
+class WindowAttention:
+    """Means of each of N windows.
+
+    Attributes:
+        shares: by side, (N,): of the attention that the current sentence's tokens pay in self-attention, the
+            part that goes to the current sentence; mean over heads, layers and tokens. NaN where the side of
+            a window has no context.
+        entropies: by kind, (N, L, H): entropy -sum a ln a of the weights of all tokens, mean over tokens.
+    """
+
+    shares: Dict[str, np.ndarray]
+    entropies: Dict[str, np.ndarray]
+
+    @property
+    def both_shares(self) -> np.ndarray:
+        """(N,) the mean of both sides; NaN where one has no context."""
+        return (self.shares["encoder"] + self.shares["decoder"]) / 2
+
+    def entropy(self, kind: str = "") -> np.ndarray:
+        """(N,) mean over layers and heads of a kind; of none: of all attentions."""
+        chosen = [self.entropies[kind]] if kind else list(self.entropies.values())
+        return np.concatenate([each.reshape(len(each), -1) for each in chosen], axis=1).mean(1)
+
+
+def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = MAX_TOKENS) -> WindowAttention:
+    """The attention of one model over a text.
+
+    Args:
+        loaded: one model of the task ``document_window`` whose layers are a transformer's.
+        max_tokens: padded tokens of the longer side in a batch.
+
+    Raises:
+        BadInput: another kind of model, or a sentence that is too long for it.
+    """
+    if len(loaded.models) > 1:
+        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
+    (model,) = loaded.models
+    dataset = text.scorer(max_tokens).dataset(loaded)
+    attentions = _attentions(model)
+    if not isinstance(dataset, DocumentWindowDataset) or not attentions:
+        raise BadInput(
+            "expected concat_transformer or transformer, trained with --task document_window, found "
+            + architecture(model)
+        )
+    shares = {side: np.full(len(dataset), np.nan) for side in SIDES}
+    layers = {kind: 1 + max(layer for name, layer, _ in attentions if name == kind) for kind in KINDS}
+    heads = {kind: next(module.num_heads for name, _, module in attentions if name == kind) for kind in KINDS}
+    entropies = {kind: np.zeros((len(dataset), layers[kind], heads[kind])) for kind in KINDS}
+    with tqdm(total=len(dataset), unit="window", disable=None) as progress:
+        for batch in _batches(dataset, max_tokens):
+            reducer = _Reducer(loaded, {place: dataset[place] for place in batch}, dataset)
+            places = reducer.places
+            with torch.no_grad(), _watched(attentions, reducer):
+                model(**reducer.net_input)
+            for side in SIDES:
+                shares[side][places] = reducer.share(side)
+            for (kind, layer), values in reducer.entropies.items():
+                entropies[kind][places, layer] = values.cpu().numpy()
+            progress.update(len(batch))
+    return WindowAttention(shares, entropies)
+
+
+def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
+    """Kind, layer and module of every attention; none if the model is no plain transformer."""
+    found: List[Tuple[str, int, MultiheadAttention]] = []
+    for side, kind in (
+        (model.encoder, TransformerEncoderLayerBase),
+        (model.decoder, TransformerDecoderLayerBase),
+    ):
+        for number, layer in enumerate(getattr(side, "layers", ())):
+            if not isinstance(layer, kind):
+                return []
+            if side is model.encoder:
+                found.append(("encoder self", number, layer.self_attn))
+            else:
+                found += [("decoder self", number, layer.self_attn), ("cross", number, layer.encoder_attn)]
+    return found
+
+
+def _batches(dataset: ContextDataset, max_tokens: int) -> Iterator[List[int]]:
+    """Places of windows of like length."""
+    lengths = dataset.sizes.max(1)
+    batch: List[int] = []
+    for place in np.argsort(lengths, kind="stable").tolist():
+        if batch and lengths[place] * (len(batch) + 1) > max_tokens:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+class _Reducer:
+    """What the weights of one batch of B windows, by their places in the dataset, come to.
+
+    A query or key in the decoder belongs to the sentence of the token that is read there, as for segment-
+    shifted positions: the first one, which reads ``</s>``, to the window's first sentence.
+    """
+
+    def __init__(self, loaded: LoadedModels, examples: Dict[int, Any], dataset: ContextDataset):
+        batch = dataset.collater(list(examples.values()))
+        by_line = {example["id"]: place for place, example in examples.items()}
+        self.places = [by_line[line] for line in batch["id"].tolist()]  # the collater sorts by length
+        rows = [examples[place] for place in self.places]
+        if loaded.device.type == "cuda":
+            batch = utils.move_to_cuda(batch, loaded.device)
+        self.net_input = batch["net_input"]
+        source, target = self.net_input["src_tokens"], self.net_input["prev_output_tokens"]
+        dictionary = loaded.task.target_dictionary
+        pad, separator = dictionary.pad(), dictionary.index(SEPARATOR)
+        self.real = {"encoder": source.ne(pad), "decoder": target.ne(pad)}  # (B, S), (B, T)
+        order = self.real["encoder"].long().cumsum(1) - 1
+        first, end = torch.tensor([row["current_span"] for row in rows], device=source.device).T
+        before = torch.tensor([row["target_context_sizes"] for row in rows], device=source.device)
+        self.current = {
+            "encoder": self.real["encoder"] & (order >= first[:, None]) & (order < end[:, None]),
+            "decoder": self.real["decoder"] & (segment_index(target, separator) >= before[:, None]),
+        }
+        self.entropies: Dict[Tuple[str, int], Tensor] = {}  # (B, H)
+        self._shares: Dict[str, List[Tensor]] = {side: [] for side in SIDES}  # (B,) of each layer
+
+    def __call__(self, kind: str, layer: int, weights: Tensor) -> None:
+        weights = weights.double()
+        asking = self.real["encoder" if kind == "encoder self" else "decoder"]
+        entropy = torch.special.entr(weights).sum(-1)  # (H, B, T)
+        self.entropies[kind, layer] = _mean(entropy, asking).T
+        if kind != "cross":
+            side = kind.split()[0]
+            within = (weights * self.current[side][None, :, None]).sum(-1)
+            self._shares[side].append(_mean(within, self.current[side]).mean(0))
+
+    def share(self, side: str) -> np.ndarray:
+        """(B,) the mean over layers and heads; NaN in windows without context on this side."""
+        share = torch.stack(self._shares[side]).mean(0)
+        context = (self.real[side] & ~self.current[side]).any(1)
+        return share.masked_fill(~context, float("nan")).cpu().numpy()
+
+
+def _mean(values: Tensor, chosen: Tensor) -> Tensor:
+    """(H, B, T) to the mean (H, B) over the tokens that are ``chosen`` (B, T)."""
+    return values.masked_fill(~chosen, 0.0).sum(-1) / chosen.sum(1).clamp(min=1)
+
+
+@contextlib.contextmanager
+def _watched(attentions: List[Tuple[str, int, MultiheadAttention]], reduce: Reduce) -> Iterator[None]:
+    """Hand the weights of all heads to ``reduce``, whenever one of the attentions is asked."""
+
+    def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
+        return args, {**kwargs, "need_weights": True, "need_head_weights": True}
+
+    def hand(kind: str, layer: int) -> Callable[[Any, Any, Any], None]:
+        return lambda module, args, output: reduce(kind, layer, output[1])
+
+    hooks: List[Any] = []
+    modules = [module for _, _, module in attentions]
+    checked = [module.skip_embed_dim_check for module in modules]
+    try:
+        for kind, layer, module in attentions:
+            module.skip_embed_dim_check = True  # fairseq's own attention: torch's returns the heads' mean
+            hooks += [
+                module.register_forward_pre_hook(ask, with_kwargs=True),
+                module.register_forward_hook(hand(kind, layer)),
+            ]
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for module, before in zip(modules, checked, strict=True):
+            module.skip_embed_dim_check = before
