@@ -11,12 +11,13 @@ Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train -
     --test text/test --vocab-size 8000 --out data-bin
 """
 
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from ctxmt_fairseq.cli.split_options import add_split_options, splits_of
 
 GIVEN = (
     ("spm", "MODEL", "apply this SentencePiece model to"),
+    ("truecase-counts", "FILE", "truecase with these counts, of Moses' train-truecaser, "),
     ("bpe-codes", "CODES", "apply these BPE codes, of subword-nmt or fastBPE, to"),
     ("dict", "FILE", "take this fairseq dictionary, with the plugin's symbols at its end, for"),
 )
@@ -41,6 +42,17 @@ def add_arguments(parser) -> None:
         "--lowercase",
         action="store_true",
         help="lower-case the text; DATA remembers it, and all that its models read is lower-cased too",
+    )
+    moses = parser.add_argument_group("Moses, by sacremoses; DATA remembers it, and it is undone in output")
+    moses.add_argument("--moses", action="store_true", help="tokenise the text")
+    moses.add_argument(
+        "--moses-no-escape", action="store_true", help="do not write & | < > ' and the like as entities"
+    )
+    moses.add_argument("--moses-split-dashes", action="store_true", help="high-speed becomes high @-@ speed")
+    moses.add_argument(
+        "--truecase",
+        action="store_true",
+        help="undo the capital of a sentence's first word, as the training text has it within sentences",
     )
     parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes and threads")
 
@@ -86,21 +98,21 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.vocabulary import Vocabulary
     from ctxmt_fairseq.errors import BadInput
 
-    spm, bpe, dictionaries = (_by_language(args, option) for option, *_ in GIVEN)
+    spm, truecase, bpe, dictionaries = (_by_language(args, option) for option, *_ in GIVEN)
     if sum(map(bool, (spm, bpe, args.no_subwords, args.like))) > 1:
         raise BadInput("expected one of --spm, --bpe-codes, --no-subwords, --like")
     if args.like and (args.separate or args.joint or args.vocab_size or dictionaries):
         raise BadInput(
             "--like takes its whole vocabulary from DATA: no --joint, --separate, --vocab-size or --dict"
         )
-    if args.like and args.lowercase:
-        raise BadInput("--like lower-cases the text if DATA's is lower-cased: no --lowercase")
     if dictionaries and (args.separate or args.joint or args.vocab_size):
         raise BadInput("--dict is the whole vocabulary: no --joint, --separate or --vocab-size")
     if dictionaries and not (spm or bpe or args.no_subwords):
         raise BadInput("--dict: expected the subwords in it, too: --spm or --bpe-codes, or --no-subwords")
     vocabulary = Vocabulary(
-        steps=[{"step": "lowercase"}] if args.lowercase else [],
+        steps=_steps(args, bool(truecase)),
+        truecase=truecase,
+        learn_truecase=args.truecase,
         joint=not args.separate,
         subwords=not args.no_subwords,
         spm=spm,
@@ -113,6 +125,29 @@ def run(args) -> None:
     )
     corpus = Corpus(args.source_lang, args.target_lang, splits=splits_of(args), blank_lines=args.blank_lines)
     print(statistics_table(preprocess(corpus, vocabulary, args.out, args.overwrite, args.workers)))
+
+
+def _steps(args: Any, truecase: bool) -> List[Dict[str, Any]]:
+    """The text steps without files.
+
+    Raises:
+        BadInput: options that contradict each other.
+    """
+    from ctxmt_fairseq.errors import BadInput
+
+    if (args.moses_no_escape or args.moses_split_dashes) and not args.moses:
+        raise BadInput("--moses-no-escape, --moses-split-dashes: expected --moses")
+    if args.lowercase + args.truecase + truecase > 1:
+        raise BadInput("expected one of --lowercase, --truecase, --truecase-counts")
+    if args.like and (args.lowercase or args.moses or args.truecase or truecase):
+        raise BadInput("--like takes the text steps of DATA: no --lowercase, --moses or --truecase")
+    entries: List[Dict[str, Any]] = []
+    if args.moses:
+        options = {"escape": not args.moses_no_escape, "split_dashes": args.moses_split_dashes}
+        entries.append({"step": "moses", **options})
+    if args.lowercase:
+        entries.append({"step": "lowercase"})
+    return entries
 
 
 def _by_language(args: Any, option: str) -> Dict[str, str]:

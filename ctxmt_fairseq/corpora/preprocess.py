@@ -13,7 +13,7 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from tqdm.auto import tqdm
 
@@ -80,7 +80,9 @@ def preprocess(
     with new_folder(out, overwrite) as folder:
         text = folder / "text"
         text.mkdir()
-        entries, steps = place_steps(vocabulary, folder, languages)
+        entries, steps = place_steps(
+            vocabulary, folder, languages, lambda x: _training_text(files, corpus, x)
+        )
         splits = {split: _stage(corpus, split, files[split], folder, steps) for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
@@ -160,6 +162,12 @@ def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]]) -> int:
     """Mean subwords of a training source sentence: the shift of focused concatenation, section 4.3."""
     train = splits["train"]
     return max(1, round(train["tokens"][corpus.source_lang] / train["sentences"]))
+
+
+def _training_text(files: Mapping[str, TextFiles], corpus: Corpus, language: str) -> Iterator[str]:
+    """The sentences of a language, as they are."""
+    for row in files["train"].rows():
+        yield row.source if language == corpus.source_lang else row.target
 
 
 def _stage(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, read_description
+from ctxmt_fairseq.corpora.truecasing import Truecaser
 from ctxmt_fairseq.data.json_files import Place, get
 from ctxmt_fairseq.errors import BadInput
 
@@ -74,6 +75,54 @@ class Lowercase(TextStep):
         return text
 
 
+class Moses(TextStep):
+    """Moses' tokeniser and its detokeniser, by sacremoses.
+
+    An entry may say ``escape`` (write & | < > ' " [ ] as entities, as Moses does; default: true) and
+    ``split_dashes`` (high-speed becomes high @-@ speed; default: false).
+    """
+
+    def __init__(self, language: str, escape: bool = True, split_dashes: bool = False):
+        from sacremoses import MosesDetokenizer, MosesTokenizer
+
+        code = re.split("[-_]", language.lower())[0]
+        self._tokenizer, self._detokenizer = MosesTokenizer(code), MosesDetokenizer(code)
+        self._options = {"escape": escape, "aggressive_dash_splits": split_dashes}
+
+    @classmethod
+    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Moses":
+        place = Place(folder / DESCRIPTION, part=f"{KEY}, moses")
+        options = {key: get(place, entry, key, bool) for key in ("escape", "split_dashes") if key in entry}
+        return cls(language, **options)
+
+    def apply(self, text: str) -> str:
+        return self._tokenizer.tokenize(text, return_str=True, **self._options)
+
+    def undo(self, text: str) -> str:
+        return self._detokenizer.detokenize(text.split(), unescape=self._options["escape"])
+
+
+class Truecase(TextStep):
+    """Truecasing of tokenised text (``truecasing``); output has a capital where a sentence starts.
+
+    An entry's ``counts`` names each language's file in the data folder: {"en": "truecase.en"}.
+    """
+
+    def __init__(self, counts: Path):
+        self.files = (counts.name,)
+        self._truecaser = Truecaser.read(counts)
+
+    @classmethod
+    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Truecase":
+        return cls(_file_of(entry, "counts", folder, language))
+
+    def apply(self, text: str) -> str:
+        return self._truecaser.truecase(text)
+
+    def undo(self, text: str) -> str:
+        return self._truecaser.detruecase(text)
+
+
 class BytePairs(TextStep):
     """Byte-pair encoding (``bpe_codes``): the last step, after which pieces are words.
 
@@ -88,11 +137,7 @@ class BytePairs(TextStep):
 
     @classmethod
     def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "BytePairs":
-        place = Place(folder / DESCRIPTION, part=f"{KEY}, bpe")
-        name = get(place, get(place, entry, "codes", dict), language, str)
-        if Path(name).name != name:
-            raise place.error(f"expected the name of a file in the folder, found {name!r}")
-        return cls(folder / name)
+        return cls(_file_of(entry, "codes", folder, language))
 
     def apply(self, text: str) -> str:
         return " ".join(self._bpe.segment_tokens(text.split()))
@@ -101,7 +146,21 @@ class BytePairs(TextStep):
         return f"{text} ".replace(f"{SEPARATOR} ", "").rstrip()
 
 
-STEPS: Dict[str, Type[TextStep]] = {"lowercase": Lowercase, "bpe": BytePairs}
+def _file_of(entry: Mapping[str, Any], key: str, folder: Path, language: str) -> Path:
+    """The file in the data folder that an entry names for a language."""
+    place = Place(folder / DESCRIPTION, part=f"{KEY}, {entry['step']}")
+    name = get(place, get(place, entry, key, dict), language, str)
+    if Path(name).name != name:
+        raise place.error(f"expected the name of a file in the folder, found {name!r}")
+    return folder / name
+
+
+STEPS: Dict[str, Type[TextStep]] = {
+    "moses": Moses,
+    "truecase": Truecase,
+    "lowercase": Lowercase,
+    "bpe": BytePairs,
+}
 
 
 class TextSteps:

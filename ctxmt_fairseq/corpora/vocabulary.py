@@ -5,14 +5,18 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.corpora.bpe_codes import load_codes
 from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_description
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model, model_names, train_subwords
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
+from ctxmt_fairseq.corpora.truecasing import Truecaser, count_forms, forms_text
 from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
+from ctxmt_fairseq.errors import BadInput
 
 MULTIPLE = 8  # dictionary sizes, for the matrix units of GPUs
 
@@ -26,6 +30,8 @@ class Vocabulary:
         joint: one dictionary (and, if trained, one subword model) for both languages; void with given ones.
         subwords: False: the words between white space are the symbols.
         spm: language -> a given SentencePiece model; empty: train.
+        truecase: language -> a file of counts (``truecasing``): a step after those.
+        learn_truecase: count in the training text instead.
         bpe: language -> a file of BPE codes (``bpe_codes``), in the place of SentencePiece: the last step.
         dictionaries: language -> a given dictionary of fairseq's, all of whose symbols keep their places;
             empty: count the training text.
@@ -39,6 +45,8 @@ class Vocabulary:
     joint: bool = True
     subwords: bool = True
     spm: Dict[str, str] = field(default_factory=dict)
+    truecase: Dict[str, str] = field(default_factory=dict)
+    learn_truecase: bool = False
     bpe: Dict[str, str] = field(default_factory=dict)
     dictionaries: Dict[str, str] = field(default_factory=dict)
     vocab_size: Optional[int] = None
@@ -60,9 +68,12 @@ def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
 
 
 def place_steps(
-    vocabulary: Vocabulary, folder: Path, languages: List[str]
+    vocabulary: Vocabulary, folder: Path, languages: List[str], text: Callable[[str], Iterable[str]]
 ) -> Tuple[List[Mapping[str, Any]], Dict[str, TextSteps]]:
     """Put the files that text steps read into the folder.
+
+    Args:
+        text: a language's training text.
 
     Returns:
         the list for ``ctxmt.json``; language -> steps.
@@ -71,6 +82,14 @@ def place_steps(
         BadInput: a step cannot be used.
     """
     entries = list(vocabulary.steps)
+    if vocabulary.truecase or vocabulary.learn_truecase:
+        counts = {x: _own_or_joint(vocabulary.truecase, f"truecase.{x}", "truecase") for x in languages}
+        for language in languages:
+            steps = TextSteps.of_entries(entries, folder, language)
+            _place_truecase(
+                vocabulary.truecase.get(language), folder / counts[language], steps, text(language)
+            )
+        entries.append({"step": "truecase", "counts": counts})
     names = {x: _own_or_joint(vocabulary.bpe, f"bpe.{x}.codes", "bpe.codes") for x in vocabulary.bpe}
     for language, codes in vocabulary.bpe.items():
         load_codes(codes)  # refuses what are none
@@ -85,9 +104,21 @@ def place_steps(
     return entries, {language: TextSteps.of_entries(entries, folder, language) for language in languages}
 
 
+def _place_truecase(given: Optional[str], path: Path, steps: TextSteps, text: Iterable[str]) -> None:
+    """Copy the given counts, or count the text after ``steps``."""
+    if given is not None:
+        Truecaser.read(given)  # refuses what are none
+        shutil.copyfile(given, path)
+        return
+    forms = count_forms(steps.apply(line) for line in tqdm(text, desc=path.name, unit=" lines", disable=None))
+    if not forms:
+        raise BadInput("--truecase: expected training text with words within sentences, found none")
+    path.write_text(forms_text(forms), encoding="utf-8", newline="\n")
+
+
 def _own_or_joint(given: Mapping[str, str], own: str, joint: str) -> str:
     """The name of a language's file: the joint one, where one file was given for both languages."""
-    return joint if len(set(given.values())) == 1 else own
+    return joint if given and len(set(given.values())) == 1 else own
 
 
 def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) -> None:

@@ -108,8 +108,17 @@ COMMANDS = [
         {**SCORE, **given("--seed 3 --metric bleu|chrf2 --unit document|sentence --all-pairs")},
     ),
     Command(
-        *("preprocess words", f"preprocess {LANGUAGES} --train text --no-subwords --out new", "text.", 12),
-        {**TEXT, **given("--separate --overwrite --vocab-size 5")},
+        *(
+            "preprocess words",
+            f"preprocess {LANGUAGES} --train text --no-subwords --out new",
+            "text. counts",
+            12,
+        ),
+        {
+            **TEXT,
+            **given("--separate --overwrite --vocab-size 5 --moses --moses-no-escape --moses-split-dashes"),
+            **given("--truecase --truecase-counts counts --lowercase"),
+        },
     ),
     Command(
         *("preprocess like", f"preprocess {LANGUAGES} --test text --like data --out new", "text. data", 12),

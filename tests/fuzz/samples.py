@@ -141,6 +141,7 @@ def _text():
     references = Path("text.fr").read_text(encoding="utf-8").splitlines()
     tags = ({"tags": [["pronouns"] for _ in line.split()]} for line in references)
     write("tags.jsonl", "".join(json.dumps(line) + "\n" for line in tags))
+    write("counts", "the (3/4) The (1)\nle (2/2)\n")
     write("few.docids", "".join(line + "\n" for line in ids))
 
 

@@ -1,0 +1,95 @@
+"""Truecasing as Moses does it: a sentence's first word gets the case that it has within sentences.
+
+sacremoses looks at sentences; here is the file of counts, in Moses' format: on each line the forms of one
+word, the most frequent first, ``the (95/100) The (4) THE (1)``.
+"""
+
+import re
+from collections import Counter
+from typing import Any, Dict, Iterable, List
+
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.errors import BadInput
+
+_FORM = re.compile(r"(\S+) \((\d{1,18})(?:/\d{1,18})?\)(?: |$)")
+Forms = Dict[str, Counter]  # word in lower case -> form -> count
+
+
+class Truecaser:
+    """Changes the case of tokenised sentences.
+
+    Args:
+        forms: how often each form of a word was seen within sentences.
+    """
+
+    def __init__(self, forms: Forms):
+        from sacremoses import MosesDetruecaser, MosesTruecaser
+
+        self._truecaser, self._detruecaser = MosesTruecaser(), MosesDetruecaser()
+        best = {word: _by_frequency(counts)[0] for word, counts in forms.items()}
+        known = Counter(form for word, counts in forms.items() for form in counts if form != best[word])
+        self._truecaser.model = {"best": best, "known": known, "casing": forms}
+
+    @classmethod
+    def read(cls, path: PathLike) -> "Truecaser":
+        """From a file of counts, of Moses or ``count_forms``.
+
+        Raises:
+            BadInput: no such file, or a line of another form.
+        """
+        return cls(read_forms(path))
+
+    def truecase(self, text: str) -> str:
+        """A tokenised sentence in which the first word, words behind a full stop, and forms that were never
+        seen have their word's most frequent form, as Moses' truecase.perl does it."""
+        return self._truecaser.truecase(text, return_str=True, use_known=True)
+
+    def detruecase(self, text: str) -> str:
+        """The sentence with capitals where sentences start."""
+        return self._detruecaser.detruecase(text, return_str=True)
+
+
+def count_forms(sentences: Iterable[str]) -> Forms:
+    """The forms of all words within tokenised sentences; the first word of each is left out, as in Moses."""
+    from sacremoses import MosesTruecaser
+
+    weights = MosesTruecaser().learn_truecase_weights
+    forms: Forms = {}
+    for sentence in sentences:
+        for word, form, weight in weights(sentence.split()):
+            forms.setdefault(word, Counter())[form] += weight
+    return forms
+
+
+def forms_text(forms: Forms) -> str:
+    """The file of counts; the same counts give the same text."""
+    lines: List[str] = []
+    for word in sorted(forms):
+        counts = forms[word]
+        first, *others = _by_frequency(counts)
+        parts = [f"{first} ({counts[first]}/{sum(counts.values())})"]
+        lines.append(" ".join([*parts, *(f"{form} ({counts[form]})" for form in others)]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def read_forms(path: PathLike) -> Forms:
+    """The counts of a file.
+
+    Raises:
+        BadInput: no such file, or a line of another form.
+    """
+    forms: Forms = {}
+    for number, line in enumerate(iterate_lines(path), 1):
+        found: List[Any] = _FORM.findall(line)
+        if not found or sum(len(match.group()) for match in _FORM.finditer(line)) != len(line):
+            raise BadInput(f"expected WORD (COUNT/ALL) OTHER (COUNT) .., found {line[:60]!r}", path, number)
+        for form, count in found:
+            forms.setdefault(form.lower(), Counter())[form] += int(count)
+    if not forms:
+        raise BadInput("expected counts of words for truecasing, found none", path)
+    return forms
+
+
+def _by_frequency(counts: Counter) -> List[str]:
+    """Of equals the first that was counted, or that stands in the file."""
+    return [form for form, _ in counts.most_common()]
