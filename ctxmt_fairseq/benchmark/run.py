@@ -14,6 +14,7 @@ from ctxmt_fairseq.benchmark.indexing import indexing
 from ctxmt_fairseq.benchmark.metadata import metadata
 from ctxmt_fairseq.benchmark.multi_source import batch_runs, sentence_cache
 from ctxmt_fairseq.benchmark.paired import Comparison
+from ctxmt_fairseq.benchmark.resampling import significance
 from ctxmt_fairseq.benchmark.start_up import start_up
 from ctxmt_fairseq.benchmark.store import store_size, store_time
 from ctxmt_fairseq.benchmark.training import peak_memory, step_time
@@ -38,7 +39,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
     """Make the measurements; a progress bar counts them on stderr.
 
     Args:
-        names: train, decode, contrast, index, runs, cache, memory, metadata, store, start.
+        names: train, decode, contrast, index, runs, cache, memory, metadata, store, significance, start.
         size: of the models: tiny, iwslt, base.
         repeats: pairs of runs.
         sentences: to index.
@@ -64,6 +65,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
             lambda: [store_size()],
             lambda: [store_time(size, repeats, device, max_tokens, encoder)],
         ],
+        "significance": [lambda: [significance(few)]],
         "start": [partial(start_up, repeats)],
     }
     chosen = [step for name in names for step in steps[name]]

@@ -11,6 +11,7 @@ memory    peak memory of translation with 1 to 20 context sentences, with torch'
 metadata  step time: MTCue with up to 12 context vectors a sentence / stock transformer, and / CUE
 store     a vector for each context of each sentence / context store: bytes; and time of a batch and a step,
           contexts embedded anew (MiniLM) / from the store (needs the extra embed)
+significance  paired bootstrap and approximate randomization, 10,000 samples / sacrebleu's paired bootstrap
 start     CPU time of commands without a model, and of the slowest --help / of import torch
 
 The data are random sentences, the models untrained. A ratio's median, least and greatest value are shown,
@@ -31,6 +32,7 @@ MEASUREMENTS = (
     "memory",
     "metadata",
     "store",
+    "significance",
     "start",
 )
 

@@ -26,6 +26,9 @@ def add_arguments(parser) -> None:
                         help="bleu, chrf1, chrf2, chrf3, comet (default: bleu chrf2, with --comet comet "
                         "too)")  # fmt: skip
     parser.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
+    parser.add_argument(
+        "--data", metavar="DIR", help="the systems' data folder: --lowercase if its text is lower-cased"
+    )
     parser.add_argument("--lowercase", action="store_true", help="ignore case")
     parser.add_argument("--unit", nargs="+", metavar="NAME",
                         help="resampled: document, sentence (default: document with --docids)")  # fmt: skip
@@ -39,6 +42,7 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.cli.comet_options import comet_scores
+    from ctxmt_fairseq.corpora.text_steps import steps_of_language
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance import translations as compared
@@ -51,8 +55,13 @@ def run(args) -> None:
     metrics = list(dict.fromkeys(args.metric or ["bleu", "chrf2", *(["comet"] if models else [])]))
     if ("comet" in metrics) != bool(models) or len(models) > 1:
         raise BadInput("--metric comet: expected one model as --comet or --quality-estimation")
-    measures = [measure(name, args.tokenize, args.lowercase) for name in metrics if name != "comet"]
-    texts = [read_translation(path, [args.reference], args.docids, args.current) for path in args.systems]
+    steps = steps_of_language(args.data, "target")
+    lowercase = args.lowercase or steps.lowercase
+    measures = [measure(name, args.tokenize, lowercase) for name in metrics if name != "comet"]
+    texts = [
+        read_translation(path, [args.reference], args.docids, args.current, steps.surface)
+        for path in args.systems
+    ]
     if models:
         measures.append(
             CometMeasure([score for (score,) in comet_scores(args, args.systems, args.reference)])

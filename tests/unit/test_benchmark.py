@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from sacrebleu import corpus_bleu
 
 from ctxmt_fairseq.benchmark import (
     contrastive,
@@ -14,6 +15,7 @@ from ctxmt_fairseq.benchmark import (
     metadata,
     multi_source,
     process,
+    resampling,
     start_up,
     synthetic,
     training,
@@ -223,6 +225,13 @@ def test_commands_start_to_their_end(monkeypatch):
         assert_finite(comparison, 1)
         assert comparison.ratios[0] < 0.2
     assert set(libraries) == {"import torch"}
+
+
+def test_the_bootstrap_is_compared_with_sacrebleu_s():
+    comparison = resampling.significance(1, sentences=30, samples=100)
+    assert_finite(comparison, 1)
+    reference, first, second = resampling.random_texts(200)
+    assert corpus_bleu(first, [reference]).score > corpus_bleu(second, [reference]).score > 10
 
 
 def test_the_command_writes_table_and_json(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """``ctxmt compare``: what it prints and writes, and what it refuses."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ WORSE = ["The ship goes at noon.", "She draws a red home.", "We walk near the ri
 
 
 def write(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    Path(path).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return str(path)
 
 
@@ -139,3 +140,26 @@ def test_translations_refuses(files, tmp_path, capsys):
     assert "argument --samples: expected a whole number from 100" in refused(capsys, *pair, "--samples", 5)
     short = write(tmp_path / "short", BETTER[:3])
     assert "expected 3 lines" in refused(capsys, *pair[:3], short)
+
+
+def test_systems_of_lower_cased_text_are_compared_in_lower_case(tmp_path, files, capsys):
+    data, text = tmp_path / "data", tmp_path / "text"
+    for suffix in ("en", "fr", "docids"):
+        write(f"{text}.{suffix}", ["a"] * 3)
+    languages = ("--source-lang", "en", "--target-lang", "fr", "--train", str(text), "--out", str(data))
+    main(["preprocess", *languages, "--no-subwords", "--lowercase"])
+    lower = write(tmp_path / "lower", [line.lower() for line in REFERENCE])
+    systems = (
+        "compare",
+        "translations",
+        files["ref"],
+        files["worse"],
+        lower,
+        "--json",
+        str(tmp_path / "json"),
+    )
+    scores = []
+    for options in ((), ("--data", str(data))):
+        main([*systems, "--samples", "100", *options])
+        scores.append(json.loads((tmp_path / "json").read_text())["comparisons"][0]["score_b"])
+    assert scores[0] < 90 and scores[1] == pytest.approx(100)
