@@ -153,8 +153,9 @@ def _check_names(model: Any, saved: Mapping[str, Tensor], options: Mapping[str, 
         if name not in saved and (recorded is None or stock_name(name) in recorded):
             raise BadInput(f"expected a sentence-level model of this size, found one without {name}")
     if ARCH_MODEL_REGISTRY[options["_name"]] is TransformerModel:  # which has nothing but a sentence's model
-        for name in saved.keys() - model.state_dict().keys():
-            if not name.endswith(_BUFFERS):
+        own = model.state_dict()
+        for name in saved:
+            if name not in own and not name.endswith(_BUFFERS):
                 raise BadInput(f"{name}: --arch {_arch(model)} has no such parameter")
 
 

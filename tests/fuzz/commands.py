@@ -47,6 +47,7 @@ FORMALITY = "--formal formal.fr --informal informal.fr"
 HYPOTHESES = "--formal-hypotheses formal.hyp --informal-hypotheses informal.hyp"
 PROMPTS = "--formal-prompt Sir --informal-prompt Mate --cpu --beam 2"
 VALIDATE = "--valid-subset valid --cpu --batch-size 4 --num-workers 0"
+GIVEN = "--bpe-codes given/codes --dict-source given/en.txt --dict-target given/fr.txt"
 SEARCH = "--cpu --beam 2 --max-len-b 4"
 
 CONTEXT = given(
@@ -119,6 +120,10 @@ COMMANDS = [
             **given("--separate --overwrite --vocab-size 5 --moses --moses-no-escape --moses-split-dashes"),
             **given("--truecase --truecase-counts counts --lowercase"),
         },
+    ),
+    Command(
+        *("preprocess given", f"preprocess {LANGUAGES} --train text {GIVEN} --out new", "text. given", 12),
+        {**TEXT, **given("--lowercase --overwrite --workers 1")},
     ),
     Command(
         *("preprocess like", f"preprocess {LANGUAGES} --test text --like data --out new", "text. data", 12),

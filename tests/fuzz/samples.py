@@ -79,6 +79,7 @@ def make_samples(folder):
     """Fill a folder with samples; returns content by file name.
 
     ``text.*`` is parallel text with metadata, ``data`` its data folder with the store ``data/contexts``,
+    ``given`` BPE codes and dictionaries of it,
     ``model`` and ``mtcue`` hold checkpoints; contrastive sets of every format, sets of ``ctxmt control``,
     what commands write for each other, ``out.partial``, the journal of ``ctxmt translate`` to ``out``, and
     ``evaluated``, an evaluation's folder.
@@ -92,6 +93,7 @@ def make_samples(folder):
         languages = ("--source-lang", "en", "--target-lang", "fr")
         text = ("--train", "text", "--valid", "text")
         ctxmt("preprocess", *languages, *text, "--no-subwords", "--out", "data")
+        _given(languages)
         ctxmt("embed", "data", *text, "--encoder", "discrete")
         window = ("--arch", "concat_transformer", "--source-context", "1", "--target-context", "1")
         train("model", "document_window", *window)
@@ -143,6 +145,15 @@ def _text():
     write("tags.jsonl", "".join(json.dumps(line) + "\n" for line in tags))
     write("counts", "the (3/4) The (1)\nle (2/2)\n")
     write("few.docids", "".join(line + "\n" for line in ids))
+
+
+def _given(languages):
+    """``given/``: BPE codes, and dictionaries of text that they cut."""
+    write("given/codes", "".join(f"{merge}\n" for merge in ("e r", "er </w>", "t h", "o u", "l e")))
+    ctxmt("preprocess", *languages, "--train", "text", "--bpe-codes", "given/codes", "--out", "cut")
+    for language in ("en", "fr"):
+        Path(f"cut/dict.{language}.txt").rename(f"given/{language}.txt")
+    shutil.rmtree("cut")
 
 
 def _sets():

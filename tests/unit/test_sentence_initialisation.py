@@ -3,10 +3,12 @@
 import pytest
 import torch
 
+from ctxmt_fairseq.data.known_symbols import KnownSymbols
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from tests.unit.multi_source_models import CASES, dataset, logits, make
 from tests.unit.random_models import check_whole, saved, step, stock_model, without_context
+from tests.unit.window_datasets import VOCABULARY
 
 # Flat fusion of one shared encoder has nothing that is new.
 every_case = pytest.mark.parametrize("case", [case for case in CASES if case != "dual shared token"])
@@ -137,6 +139,32 @@ def test_what_is_left_over_of_a_stock_model_is_refused(tmp_path):
     stock.encoder.layers.append(stock.encoder.layers[0])
     message = refused(stock, tmp_path)
     assert "encoder.layers.2." in message and "dual_encoder_transformer_tiny has no such parameter" in message
+
+
+@pytest.mark.parametrize(
+    "name, value, message",
+    [
+        ("decoder.version", torch.tensor(3.0), "expected the parameters of a model"),
+        (
+            "encoder.layers.0.self_attn.in_proj_weight",
+            torch.tensor(1.0),
+            "expected the parameters of a model",
+        ),
+        ("encoder.embed_tokens.weight", torch.tensor(1.0), "encoder.embed_tokens.weight: expected the shape"),
+        ("decoder.embed_tokens.weight", torch.zeros(506), "decoder.embed_tokens.weight: expected the shape"),
+        ("encoder.version", torch.zeros(2, 2), "expected the parameters of a model"),
+        (".embed_tokens.weight", torch.zeros(3, 3), "has no such parameter"),
+        ("", torch.zeros(1), "has no such parameter"),
+    ],
+)
+def test_odd_parameters_are_refused(name, value, message, tmp_path):
+    path = saved(stock_model(), tmp_path / "sentence.pt")
+    state = torch.load(path, weights_only=True)
+    state["model"][name] = value
+    assert message in refused(state, tmp_path)
+    symbols = dict.fromkeys(("source", "target"), KnownSymbols(VOCABULARY.symbols, 506, "dict.txt"))
+    with pytest.raises(BadInput, match=message):
+        load_sentence_model(make("dual serial"), path, symbols)
 
 
 def test_separate_embeddings_do_not_become_one(tmp_path):
