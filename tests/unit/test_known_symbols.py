@@ -17,7 +17,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from tests.unit.multi_source_models import make
 from tests.unit.random_models import build_random, saved
-from tests.unit.saved_models import TINY, data_folder, trained
+from tests.unit.saved_models import TINY, as_old, data_folder, trained
 from tests.unit.test_preprocess import write
 from tests.unit.window_datasets import VOCABULARY
 
@@ -162,14 +162,18 @@ def task_of(folder, *arguments):
 
 @pytest.fixture(scope="module")
 def stock_checkpoint(tmp_path_factory):
-    """Of fairseq's own task and architecture, on a folder with ten words."""
+    """Of fairseq's own task and architecture, on a folder with ten words; beside it one of old."""
     root = tmp_path_factory.mktemp("stock")
-    torch.save(trained(root, arch="transformer", task="translation")[0], root / "sentence.pt")
+    state, args = trained(root, arch="transformer", task="translation")
+    torch.save(state, root / "sentence.pt")
+    torch.save(as_old(state, args), root / "old.pt")
     return root / "sentence.pt"
 
 
-def test_a_folder_of_fairseq_preprocess(stock_checkpoint, tmp_path):
-    task, build = task_of(data_folder(tmp_path / "data"), "--sentence-checkpoint", str(stock_checkpoint))
+@pytest.mark.parametrize("name", ["sentence.pt", "old.pt"])
+def test_a_folder_of_fairseq_preprocess(name, stock_checkpoint, tmp_path):
+    path = str(stock_checkpoint.with_name(name))
+    task, build = task_of(data_folder(tmp_path / "data"), "--sentence-checkpoint", path)
     assert len(task.src_dict) == 16 and task.src_dict.symbols[-2:] == [SEPARATOR, MASK]
     model, sentence = build(), torch.load(stock_checkpoint, weights_only=True)["model"]
     assert torch.equal(model.encoder.embed_tokens.weight[:14], sentence["encoder.embed_tokens.weight"])
