@@ -64,11 +64,6 @@ class System:
     def reads_context(self) -> bool:
         return "-context 1" in self.flags or "-context-on-source 1" in self.flags
 
-    @property
-    def joined(self) -> bool:
-        """Whether context and sentence are one window, so that the model is a sentence-level one's equal."""
-        return "document_window" in self.flags
-
 
 SYSTEMS: Dict[str, System] = {
     "sentence": System("sentence", WINDOWS),

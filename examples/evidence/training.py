@@ -25,8 +25,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
     command += f"{systems.MODEL} {systems.TRAINING} {stage.flags} {system.flags}".split()
     if system.stage == "context":
-        start = "--finetune-from-model" if system.joined else "--sentence-checkpoint"
-        command += [start, str(checkpoint(place, *systems.START))]
+        command += ["--sentence-checkpoint", str(checkpoint(place, *systems.START))]
     if place.smoke:
         few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 1000"
         command += few.split()
