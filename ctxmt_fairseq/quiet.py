@@ -4,6 +4,8 @@ import contextlib
 import logging
 from typing import Iterator
 
+_TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers")
+
 
 @contextlib.contextmanager
 def root_logger_kept() -> Iterator[None]:
@@ -14,7 +16,7 @@ def root_logger_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        root.setLevel(level)
+        _set_level(root, level)
         root.handlers[:] = handlers
 
 
@@ -24,8 +26,13 @@ def quiet_libraries() -> None:
     fairseq sets the root logger to DEBUG when it is imported, but only where nobody has set it up before.
     """
     logging.basicConfig()
-    logging.getLogger().setLevel(logging.WARNING)
-    for name in ("hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    for name in _TALKATIVE:
+        _set_level(logging.getLogger(name), logging.WARNING)
     # a model that is not reachable is one line of ours, not one for each attempt
-    logging.getLogger("huggingface_hub.utils._http").setLevel(logging.ERROR)
+    _set_level(logging.getLogger("huggingface_hub.utils._http"), logging.ERROR)
+
+
+def _set_level(logger: logging.Logger, level: int) -> None:
+    """Where it is another: each change makes all loggers of the process work out theirs anew."""
+    if logger.level != level:
+        logger.setLevel(level)

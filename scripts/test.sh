@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Linter, type checker and tests.   Usage: bash scripts/test.sh [--slow | --learning] [PYTEST ARGUMENTS]
-#   --slow       the slow tier in their place: whole recipes, many spoiled inputs
+#   --slow       the slow tier in their place: whole recipes, more cases of the same
 #   --learning   the models that learn the demo corpus in their place: hours
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -143,6 +143,7 @@ def _peak_of_embedding(root):
     return resident(peak=True) - before
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_contexts(tmp_path):
     peaks = []
     for count in (20_000, 100_000):

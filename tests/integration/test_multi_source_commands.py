@@ -43,7 +43,13 @@ def train(folder, data, arch, updates, *options):
     )
 
 
-@pytest.fixture(scope="module", params=MODELS)
+SLOW = ("gated_context_transformer", "context_encoder_transformer")  # the same task as the other three
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(arch, marks=pytest.mark.slow) if arch in SLOW else arch for arch in MODELS],
+)
 def arch(request):
     return request.param
 

@@ -104,6 +104,7 @@ def metadata(here):
     return here
 
 
+@pytest.mark.slow
 def test_mtcue_from_text_to_table(metadata):
     log = (metadata / "mtcue" / "MTCUE" / "train.log").read_text()
     assert "mtcue/BASE/checkpoints/checkpoint_best.pt: " in log and " parameters taken over" in log

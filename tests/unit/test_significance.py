@@ -84,21 +84,21 @@ def test_scores_and_p_are_sacrebleus(name, metric, monkeypatch):
     named = [(str(place), system) for place, system in enumerate(systems)]
     ours = measure(name)
     statistics = [ours.statistics(system, reference) for system in systems]
-    tests = paired_tests(statistics, [(0, 1), (0, 2)], ours.scores, 500, seed=7)
+    tests = paired_tests(statistics, [(0, 1), (0, 2)], ours.scores, 100, seed=7)
 
-    _, randomized = PairedTest(named, {"metric": metric}, [reference], "ar", n_samples=500)()
+    _, randomized = PairedTest(named, {"metric": metric}, [reference], "ar", n_samples=100)()
     (key,) = [key for key in randomized if key != "System"]
     assert [tests[0].score_a, *(test.score_b for test in tests)] == [each.score for each in randomized[key]]
     assert [test.randomization_p for test in tests] == [each.p_value for each in randomized[key][1:]]
 
-    _, bootstrapped = PairedTest(named, {"metric": metric}, [reference], "bs", n_samples=500)()
-    drawn = bootstrap_scores(statistics, ours.scores, 500, seed=7)
+    _, bootstrapped = PairedTest(named, {"metric": metric}, [reference], "bs", n_samples=100)()
+    drawn = bootstrap_scores(statistics, ours.scores, 100, seed=7)
     assert drawn.mean(axis=1) == pytest.approx([each.mean for each in bootstrapped[key]], abs=1e-4)
     difference = drawn[1] - drawn[0]
     assert (tests[0].low, tests[0].high) == pytest.approx(tuple(np.percentile(difference, (2.5, 97.5))))
     assert tests[0].wins == (difference > 0).mean()
     far = np.abs(difference - difference.mean()) >= abs(tests[0].difference)
-    assert tests[0].bootstrap_p == pytest.approx((far.sum() + 1) / 501)
+    assert tests[0].bootstrap_p == pytest.approx((far.sum() + 1) / 101)
     assert tests[0].difference == tests[0].score_b - tests[0].score_a
 
 
@@ -153,7 +153,7 @@ def test_holm_is_applied_within_a_metric_and_unit():
     reference, systems = texts(60)
     translations = [Translation(system, [reference], [10] * 6) for system in systems]
     measures = [measure("bleu"), measure("chrf1"), measure("chrf3")]
-    comparisons = compare_translations(["a", "b", "c"], translations, measures, ["sentence", "document"], 300)
+    comparisons = compare_translations(["a", "b", "c"], translations, measures, ["sentence", "document"], 100)
     assert [(c.metric, c.unit, c.units, c.a, c.b) for c in comparisons[:2]] == [
         ("bleu", "sentence", 60, "a", "b"),
         ("bleu", "sentence", 60, "a", "c"),
