@@ -121,6 +121,10 @@ def test_a_step_updates_the_model(monkeypatch):
 
 def test_training_measures_at_a_miniature_size():
     assert_finite(training.step_time("tiny", 1, CPU, max_tokens=600), training.BATCHES)
+
+
+@pytest.mark.slow
+def test_memory_of_training_is_measured_in_new_processes():
     assert_finite(training.peak_memory("tiny", 1, CPU, max_tokens=600), 1)
 
 
