@@ -9,6 +9,7 @@ ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "attention": "how a sentence's tokens attend to its context",
     "attention-share": "how much attention stays in the current sentence of a window",
+    "lengths": "scores by the length of the source sentence",
     "contexts": "maps of contexts before and after the context encoder",
 }
 

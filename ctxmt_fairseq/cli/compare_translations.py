@@ -9,6 +9,7 @@ Example: ctxmt compare translations test.fr baseline.hyp context.hyp --docids te
 """
 
 import json
+from typing import List
 
 
 def add_arguments(parser) -> None:
@@ -46,7 +47,7 @@ def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance import translations as compared
-    from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, measure
+    from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json)
@@ -57,7 +58,7 @@ def run(args) -> None:
         raise BadInput("--metric comet: expected one model as --comet or --quality-estimation")
     steps = steps_of_language(args.data, "target")
     lowercase = args.lowercase or steps.lowercase
-    measures = [measure(name, args.tokenize, lowercase) for name in metrics if name != "comet"]
+    measures: List[Measure] = [measure(name, args.tokenize, lowercase) for name in metrics if name != "comet"]
     texts = [
         read_translation(path, [args.reference], args.docids, args.current, steps.surface)
         for path in args.systems

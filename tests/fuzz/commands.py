@@ -198,6 +198,13 @@ COMMANDS = [
         {**CONTEXT, **given("--json json --output map.png --shuffles 100 --seed 2 --max-tokens 1|90")},
     ),
     Command(
+        *("analyse lengths", "analyse lengths text.en text.fr text.fr text.en --samples 100", "text.", 8),
+        given(
+            "--edges 1|5|x --current text.current --metric chrf1|bleu --tokenize char|13a|none --lowercase "
+            "--seed 2 --json json --output map.png"
+        ),
+    ),
+    Command(
         *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv"),
         *("labelled scores", 15),
         given("--seed 2 --sentences --scores scores.json"),

@@ -93,7 +93,7 @@ class CometMeasure(Measure):
 MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")
 
 
-def measure(name: str, tokenize: Optional[str] = None, lowercase: bool = False) -> Measure:
+def measure(name: str, tokenize: Optional[str] = None, lowercase: bool = False) -> SacrebleuMeasure:
     """sacrebleu's measure of a name from ``MEASURES``.
 
     Raises:
