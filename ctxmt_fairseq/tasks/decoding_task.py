@@ -1,0 +1,117 @@
+"""What fairseq's commands do with a batch of windows: steps of training and validation, and generation that
+returns current sentences."""
+
+import atexit
+import logging
+from typing import Any, Dict
+
+from fairseq import metrics
+from fairseq.tasks.translation import TranslationTask
+
+from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.search.current_sentence import WindowCount
+from ctxmt_fairseq.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.tasks.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
+
+logger = logging.getLogger(__name__)
+
+
+class DecodingTask(TranslationTask):
+    """fairseq's translation, for batches that hold windows.
+
+    Attributes:
+        window_count: windows that were cut to their current sentence.
+        document: the lines that ``fairseq-interactive`` has read.
+    """
+
+    def __init__(self, cfg, src_dict, tgt_dict):
+        super().__init__(cfg, src_dict, tgt_dict)
+        self.window_count = WindowCount()
+        self.document = InteractiveDocument(self)
+
+    @property
+    def options(self) -> Dict[str, Any]:
+        """The options that travel with the checkpoint, as they are in use."""
+        raise NotImplementedError
+
+    @property
+    def keep_sentence(self) -> str:
+        """Which sentence of a decoded window is the translation."""
+        return self.options["keep_sentence"]
+
+    def build_generator(self, models, args, *more, **kwargs):
+        generator = super().build_generator(models, args, *more, **kwargs)
+        remember_length_limit(generator, args)
+        return generator
+
+    def _report_windows(self) -> None:
+        if self.window_count.windows:
+            logger.warning("%s", self.window_count)
+
+    def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
+        """n-best current sentences; afterwards ``sample`` shows the current sentences only."""
+        if self.options["target_context"] and not self.cfg.eval_bleu:  # validation logs it
+            atexit.unregister(self._report_windows)
+            atexit.register(self._report_windows)  # fairseq-generate has no later hook
+        if "windows" not in sample:
+            return self.document.translate(generator, models, sample)
+        hypotheses = generate_current(
+            generator,
+            models,
+            sample,
+            self.tgt_dict.index(SEPARATOR),
+            self.window_count,
+            self.keep_sentence,
+            prefix_tokens=prefix_tokens,
+            constraints=constraints,
+        )
+        show_current(
+            sample,
+            self.src_dict,
+            self.tgt_dict.index(SEPARATOR),
+            self.keep_sentence,
+            self.cfg.left_pad_source,
+        )
+        return hypotheses
+
+    def _inference_with_bleu(self, generator, sample, model):
+        # A copy: fairseq keeps the first batch and feeds it again to workers that have run out of data.
+        return super()._inference_with_bleu(generator, dict(sample), model)
+
+    def train_step(self, sample, *args, **kwargs):
+        _check_targets(sample)
+        return super().train_step(sample, *args, **kwargs)
+
+    def valid_step(self, sample, model, criterion):
+        _check_targets(sample)
+        before = self.window_count.mismatched
+        loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
+        if self.cfg.eval_bleu:
+            logging_output["separator_mismatches"] = self.window_count.mismatched - before
+        return loss, sample_size, logging_output
+
+    def reduce_metrics(self, logging_outputs, criterion):
+        super().reduce_metrics(logging_outputs, criterion)
+        totals = [log["_bleu_totals_0"] for log in logging_outputs if "_bleu_totals_0" in log]
+        if totals and not sum(totals):  # fairseq reports no BLEU then, and --best-checkpoint-metric bleu dies
+            metrics.log_scalar("bleu", 0.0)
+        if any("separator_mismatches" in log for log in logging_outputs):
+            mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
+            metrics.log_scalar_sum("separator_mismatches", mismatches)
+
+    def build_tokenizer(self, args):
+        """For ``fairseq-interactive`` and ``-generate``: text steps, and the tokenizer that they name."""
+        return SteppedTokenizer(self.cfg, super().build_tokenizer(args))
+
+    def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
+        """Lines of ``fairseq-interactive``: consecutive sentences of a document, an empty line ends it."""
+        return OneByOneDataset(
+            src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
+        )
+
+
+def _check_targets(sample: Dict[str, Any]) -> None:
+    """Raises BadInput: sentences without translations, which can only be translated."""
+    if sample["target"] is None:
+        raise BadInput("training and validation need target sentences, and this split has none")
