@@ -4,6 +4,7 @@ import importlib.util
 import warnings
 
 import numpy as np
+import torch
 
 from ctxmt_fairseq.errors import BadInput
 
@@ -32,5 +33,7 @@ def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:
         import umap
 
         neighbours = min(NEIGHBOURS, len(vectors) - 1)
+        threads = torch.get_num_threads()
         points = umap.UMAP(n_neighbors=neighbours, random_state=seed, n_jobs=1).fit_transform(vectors)
+        torch.set_num_threads(threads)  # numba, which compiles it, makes that the number of processors
     return np.asarray(points, np.float32)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 
 from ctxmt_fairseq.analysis.projection import check_umap, project
 from ctxmt_fairseq.errors import BadInput
@@ -14,7 +15,9 @@ CLUSTERS[12:] += 30
 
 
 def test_a_map_is_decided_by_the_seed_and_keeps_what_is_near_together():
+    threads = torch.get_num_threads()
     points = project(CLUSTERS)
+    assert torch.get_num_threads() == threads
     assert points.shape == (24, 2) and points.dtype == np.float32 and np.isfinite(points).all()
     np.testing.assert_array_equal(points, project(CLUSTERS))
     assert (points != project(CLUSTERS, seed=2)).any()
