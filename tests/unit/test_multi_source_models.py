@@ -83,7 +83,7 @@ def test_loss_and_gradients_are_finite(case, selection):
 
 @every_case
 @pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("selection", ["document", "absent", "empty"])
+@pytest.mark.parametrize("selection", ["document", "absent", pytest.param("empty", marks=pytest.mark.slow)])
 def test_half_precision(case, precision, selection):
     model = make(case).to(precision)
     batch = batch_of(dataset(model, context_selection=selection), [4, 9, 11])  # the second has no context
