@@ -1,4 +1,4 @@
-"""Settings for all tests, and ``--file-times FILE``: what each test file costs."""
+"""Settings for all tests, and ``--file-times=FILE``: what each test file costs."""
 
 import gc
 import time
