@@ -25,7 +25,13 @@ def train(folder, data, contexts, arch, updates, *options):
     )
 
 
-@pytest.fixture(scope="module", params=MODELS)
+SLOW = ("cue_transformer", "tagging_transformer")  # the same commands as the first
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(arch, marks=pytest.mark.slow) if arch in SLOW else arch for arch in MODELS],
+)
 def arch(request):
     return request.param
 

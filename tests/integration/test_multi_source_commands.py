@@ -43,7 +43,8 @@ def train(folder, data, arch, updates, *options):
     )
 
 
-SLOW = ("gated_context_transformer", "context_encoder_transformer")  # the same task as the other three
+# The same commands as the others; dual reads both sides and its own translations.
+SLOW = ("gated_context_transformer", "context_encoder_transformer", "caching_transformer", "context_gru")
 
 
 @pytest.fixture(

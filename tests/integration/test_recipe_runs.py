@@ -42,6 +42,7 @@ def evaluate(folder, paper, run, *options, data="data bin"):
     return json.loads((folder / run / "evaluation" / "results.json").read_text())
 
 
+@pytest.mark.slow
 def test_focused_concat_from_text_to_table(text):
     """Through the shell."""
     for script, *arguments in (

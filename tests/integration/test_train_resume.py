@@ -68,7 +68,7 @@ slow = pytest.mark.slow
     ("kind", "workers", "truncated"),
     [
         ("windows", 2, True),  # of each task, one that draws the most
-        ("vectors", 2, False),
+        pytest.param("vectors", 2, False, marks=slow),
         ("caching, in runs", 2, False),
         pytest.param("windows", 0, False, marks=slow),
         pytest.param("gru", 0, False, marks=slow),

@@ -35,6 +35,7 @@ def test_a_line_has_the_ratio_one_and_the_square_of_the_window_more():
     assert square == pytest.approx(2.46, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_curves_have_the_shapes_of_the_paper_s_figure():
     peaks = {
         (system, attention): np.array(
