@@ -119,6 +119,7 @@ def test_a_step_updates_the_model(monkeypatch):
         assert type(made[-1]).__name__ == ("ConcatTransformer" if ours else "TransformerModel")
 
 
+@pytest.mark.slow
 def test_training_measures_at_a_miniature_size():
     assert_finite(training.step_time("tiny", 1, CPU, max_tokens=600), training.BATCHES)
 
@@ -186,6 +187,7 @@ def test_one_at_a_time_gives_the_scores_of_score_candidates():
         assert len(set(row)) == 3
 
 
+@pytest.mark.slow
 def test_contrastive_measures_at_a_miniature_size():
     assert_finite(contrastive.contrastive("tiny", 1, CPU, examples=2, candidates=2), 1)
 
@@ -259,12 +261,14 @@ def test_bad_options_stop_with_one_line(wrong, capsys):
 # ---- multi-source models -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_training_with_and_without_runs_is_compared():
     comparisons = multi_source.batch_runs("tiny", 1, CPU, max_tokens=200)
     for comparison, pairs in zip(comparisons, (multi_source.BATCHES, 1) * 2, strict=True):
         assert_finite(comparison, pairs)
 
 
+@pytest.mark.slow
 def test_translation_with_and_without_kept_states_is_compared():
     for comparison in multi_source.sentence_cache("tiny", 1, CPU, documents=2, sentences=3):
         assert_finite(comparison, 1)
@@ -287,6 +291,7 @@ def test_metadata_models_run_on_the_same_sentences():
         assert not [name for name in base["net_input"] if name.startswith("context_")]
 
 
+@pytest.mark.slow
 def test_training_of_metadata_models_is_compared(monkeypatch):
     monkeypatch.setattr(metadata, "BATCHES", 2)
     for comparison in metadata.metadata("tiny", 1, CPU, max_tokens=200):

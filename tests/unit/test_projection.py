@@ -14,6 +14,7 @@ CLUSTERS = np.random.default_rng(0).normal(size=(24, 6)).astype(np.float32)
 CLUSTERS[12:] += 30
 
 
+@pytest.mark.slow
 def test_a_map_is_decided_by_the_seed_and_keeps_what_is_near_together():
     threads = torch.get_num_threads()
     points = project(CLUSTERS)
@@ -25,6 +26,7 @@ def test_a_map_is_decided_by_the_seed_and_keeps_what_is_near_together():
     assert (nearest.argmin(1) // 12 == np.arange(24) // 12).all()
 
 
+@pytest.mark.slow
 def test_few_or_equal_vectors_have_a_map_without_a_warning():
     for vectors in (CLUSTERS[:4], CLUSTERS[:5], np.ones((6, 3), np.float32)):
         with warnings.catch_warnings():
