@@ -282,6 +282,7 @@ class Payload:
     "changes, words",
     [
         ({"more": {"callbacks": Payload()}}, "expected a checkpoint: "),
+        ({"class_identifier": ["regression_metric"]}, "class_identifier: expected one of "),
         ({"class_identifier": "os.system"}, "class_identifier: expected one of "),
         ({"pretrained_model": "/etc"}, "expected a name on the hub or of a folder beside it"),
         ({"pretrained_model": "../encoder"}, "pretrained_model: expected a name on the hub"),

@@ -107,7 +107,7 @@ def load_comet(name: str) -> CometModel:
     folder = Path(name) if Path(name).is_dir() else _downloaded(name)
     state = peek(folder / WEIGHTS)
     options, kind = _options(folder, state)
-    if kind not in classes:
+    if not isinstance(kind, str) or kind not in classes:
         raise BadInput(f"class_identifier: expected one of {', '.join(classes)}", folder / OPTIONS)
     parameters = inspect.signature(classes[kind]).parameters
     options = {key: value for key, value in options.items() if key in parameters and key not in _OURS}
