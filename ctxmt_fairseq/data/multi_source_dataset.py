@@ -8,6 +8,7 @@ import torch
 from ctxmt_fairseq.data import ordering
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
+from ctxmt_fairseq.data.input_lengths import longest_contexts
 from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET, Slots
 
 # What ``MultiSourceDataset.context_batch`` may return.
@@ -57,6 +58,14 @@ class MultiSourceDataset(ContextDataset):
     @property
     def marks(self) -> int:  # type: ignore[override]
         return int(self.wanted.format.bos)
+
+    def _sizes_of_batches(self) -> Sequence[np.ndarray]:
+        # The current sentence and the context are padded apart, and know nothing of each other's lengths.
+        source, target = self._current_sizes
+        targets = None if self.target is None else self.target.sizes
+        lengths = self.source.sizes, targets, self._draw_epoch, self.layout == "joined"
+        context = longest_contexts(self.builder, self.lines, *lengths)
+        return np.maximum(source, target) // 3, context, source
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
         if not self.batch_runs or not len(indices):

@@ -1,33 +1,56 @@
 """In which order examples are batched, and how batches are cut from runs of consecutive sentences."""
 
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
 import numpy as np
 
+LARGEST = 1023  # of three sizes in one key; longer windows are rare, and their order costs only pads
 
-def by_size(source: np.ndarray, target: np.ndarray, rng: Optional[np.random.Generator] = None) -> np.ndarray:
-    """Examples by source, then target size; equal sizes as they stand, or in an order drawn from ``rng``.
+
+def by_size(sizes: Sequence[np.ndarray], rng: Optional[np.random.Generator] = None) -> np.ndarray:
+    """Examples by the first size, equal ones by the second, and so on; those of the same sizes as they stand,
+    or in an order drawn from ``rng``.
 
     Args:
-        source, target: (n,) tokens.
+        sizes: one to three arrays (n,), in tokens or multiples of them; what is larger than a 32-bit number's
+            share (65,535 for two, 1,023 for three) counts as that.
 
     Returns:
         (n,) int64.
     """
-    # Both sizes and the rank among equals in one number: sorting plain numbers is the fastest.
-    keys = np.zeros(len(source), np.uint64)
-    for sizes in (source, target):
-        keys <<= np.uint64(16)
-        keys |= np.minimum(sizes, 2**16 - 1).astype(np.uint16)
+    # All sizes and the rank among equals in one number: sorting plain numbers is the fastest.
+    count, bits = len(sizes[0]), 32 // len(sizes)
+    keys = np.zeros(count, np.uint64)
+    for each in sizes:
+        keys <<= np.uint64(bits)
+        keys |= np.clip(each, 0, 2**bits - 1).astype(np.uint32)
     keys <<= np.uint64(32)
-    order = rank = np.arange(len(source), dtype=np.uint32)
+    order = rank = np.arange(count, dtype=np.uint32)
     if rng is not None:
         order = rng.permutation(order)
-        rank[order] = np.arange(len(source), dtype=np.uint32)
+        rank[order] = np.arange(count, dtype=np.uint32)
     keys |= rank
     keys.sort()
     keys &= np.uint64(2**32 - 1)
     return order[keys.view(np.int64)].astype(np.int64)
+
+
+def winding(sizes: Sequence[np.ndarray]) -> List[np.ndarray]:
+    """Sizes that ``by_size`` orders to and fro: each size rises where the sum of those before it is even, and
+    falls where it is odd.
+
+    A batch that begins among the longest contexts of one sentence length ends among the longest of the next
+    one, not among its shortest: fewer pads.
+
+    Args:
+        sizes: arrays (n,) of whole numbers from 0 to ``LARGEST``, larger ones count as that.
+    """
+    turned, before = [], np.zeros(len(sizes[0]), np.int32)
+    for each in sizes:
+        each = np.minimum(each, LARGEST).astype(np.int32)
+        turned.append(np.where(before & 1, LARGEST - each, each))
+        before += each
+    return turned
 
 
 def runs(lines: np.ndarray, documents: np.ndarray, length: int, offset: int = 0) -> List[np.ndarray]:

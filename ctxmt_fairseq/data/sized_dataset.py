@@ -2,7 +2,7 @@
 epoch) alone, batches that lose no sentence."""
 
 import logging
-from typing import Any, Optional, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 from fairseq.data import FairseqDataset
@@ -155,12 +155,23 @@ class SizedDataset(FairseqDataset):
         return np.maximum(source[indices], target[indices])
 
     def ordered_indices(self) -> np.ndarray:
-        """Examples by source, then target size; equal sizes in an order drawn from (seed, epoch)."""
+        """Examples of like sizes side by side; equal sizes in an order drawn from (seed, epoch).
+
+        Without context, or with ``count_current_tokens``, by source, then target size, as fairseq's.
+        """
         # By sizes without limits: fairseq tells the limits later, and the order must not depend on when.
-        whole = self.whole_sizes.source, self.whole_sizes.target
-        return ordering.by_size(
-            *(self._current_sizes if self.count_current_tokens else whole), self.order_generator()
-        )
+        whole = self.whole_sizes
+        sizes: Sequence[np.ndarray] = whole[:2]
+        if self.count_current_tokens:
+            sizes = self._current_sizes
+        elif whole.reach.any():
+            sizes = ordering.winding(self._sizes_of_batches())
+        return ordering.by_size(sizes, self.order_generator())
+
+    def _sizes_of_batches(self) -> Sequence[np.ndarray]:
+        """What decides how much of a batch is pads, the most important first: arrays (n,)."""
+        # Two source lengths at once share the pads between both sides.
+        return self.whole_sizes.source // 2, self.whole_sizes.target
 
     def order_generator(self) -> Optional[np.random.Generator]:
         """For the order of an epoch's examples in training; None in evaluation, which keeps the corpus'."""
