@@ -1,0 +1,3 @@
+"""Fixtures that several files share."""
+
+from tests.unit.hostile_checkpoints import nothing_ran, pristine, state  # noqa: F401 (fixtures)
