@@ -1,5 +1,6 @@
 """Results as tables."""
 
+import statistics
 from typing import List, Sequence
 
 
@@ -16,3 +17,11 @@ def aligned_table(rows: Sequence[Sequence[str]]) -> str:
     lines: List[str] = [line(row) for row in rows]
     lines.insert(1, "-" * max(map(len, lines)))
     return "\n".join(lines)
+
+
+def mean_and_deviation(values: Sequence[float], digits: int = 2) -> str:
+    """Mean and, of several values, the standard deviation of the sample; "-" of none."""
+    if not values:
+        return "-"
+    spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{statistics.fmean(values):.{digits}f}{spread}"

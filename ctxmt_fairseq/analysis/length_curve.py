@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.charts import Panel, Point, chart
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
@@ -119,24 +120,15 @@ def curve_csv(names: Sequence[str], buckets: Sequence[Bucket]) -> str:
 
 def curve_picture(names: Sequence[str], buckets: Sequence[Bucket], metric: str) -> bytes:
     """A line with its band for each system, as the content of a PNG file; empty buckets are left out."""
-    from matplotlib.figure import Figure
-
     shown = [bucket for bucket in buckets if bucket.sentences]
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
-    axis = figure.add_subplot()
-    places = range(len(shown))
-    for number, name in enumerate(names):
-        scores = [bucket.scores[number] for bucket in shown]
-        (line,) = axis.plot(places, scores, marker="o", label=name)
-        low, high = ([getattr(bucket, end)[number] for bucket in shown] for end in ("low", "high"))
-        axis.fill_between(places, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
-    axis.set_xticks(list(places), [f"{bucket.name}\n{bucket.sentences:,}" for bucket in shown])
-    axis.set_xlabel("words of the source; sentences")
-    axis.set_ylabel(f"{metric} (0 to 100), 95 % band of a bootstrap")
-    axis.grid(axis="y", alpha=0.3)
-    legend = axis.legend()
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    return content.getvalue()
+    lines = {
+        name: {
+            f"{bucket.name}\n{bucket.sentences:,}": Point(
+                bucket.scores[number], bucket.low[number], bucket.high[number]
+            )
+            for bucket in shown
+        }
+        for number, name in enumerate(names)
+    }
+    panel = Panel(f"{metric} (0 to 100), 95 % band of a bootstrap", lines)
+    return chart([panel], "words of the source; sentences")

@@ -1,7 +1,6 @@
 """Windows' attention of several models side by side: means, tests, and a map of entropies."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence
 
 import numpy as np
@@ -124,16 +123,6 @@ class AttentionReport:
             "shuffles": self.shuffles,
             "seed": self.seed,
         }
-
-
-def short_names(paths: Sequence[str]) -> List[str]:
-    """Names of models, without the folders at the beginning and the end that all of them share."""
-    parts = [Path(path).parts for path in paths]
-    while min(map(len, parts)) > 1 and len({each[-1] for each in parts}) == 1:
-        parts = [each[:-1] for each in parts]
-    while min(map(len, parts)) > 1 and len({each[0] for each in parts}) == 1:
-        parts = [each[1:] for each in parts]
-    return ["/".join(each) for each in parts]
 
 
 def _layer(entropies: np.ndarray, layer: int, heads: int) -> np.ndarray:

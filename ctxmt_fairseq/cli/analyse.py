@@ -1,4 +1,4 @@
-"""Pictures of what a model does with a sentence and its context, with the numbers beside them.
+"""Pictures of what models do with their context, and of systems side by side, with the numbers beside them.
 
 Example: ctxmt analyse attention checkpoint_best.pt --context "I saw a heart." --sentence "It was beating."
 """
@@ -9,6 +9,9 @@ ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "attention": "how a sentence's tokens attend to its context",
     "attention-share": "how much attention stays in the current sentence of a window",
+    "curves": "trainings side by side, from their logs",
+    "sweep": "an option of the training, such as the context discount, against what it leads to",
+    "windows": "scores with windows smaller and larger than trained",
     "lengths": "scores by the length of the source sentence",
     "contexts": "maps of contexts before and after the context encoder",
 }

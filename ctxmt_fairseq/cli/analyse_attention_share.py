@@ -37,8 +37,9 @@ def run(args) -> None:
     from argparse import Namespace
 
     from ctxmt_fairseq.analysis.map_files import NUMBERS, check_picture, write_map
+    from ctxmt_fairseq.analysis.system_names import short_names
     from ctxmt_fairseq.analysis.window_attention import window_attention
-    from ctxmt_fairseq.analysis.window_attention_report import AttentionReport, short_names
+    from ctxmt_fairseq.analysis.window_attention_report import AttentionReport
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text

@@ -144,6 +144,7 @@ def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites
     for suite in suites:
         evaluator.contrast(suite)
     found = results.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
+    found["trained_window"] = evaluator.trained_window
     write_file(out / results.RESULTS, json.dumps(found, indent=2) + "\n")
     print(results.results_table({out.name: found}))
 

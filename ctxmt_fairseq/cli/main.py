@@ -21,7 +21,7 @@ COMMANDS = {
     "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
     "corpus": "corpora as they are downloaded to text with document ids",
     "average": "average the checkpoints nearest the best one",
-    "analyse": "pictures of what a model does with a sentence and its context",
+    "analyse": "pictures of what models do with their context, and of systems side by side",
     "control": "control attributes such as formality by context, and measure it",
     "benchmark": "paired speed and memory ratios against stock fairseq",
     "user-dir": "print the path for fairseq's --user-dir",

@@ -16,7 +16,10 @@ from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 
-KINDS = {str: "a string", int: "a whole number", list: "a list", dict: "an object", bool: "true or false"}
+KINDS = {
+    str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "an object",
+    bool: "true or false",
+}  # fmt: skip
 _DEPTH = 64  # brackets within brackets; the public formats have 6
 _TOO_DEEP = f"expected at most {_DEPTH} brackets within each other"
 
@@ -126,7 +129,7 @@ def _check_depth(value: Any, left: int) -> None:
 
 
 def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> Any:
-    """``record[key]``, checked to be there and of the kind.
+    """``record[key]``, checked to be there and of the kind; a whole number is a number (float), too.
 
     Args:
         null: whether the value may be null (None), too.
@@ -141,6 +144,8 @@ def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> 
     value = record[key]
     if null and value is None:
         return None
+    if kind is float and type(value) is int:
+        return float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise place.error(f"expected {KINDS[kind]} at the key {key!r}, found {json.dumps(value)[:60]}")
     return value

@@ -205,6 +205,18 @@ COMMANDS = [
         ),
     ),
     Command(
+        *("analyse curves", "analyse curves run A=run/train.log --json json", "run/", 20),
+        given("--by update --metrics loss|ppl --best-by loss|wps --subset valid|test"),
+    ),
+    Command(
+        *("analyse sweep", "analyse sweep run --metric loss --contrast contrast.json --json json"),
+        *("run/ contrast", 20, given("--option context_discount|seed")),
+    ),
+    Command(
+        *("analyse windows", "analyse windows evaluated --json json", "evaluated/results", 20),
+        given("--metric bleu|chrf3 --decoding prefix|window"),
+    ),
+    Command(
         *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv"),
         *("labelled scores", 15),
         given("--seed 2 --sentences --scores scores.json"),

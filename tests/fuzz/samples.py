@@ -59,6 +59,14 @@ ATTRIBUTES = [
 ]
 
 
+LOG = """{'_name': None, 'seed': 1, 'context_discount': 0.1, 'best_checkpoint_metric': 'loss'}
+num. shared model params: 9,000 (num. trained: 9,000)
+2026-01-01 00:00:00 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 7.1 | ppl 99 | num_updates 4
+2026-01-01 | INFO | train | {"epoch": 1, "train_loss": "8", "train_num_updates": "4", "train_train_wall": "2"}
+{"epoch": 2, "valid_loss": "6.5", "valid_ppl": "70.25", "valid_num_updates": "8"}
+"""
+
+
 def write(name, content):
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -203,7 +211,9 @@ def train(folder, task, *options):
 
 
 def _results():
-    ctxmt("contrast", "model/checkpoint_last.pt", "sets/jsonl.jsonl", "--cpu", "--examples", "examples.jsonl")
+    written = ("--examples", "examples.jsonl", "--json", "contrast.json")
+    ctxmt("contrast", "model/checkpoint_last.pt", "sets/jsonl.jsonl", "--cpu", *written)
+    write("run/train.log", LOG)
     references = ("--formal", "formal.fr", "--informal", "informal.fr")
     hypotheses = ("--formal-hypotheses", "formal.hyp", "--informal-hypotheses", "informal.hyp")
     write("setting.json", json.dumps({"count": 5, "kept": 10, "seed": 1}))

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from ctxmt_fairseq.analysis.window_sizes import read_window_scores
 from ctxmt_fairseq.evaluation.whole_runs import evaluator as evaluator_module
 from ctxmt_fairseq.evaluation.whole_runs.results import measures
 from ctxmt_fairseq.generation import loading
@@ -114,6 +115,7 @@ def test_other_windows_stand_beside_the_trained(models, text, tmp_path):
     results = evaluate(model, text, out, pairs, "--window", "1", "--contexts", "trained absent")
     assert set(results["translations"]) == {"prefix", "prefix.w1", "prefix.w1.absent"}
     assert set(results["contrast"]) == {"pairs", "pairs.w1"}
+    assert results["trained_window"] == 3 and read_window_scores(out).scores["bleu"].keys() == {1, 3}
     hypotheses = tmp_path / "sentences.hyp"
     run(
         "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", hypotheses,

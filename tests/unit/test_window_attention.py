@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from ctxmt_fairseq.analysis.system_names import short_names
 from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention, window_attention
-from ctxmt_fairseq.analysis.window_attention_report import AttentionReport, short_names
+from ctxmt_fairseq.analysis.window_attention_report import AttentionReport
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text

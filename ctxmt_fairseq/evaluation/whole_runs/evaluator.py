@@ -53,6 +53,9 @@ class Evaluator:
         loaded: the models, with the training's context options.
         references: they are the previous target sentences; else the models' own translations are, or ...
         first_pass: ... the translations of other models.
+
+    Attributes:
+        trained_window: sentences of a window in training, previous and current.
     """
 
     def __init__(
@@ -65,6 +68,8 @@ class Evaluator:
         references: bool = False,
         first_pass: Optional["FirstPass"] = None,
     ):
+        trained = loaded.task.options
+        self.trained_window = 1 + max(trained["source_context"] or 0, trained["target_context"] or 0)
         self.loaded = loaded.with_options(**settings.options)
         self.files, self.content = files, list(content)
         self.ledger, self.settings = ledger, settings

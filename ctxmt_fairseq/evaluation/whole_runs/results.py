@@ -10,9 +10,9 @@ from ctxmt_fairseq.tables import aligned_table
 RESULTS = "results.json"
 
 
-def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Dict[str, Dict[str, Any]]:
+def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Dict[str, Any]:
     """The content of a folder's results, by name without their endings."""
-    found: Dict[str, Dict[str, Any]] = {"translations": {}, "contrast": {}}
+    found: Dict[str, Any] = {"translations": {}, "contrast": {}}
     for kind, names, ending in (
         ("translations", scores, ".score.json"),
         ("contrast", contrasts, ".contrast.json"),

@@ -1,0 +1,203 @@
+"""What fairseq-train logged: the one reader of its logs, in the formats simple, json and tqdm."""
+
+import io
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Dict, List, Optional, Tuple
+
+from ctxmt_fairseq.data.documents import PathLike, open_file
+from ctxmt_fairseq.data.json_files import parse_json
+from ctxmt_fairseq.errors import BadInput
+
+NAME = "train.log"  # in a training's folder
+TRAIN = "train"  # whose values are averages over an epoch
+UPDATES = "num_updates"
+
+# A line is "time | LEVEL | logger | message"; in fairseq's --log-file it is the message alone.
+_HEAD = re.compile(r"[^|]*\| [A-Z]+ \| (?P<logger>[^|]*) \| ")
+_SIMPLE = re.compile(r"epoch (?P<epoch>\d+) \| (?:valid on '(?P<subset>[^']*)' subset \| )?(?P<values>.*)")
+_PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
+_LENGTH = re.compile(r"grouped total_num_itrs = (\d+)")
+_OPTIONS = re.compile(r"^(?:[^|]*\| [A-Z]+ \| fairseq_cli\.train \| )?(\{'_name': .*|Namespace\(.*)")
+
+
+@dataclass(frozen=True)
+class Record:
+    """Values that were logged together: of an epoch's training, or of a validation.
+
+    Attributes:
+        epoch: from 1.
+        updates: of the training until then.
+        values: by fairseq's names, such as nll_loss or train_wall.
+    """
+
+    epoch: int
+    updates: int
+    values: Dict[str, float]
+
+
+@dataclass
+class TrainingLog:
+    """One training. Where a resumed training has repeated updates, the later records count alone.
+
+    Attributes:
+        epochs: a record for each that came to its end.
+        validations: subset -> records, by updates.
+        parameters: of the model; None: not in the log.
+        epoch_updates: of a whole epoch; None: not in the log.
+    """
+
+    path: Path
+    epochs: List[Record] = field(default_factory=list)
+    validations: Dict[str, List[Record]] = field(default_factory=dict)
+    parameters: Optional[int] = None
+    epoch_updates: Optional[int] = None
+    _options: str = ""
+
+    def option(self, name: str) -> Optional[str]:
+        """What an option of the training was, as text; None where the log does not say."""
+        found = re.search(rf"(?:'{re.escape(name)}': |\b{re.escape(name)}=)('[^']*'|[^,)}}]+)", self._options)
+        return found[1].strip("'[]") if found else None
+
+    def number(self, name: str) -> float:
+        """An option that is a number.
+
+        Raises:
+            BadInput: the log does not say it, or it is none.
+        """
+        text = self.option(name)
+        value = _number(text) if text is not None else None
+        if value is None:
+            raise BadInput(f"expected the option {name} with a number, found {text or 'none'}", self.path)
+        return value
+
+    def validated(self, subset: str) -> List[Record]:
+        """The validations with a subset; raises BadInput where there are none."""
+        if subset not in self.validations:
+            known = ", ".join(self.validations) or "none"
+            raise BadInput(f"expected validations with {subset!r}, found those with: {known}", self.path)
+        return self.validations[subset]
+
+    def best(self, subset: str, metric: Optional[str] = None) -> Tuple[str, Record]:
+        """The validation with the best value, of equal ones the first.
+
+        Args:
+            metric: the lowest; None: what the training chose its best checkpoint by.
+
+        Returns:
+            the metric's name and the record.
+
+        Raises:
+            BadInput: no validation has the metric.
+        """
+        records = self.validated(subset)
+        chosen = self.option("best_checkpoint_metric") or "loss"
+        highest = self.option("maximize_best_checkpoint_metric") == "True"
+        metric = metric or chosen
+        sign = -1 if highest and metric == chosen else 1
+        known = [record for record in records if metric in record.values]
+        if not known:
+            raise BadInput(f"expected {metric}, found {', '.join(records[-1].values)}", self.path)
+        return metric, min(known, key=lambda record: sign * record.values[metric])
+
+    @property
+    def device_hours(self) -> Optional[float]:
+        """Of an epoch: hours of training steps, on all devices together; None without a finished epoch.
+
+        Validation, saving and loading are not among them. They are those of an update, times the updates of a
+        whole epoch: the end of a training may cut the last one.
+        """
+        timed = [record for record in self.epochs if "train_wall" in record.values]
+        if not timed or not timed[-1].updates:
+            return None
+        ends = [0, *(record.updates for record in timed)]
+        longest = max(end - start for start, end in zip(ends[:-1], ends[1:], strict=True))
+        seconds = sum(record.values["train_wall"] for record in timed)
+        devices = _number(self.option("distributed_world_size") or "1") or 1
+        return seconds / timed[-1].updates * (self.epoch_updates or longest) / 3600 * devices
+
+
+def read_training_log(path: PathLike) -> TrainingLog:
+    """Read a log; other lines than fairseq's own are passed over.
+
+    Args:
+        path: a log, or a training's folder with ``train.log``.
+
+    Raises:
+        BadInput: no such file, or nothing in it that fairseq logs at the end of an epoch or validation.
+    """
+    path = Path(path)
+    path = path / NAME if path.is_dir() else path
+    log = TrainingLog(path)
+    with io.TextIOWrapper(open_file(path), encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            _read_line(log, line.rstrip("\n"))
+    if not log.epochs and not log.validations:
+        raise BadInput("expected a log of fairseq-train with a finished epoch or a validation", path)
+    return log
+
+
+def _read_line(log: TrainingLog, line: str) -> None:
+    options = _OPTIONS.match(line)
+    if options:
+        log._options = options[1]
+        return
+    head = _HEAD.match(line)
+    message = line[head.end() :] if head else line
+    parameters = _PARAMETERS.match(message)
+    if parameters:
+        log.parameters = int(parameters[1].replace(",", ""))
+        return
+    length = _LENGTH.match(message)
+    if length:
+        log.epoch_updates = int(length[1])
+        return
+    found = _json_record(message, log.path) if message.startswith("{") else _simple_record(message)
+    if found is None:
+        return
+    subset, record = found
+    records = log.epochs if subset == TRAIN else log.validations.setdefault(subset, [])
+    while records and records[-1].updates >= record.updates:
+        records.pop()
+    records.append(record)
+
+
+def _simple_record(message: str) -> Optional[Tuple[str, Record]]:
+    found = _SIMPLE.fullmatch(message)
+    if not found:
+        return None
+    values = dict(part.split(" ", 1) for part in found["values"].split(" | ") if " " in part)
+    return _record(found["subset"] or TRAIN, found["epoch"], values)
+
+
+def _json_record(message: str, path: Path) -> Optional[Tuple[str, Record]]:
+    """Keys begin with the subset and "_"; records within an epoch do not."""
+    try:
+        values = parse_json(message, path)
+    except BadInput:
+        return None
+    ends = [key for key in values if key.endswith(f"_{UPDATES}")]
+    if not ends or "epoch" not in values:
+        return None
+    subset = ends[0].removesuffix(f"_{UPDATES}")
+    own = {key.removeprefix(f"{subset}_"): str(value) for key, value in values.items() if key != "epoch"}
+    return _record(subset, str(values["epoch"]), own)
+
+
+def _record(subset: str, epoch: str, values: Dict[str, str]) -> Optional[Tuple[str, Record]]:
+    numbers = {name: _number(text) for name, text in values.items()}
+    known = {name: number for name, number in numbers.items() if number is not None}
+    updates = known.get(UPDATES)
+    if updates is None or not epoch.isdecimal():
+        return None
+    return subset, Record(int(epoch), int(updates), known)
+
+
+def _number(text: str) -> Optional[float]:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,51 @@
+"""Trainings side by side, from the logs of fairseq-train: what each took, and curves of validation.
+
+The table has the parameters, the hours of an epoch (training steps alone, on all devices together), and when
+the best checkpoint came (MTCue, table 3). The curves are by default the current sentence's loss and its ratio
+to that of context sentences, which the context-discounted criterion logs (focused concatenation, figure 3).
+By epoch, the last validation in each counts. A log may be in the format simple or json, and hold a training
+that was interrupted and resumed.
+
+Example: ctxmt analyse curves runs/s4to4 runs/s4to4+CD --output curves.png
+"""
+
+
+def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.chart_options import add_chart_options
+
+    parser.add_argument("--metrics", nargs="+", metavar="NAME",
+                        help="as fairseq names them (default: current_loss current_context_ratio, or loss)"
+                        )  # fmt: skip
+    parser.add_argument("--best-by", metavar="NAME",
+                        help="the metric whose lowest value is the best (default: that of the training)"
+                        )  # fmt: skip
+    parser.add_argument("--by", choices=("epoch", "update"), default="epoch", help="(default: %(default)s)")
+    parser.add_argument("--subset", default="valid", metavar="NAME",
+                        help="validated with it (default: %(default)s)")  # fmt: skip
+    add_chart_options(parser, "LOG")
+
+
+def run(args) -> None:
+    from dataclasses import asdict
+
+    from ctxmt_fairseq.analysis.system_names import runs_by_system
+    from ctxmt_fairseq.analysis.training_curves import curves, effort_table, efforts, usual_metrics
+    from ctxmt_fairseq.analysis.training_log import read_training_log
+    from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
+
+    check_chart_outputs(args)
+    systems = {
+        name: [read_training_log(path) for path in paths]
+        for name, paths in runs_by_system(args.systems).items()
+    }
+    metrics = args.metrics or usual_metrics(systems, args.subset)
+    panels = curves(systems, metrics, args.subset, args.by)
+    found = efforts(systems, args.subset, args.best_by)
+    print(effort_table(found))
+    for metric, panel in zip(metrics, panels, strict=True):
+        without = [name for name in systems if name not in panel.series]
+        if without:
+            print(f"\nwithout {metric}: {', '.join(without)}")
+    across = "epoch" if args.by == "epoch" else "update"
+    record = {"trainings": [{"system": name, **asdict(one)} for name, ones in found.items() for one in ones]}
+    write_chart(args, panels, across, record)

@@ -1,0 +1,54 @@
+"""Options and files of commands that draw systems beside each other, and how systems are named."""
+
+import json
+from typing import Any, Dict, List, Optional, Sequence
+
+SYSTEMS = """{what}, or NAME={what}; several of one name are runs (seeds) of one system: tables have mean
+and standard deviation, pictures the mean with the lowest and the highest"""
+
+
+def add_chart_options(parser: Any, what: str) -> None:
+    """The systems, --json and --output."""
+    parser.add_argument("systems", metavar=what, nargs="+", help=SYSTEMS.format(what=what).replace("\n", " "))
+    add_output_options(parser)
+
+
+def add_output_options(parser: Any) -> None:
+    """--json and --output."""
+    parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
+    parser.add_argument("--output", metavar="FILE.png", help="the picture; FILE.csv has its numbers")
+
+
+def check_chart_outputs(args: Any) -> None:
+    """Raises BadInput: an output cannot be written, or there is no matplotlib."""
+    from ctxmt_fairseq.analysis.map_files import check_picture
+    from ctxmt_fairseq.output_files import check_outputs
+
+    check_outputs(args.json)
+    if args.output:
+        check_picture(args.output, (".csv",))
+
+
+def write_chart(
+    args: Any, panels: Sequence[Any], across: str, record: Dict[str, Any], title: str = "", **how: Any
+) -> None:
+    """Write what was asked for: the record with the panels' points, the picture, its CSV.
+
+    Args:
+        how: see ``charts.chart``.
+    """
+    from pathlib import Path
+
+    from ctxmt_fairseq.charts import chart, chart_csv, chart_records
+    from ctxmt_fairseq.output_files import write_files
+
+    points = chart_records(panels, across)
+    content = json.dumps({**record, "points": points}, indent=2, ensure_ascii=False) + "\n"
+    outputs: List[Any] = [(args.json, content)]
+    picture: Optional[Path] = Path(args.output) if args.output else None
+    if picture:
+        outputs += [
+            (picture, chart(panels, across, title, **how)),
+            (picture.with_suffix(".csv"), chart_csv(panels, across)),
+        ]
+    write_files(outputs)

@@ -1,0 +1,107 @@
+"""``ctxmt analyse curves`` and ``sweep`` on logs whose numbers are known."""
+
+import csv
+import json
+import statistics
+
+import pytest
+
+from ctxmt_fairseq.cli.main import main
+from tests.unit.training_logs import write_log
+
+
+def analyse(*arguments):
+    return main(["analyse", *map(str, arguments)])
+
+
+def rows(text):
+    """Cells of a printed table, by the first."""
+    lines = [[cell for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
+    return {line[0].strip(): [cell.strip() for cell in line[1:]] for line in lines if line}
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """A system of two runs and one of another length."""
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+    write_log(tmp_path / "a" / "train.log")
+    write_log(tmp_path / "b" / "train.log", "json", losses=(7.0, 6.75), ratios=(1.0, 0.9), devices=2)
+    write_log(tmp_path / "c" / "train.log", losses=(9.0,), ratios=(1.0,), parameters=99)
+    return tmp_path
+
+
+def test_table_curves_and_files(logs, capsys):
+    assert not analyse("curves", f"x={logs / 'a'}", f"x={logs / 'b' / 'train.log'}", logs / "c",
+                       "--json", logs / "j.json", "--output", logs / "curves.png")  # fmt: skip
+    printed = rows(capsys.readouterr().out)
+    assert printed["c"] == ["1", "99", "0.010", "1", "1", "100", "9.500"]
+    hours = [36 / 3600, 2 * 36 / 3600]
+    assert printed["x"] == [
+        "2", "1,234,567", f"{statistics.mean(hours):.3f} ± {statistics.stdev(hours):.3f}",
+        "2.5 ± 0.7", "2.0 ± 0.0", "200.0 ± 0.0", "7.000 ± 0.354",
+    ]  # fmt: skip
+    points = json.loads((logs / "j.json").read_text())["points"]
+    loss = [point for point in points if point["measure"] == "current_loss, valid (bits per token)"]
+    assert [(p["system"], p["epoch"], p["value"], p["low"], p["high"]) for p in loss] == [
+        ("x", 1, 7.25, 7.0, 7.5), ("x", 2, 6.5, 6.25, 6.75), ("x", 3, 6.5, None, None),
+        ("c", 1, 9.0, None, None),
+    ]  # fmt: skip
+    ratios = [point["value"] for point in points if point["measure"] == "current_context_ratio, valid"]
+    assert ratios == pytest.approx([1.1, 1.0, 1.15, 1.0])
+    table = list(csv.DictReader((logs / "curves.csv").open()))
+    assert [float(row["value"]) for row in table] == [point["value"] for point in points]
+    assert (logs / "curves.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_by_update_every_validation_counts(logs, tmp_path):
+    assert not analyse("curves", logs / "c", "--by", "update", "--metrics", "loss", "--json", tmp_path / "j")
+    points = json.loads((tmp_path / "j").read_text())["points"]
+    assert [(point["update"], point["value"]) for point in points] == [(50, 10.5), (100, 9.5)]
+    assert {point["system"] for point in points} == {"c"}
+
+
+def test_sweep_joins_losses_accuracies_and_shares(tmp_path, capsys):
+    discounts = (1.0, 0.0, 0.01, 0.01)
+    losses = ((7.0, 6.0), (8.0, 8.5), (5.0, 5.5), (4.0, 4.5))
+    logs = [
+        write_log(tmp_path / f"{number}.log", losses=loss, ratios=(1, 1), discount=discount)
+        for number, (discount, loss) in enumerate(zip(discounts, losses, strict=True))
+    ]
+    reports = [{"accuracy": 50.0, "disc": None}, {"accuracy": 1.0, "disc": 60.0},
+               {"accuracy": 70.0, "disc": 80.0},
+               [{"accuracy": 90.0, "disc": None}, {"accuracy": 0.0, "disc": 60.0}]]  # fmt: skip
+    for number, report in enumerate(reports):
+        (tmp_path / f"{number}.json").write_text(json.dumps(report))
+    shares = [0.5, 0.75, 0.625, 0.875]
+    models = [{"means": {"share, both": share}} for share in shares]
+    (tmp_path / "shares").write_text(json.dumps({"models": models}))
+    accuracies = [tmp_path / f"{number}.json" for number in range(4)]
+    options = ["--contrast", *accuracies, "--shares", tmp_path / "shares"]
+    assert not analyse("sweep", *logs, *options, "--json", tmp_path / "j", "--output", tmp_path / "sweep.png")
+    printed = rows(capsys.readouterr().out)
+    assert list(printed)[0] == "context_discount" and list(printed)[2:] == ["0", "0.01", "1"]
+    assert printed["0.01"] == ["2", "4.500 ± 0.707", "77.500 ± 3.536", "75.000 ± 17.678"]
+    assert printed["0"] == ["1", "8.000", "60.000", "75.000"]
+    points = json.loads((tmp_path / "j").read_text())["points"]
+    assert [point["context_discount"] for point in points] == [0, 0.01, 1] * 3
+    accuracy = [(point["value"], point["low"], point["high"]) for point in points[3:6]]
+    assert accuracy == [(60.0, None, None), (77.5, 75.0, 80.0), (50.0, None, None)]
+    assert (tmp_path / "sweep.png").stat().st_size > 5000
+    with pytest.raises(SystemExit):
+        analyse("sweep", *logs[:3], "--shares", tmp_path / "shares")
+    assert "expected 3 models, one for each LOG, found 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--metrics", "bleu"), "--metrics bleu: expected one of current_context_ratio, current_loss, loss"),
+        (("--subset", "dev"), "expected validations with 'dev'"),
+        (("--output", "curves.pdf"), "ending in .png"),
+    ],
+)
+def test_refusals(logs, capsys, options, words):
+    with pytest.raises(SystemExit) as ended:
+        analyse("curves", logs / "a", *options)
+    assert ended.value.code == 2 and words in capsys.readouterr().err
