@@ -18,6 +18,9 @@ from fairseq.dataclass.utils import interpret_dc_type
 NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
 # Declared as text, but evaluated (MultiheadAttention).
 EVALUATED = re.compile(r"(.*_)?xformers_att_config")
+# Text that a language model's options hold, and that is evaluated too: it may be numbers, in brackets.
+NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
+BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
 # Files that a training started from; evaluation reads none but the data folder.
 PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store")
 
@@ -56,6 +59,8 @@ class Option:
             return checked_options(self.options, mapping(value, name))
         if self.several:
             return self._items(name, value)
+        if NUMERIC.fullmatch(name) and not (isinstance(value, str) and BRACKETED.fullmatch(value)):
+            raise WrongValue("numbers")
         if bool in self.kinds and isinstance(value, str) and value in ("True", "False"):
             return value == "True"  # as old versions of fairseq saved it
         self._check(value)

@@ -2,7 +2,7 @@
 
 Each kind writes PREFIX.SRC, PREFIX.TGT and PREFIX.docids, and PREFIX.counts.json, in which every unit of the
 input is accounted for: kept, or left out for a reason. To a corpus in this form films adds
-metadata; split and mix make others of it, stats and check report on it.
+metadata; split, mix and filter make others of it, stats and check report on it.
 
 Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip en.zip \\
              --source-lang en --target-lang de --out text/train
@@ -18,6 +18,8 @@ KINDS = {
     "europarl": "Europarl's text with its tags for chapters and speakers",
     "voita": "the corpora that Voita et al. released",
     "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
+    "tmx": "TMX of web crawls (ParaCrawl), documents by the pages' addresses",
+    "filter": "documents of a web crawl that are worth training on, step by step",
     "split": "corpora from one, such as training and test text, by documents",
     "mix": "one corpus from several, in proportions",
     "stats": "documents, words, subwords and lengths of a corpus",

@@ -65,6 +65,13 @@ def language(text: str) -> str:
     return text
 
 
+def language_code(text: str) -> str:
+    """The code of a language as ISO 639 has it, of two letters or three."""
+    if not re.fullmatch("[a-z]{2,3}", text):
+        raise argparse.ArgumentTypeError(f"expected a code of a language, such as cs, found {text[:40]!r}")
+    return text
+
+
 def name(text: str) -> str:
     """The name of a file or folder, not empty."""
     if not text.strip():

@@ -1,22 +1,16 @@
 """Corpora from one: whole documents go to the one or the other, and no pair of sentences is in two."""
 
-import hashlib
 from array import array
 from typing import Iterator, List, Set, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
+from ctxmt_fairseq.corpora.assembly.pairs import Account, Part
 from ctxmt_fairseq.corpora.assembly.runs import runs
 from ctxmt_fairseq.corpora.films import HeldOut
+from ctxmt_fairseq.corpora.pair_hashes import among, pair_hash
 from ctxmt_fairseq.corpora.text_parts import part_of, read_documents
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-
-
-def pair_hash(pair: Pair) -> int:
-    """64 bits of a pair's two texts."""
-    digest = hashlib.blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8)
-    return int.from_bytes(digest.digest(), "big")
 
 
 def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part]:
@@ -36,7 +30,7 @@ def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part
     for document in read_documents(files):
         later = hashes[held_out(document[0].document)]
         here = np.fromiter(map(pair_hash, document), np.uint64, len(document))
-        double = {int(place) for place in np.flatnonzero(_among(here, later)) if document[place].current}
+        double = {int(place) for place in np.flatnonzero(among(here, later)) if document[place].current}
         if duplicates == "leave-out":
             kept = runs(document, set(range(len(document))) - double)
             yield part_of(len(document), kept, "duplicates of held-out pairs")
@@ -68,11 +62,3 @@ def _held_out_pairs(files: TextFiles, held_out: HeldOut) -> Tuple[List[np.ndarra
     for hashes in reversed(each[1:]):
         later.append(np.union1d(later[-1], np.frombuffer(hashes, np.uint64) if hashes else later[0]))
     return later[::-1], found
-
-
-def _among(values: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(N,) bool: which values are in a sorted array."""
-    if not len(ordered):
-        return np.zeros(len(values), bool)
-    places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
-    return ordered[places] == values

@@ -97,17 +97,19 @@ class TranslationScorer:
             )
         return dataset
 
-    def scores(self, loaded: LoadedModels) -> List[TokenScores]:
+    def scores(self, loaded: LoadedModels, progress: bool = True) -> List[TokenScores]:
         """The scores of every current sentence; an ensemble averages probabilities, as in search.
 
         Args:
             loaded: the same models each time.
+            progress: show it, where stderr is a terminal.
 
         Raises:
             BadInput: see ``dataset``.
         """
         dataset = self.dataset(loaded)
-        return score_windows(loaded, dataset, windows_of(dataset), self.max_tokens, known=self._known)
+        windows = windows_of(dataset)
+        return score_windows(loaded, dataset, windows, self.max_tokens, known=self._known, progress=progress)
 
 
 def windows_of(dataset: ContextDataset) -> List[Window]:
@@ -123,6 +125,7 @@ def score_windows(
     max_tokens: int = MAX_TOKENS,
     unit: str = "sentence",
     known: Optional[Dict[Window, TokenScores]] = None,
+    progress: bool = True,
 ) -> List[TokenScores]:
     """Scores of windows that the dataset made, in their order.
 
@@ -130,16 +133,18 @@ def score_windows(
         max_tokens: padded target tokens in a batch.
         unit: what the progress bar counts.
         known: scores of windows; those that it lacks are added.
+        progress: show it, where stderr is a terminal.
     """
     known = {} if known is None else known
     by_source: Dict[Source, Dict[Target, None]] = {}
     for source, target in windows:
         if (source, target) not in known:
             by_source.setdefault(source, {})[target] = None
-    with tqdm(total=sum(map(len, by_source.values())), unit=unit, disable=None) as progress:
+    total = sum(map(len, by_source.values()))
+    with tqdm(total=total, unit=unit, disable=None if progress else True) as bar:
         for batch in _batches(by_source, max_tokens):
             known.update(zip(batch, _score_batch(loaded, dataset, batch), strict=True))
-            progress.update(len(batch))
+            bar.update(len(batch))
     return [known[window] for window in windows]
 
 

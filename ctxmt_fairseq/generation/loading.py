@@ -113,7 +113,7 @@ def load_models(
         BadInput: no such checkpoint, one that may not be built or is not of one of this plugin's tasks, no
             data folder, no such device, or options that the task does not have.
     """
-    chosen = _device(device)
+    chosen = chosen_device(device)
     files = _files(paths)
     states = [read(file, allowed, sections=("task", "model")) for file in files]
     first = mapping(states[0]["cfg"]["task"], "task")
@@ -163,8 +163,12 @@ def _files(paths: Paths) -> List[Path]:
     return [Path(path) for path in named]
 
 
-def _device(device: Any) -> torch.device:
-    """Raises BadInput: no CPU or GPU of this machine."""
+def chosen_device(device: Any) -> torch.device:
+    """A device by its name; None: a GPU where there is one.
+
+    Raises:
+        BadInput: no CPU or GPU of this machine.
+    """
     if device is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

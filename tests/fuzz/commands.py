@@ -262,6 +262,9 @@ _RAW = {
     "voita": "--source raw/joined.en --target raw/joined.fr --current last",
     "moses": "--source raw/joined.en --target raw/joined.fr --ids raw/pairs.ids",
     "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
+    "tmx": "--tmx raw/crawl.tmx",
+    "filter deduplicate": "raw/films",
+    "filter select": "raw/films --scores raw/scores.tsv --threshold 0.4",
 }
 _RAW_OPTIONS = {
     "opensubtitles": given(
@@ -271,6 +274,8 @@ _RAW_OPTIONS = {
     "moses": given("--clean none|all --sample 1 --sample-context-after 1 --seed 2"),
     "europarl": given("--skip-broken"),
     "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
+    "tmx": given("--clean none|all"),
+    "filter select": given("--document-scores new.tsv"),
 }
 for _kind, _files in _RAW.items():
     _line = f"corpus {_kind} {_files} {LANGUAGES} --out new"

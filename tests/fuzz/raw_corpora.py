@@ -5,6 +5,9 @@ import io
 import json
 import zipfile
 
+from ctxmt_fairseq.corpora.assembly.pairs import Pair
+from ctxmt_fairseq.corpora.pair_hashes import pair_hash
+
 _TALKS = """<doc docid="1" genre="lectures">
 <url>http://www.ted.com/talks/a</url>
 <talkid>1</talkid>
@@ -52,6 +55,13 @@ _ALIGNMENT = """<?xml version="1.0" encoding="utf-8"?>
 </linkGrp>
 </cesAlign>
 """
+_TMX = """<?xml version="1.0" encoding="utf-8"?>
+<tmx version="1.4"><header srclang="en"/><body>
+<tu><tuv xml:lang="en"><prop type="source-document">http://a</prop><seg>{0}</seg></tuv>
+<tuv xml:lang="fr"><prop type="source-document">http://b</prop><prop type="source-document">http://c</prop>
+<seg>{1}</seg></tuv></tu>
+</body></tmx>
+"""
 _FILM = {
     **{"Year": "2005-2020", "Rated": "TV-14", "Genre": "Drama, Fantasy", "Writer": "A B", "Plot": "It is.\n"},
     **{"Country": "France", "Ratings": [{"Source": "X", "Value": "8.4/10"}], "imdbID": "tt0000012"},
@@ -84,6 +94,10 @@ def raw_corpora():
             files[f"raw/joined.{language}"] = f"{' _eos '.join(words * 2)}\n" * 3
     files["raw/both.zip"] = archive.getvalue()
     files["raw/news.xml"] = _XML
+    files["raw/crawl.tmx"] = _TMX.format(_WORDS["en"][0], _WORDS["fr"][0])
+    films = (Pair(f"{source}.", f"{target}.", "") for source, target in zip("ABCD", "EFGH", strict=True))
+    scores = "".join(f"{pair_hash(pair):016x}\t0.5\t1.5\n" for pair in films)
+    files["raw/scores.tsv"] = '{"scores": "adequacy"}\n' + scores
     files["raw/omdb.jsonl"] = json.dumps(_FILM) + "\n"
     files["raw/title.basics.tsv"] = _BASICS
     files["raw/title.crew.tsv"] = "tconst\tdirectors\twriters\ntt0000012\tnm1\tnm2\n"

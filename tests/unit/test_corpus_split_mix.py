@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.films import HeldOut
 from ctxmt_fairseq.corpora.mix import mix
-from ctxmt_fairseq.corpora.split import pair_hash, split
+from ctxmt_fairseq.corpora.pair_hashes import pair_hash
+from ctxmt_fairseq.corpora.split import split
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from tests.unit.corpus_files import read_corpus_files, write_corpus_files
 

@@ -1,0 +1,130 @@
+"""Language models that score sentences: fairseq's ``transformer_lm``, or kenlm's."""
+
+import functools
+import math
+import os
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Protocol
+
+import numpy as np
+import torch
+from fairseq.data import data_utils
+from fairseq.models.transformer_lm import TransformerLanguageModel
+from fairseq.tasks.language_modeling import LanguageModelingTask
+
+from ctxmt_fairseq.checkpoint_options import mapping
+from ctxmt_fairseq.checkpoint_rules import ALLOWED, modules_of
+from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.cross_entropy import words_of
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.loading import chosen_device
+from ctxmt_fairseq.safe_checkpoints import load_ensemble, read, upgraded
+
+KENLM = (".arpa", ".binary", ".bin", ".klm", ".mmap", ".arpa.gz", ".probing", ".trie")
+
+
+class LanguageModel(Protocol):
+    """Scores sentences one by one."""
+
+    def log_probabilities(self, sentences: List[str]) -> np.ndarray:
+        """Natural logarithms of the probabilities of sentences (N,) whose units are joined by spaces, each
+        with its end ``</s>``; minus infinity where one is longer than the model can read."""
+
+
+def cross_entropies(model: LanguageModel, texts: List[str], subwords: Optional[Subwords]) -> np.ndarray:
+    """Cross-entropies of sentences (N,), ``</s>`` included, in nats per word (``words_of``), whatever units
+    the model has; infinite where a sentence is too long for it.
+
+    Args:
+        subwords: from text to the model's units; None: words between white space.
+    """
+    units = subwords.encode_all(texts) if subwords else [" ".join(text.split()) for text in texts]
+    return -model.log_probabilities(units) / np.array([words_of(text) for text in texts])
+
+
+def load_language_model(
+    path: PathLike, data: Optional[PathLike] = None, device: Any = None, max_tokens: int = MAX_TOKENS
+) -> LanguageModel:
+    """A language model: one of kenlm by its name (.arpa, .binary, ..), else a checkpoint of fairseq.
+
+    Args:
+        data: the folder with the checkpoint's ``dict.txt``; default: the one of the training.
+        device: as of ``load_models``.
+        max_tokens: padded tokens in a batch.
+
+    Raises:
+        BadInput: no such file, or none that may be loaded; kenlm is not installed.
+    """
+    if str(path).endswith(KENLM):
+        return _Kenlm(Path(path))
+    return _Fairseq(Path(path), data, chosen_device(device), max_tokens)
+
+
+class _Kenlm:
+    def __init__(self, path: Path):
+        try:
+            import kenlm
+        except ImportError:
+            raise BadInput("expected kenlm, to read its models: pip install kenlm", path) from None
+        if not path.is_file():
+            raise BadInput("no such file", path)
+        try:
+            self._model = kenlm.Model(str(path))
+        except (OSError, RuntimeError) as error:
+            raise BadInput(f"expected a language model of kenlm: {error}", path) from None
+
+    def log_probabilities(self, sentences: List[str]) -> np.ndarray:
+        scores = [self._model.score(sentence, bos=True, eos=True) for sentence in sentences]  # base 10
+        return np.array(scores) * math.log(10)
+
+
+class _Fairseq:
+    """A ``transformer_lm``, which this caller alone admits: to other commands it stays an unknown class."""
+
+    def __init__(self, path: Path, data: Optional[PathLike], device: torch.device, max_tokens: int):
+        allowed = ALLOWED | modules_of(TransformerLanguageModel, LanguageModelingTask)
+        state = read(path, allowed, sections=("task", "model"))
+        options = mapping(state["cfg"]["task"], "task")
+        if options["_name"] != "language_modeling":
+            raise BadInput("expected a language model (--task language_modeling)", path)
+        folder = Path(str(data or options.get("data") or "").split(os.pathsep)[0])
+        if not (folder / "dict.txt").is_file():
+            raise BadInput("expected the data folder of the language model, with its dict.txt", folder)
+        overrides: Dict[str, Any] = {"data": str(folder)}
+        (model,), _, task = load_ensemble(
+            [str(path)], overrides, None, state=upgraded(state, path, overrides)
+        )
+        self._model, self._dictionary = model.eval().to(device), task.source_dictionary
+        # As fairseq's generation begins a sentence.
+        begins_with_bos = mapping(state["cfg"]["task"], "task").get("add_bos_token")
+        self._begin = self._dictionary.bos() if begins_with_bos else self._dictionary.eos()
+        self._longest, self._device, self._max_tokens = int(model.max_positions()), device, max_tokens
+
+    @torch.no_grad()
+    def log_probabilities(self, sentences: List[str]) -> np.ndarray:
+        encode = functools.partial(self._dictionary.encode_line, add_if_not_exist=False, append_eos=True)
+        tokens = [encode(sentence).long() for sentence in sentences]
+        found = np.full(len(sentences), -np.inf)
+        for rows in self._batches([len(each) for each in tokens]):
+            target = data_utils.collate_tokens([tokens[row] for row in rows], self._dictionary.pad())
+            target = target.to(self._device)  # (B, T)
+            previous = torch.cat([target.new_full((len(rows), 1), self._begin), target[:, :-1]], dim=1)
+            output = self._model(previous)
+            scores = self._model.get_normalized_probs(output, log_probs=True, sample=None)
+            scores = scores.gather(2, target[:, :, None])[:, :, 0].double()
+            found[rows] = (scores * target.ne(self._dictionary.pad())).sum(1).cpu().numpy()
+        return found
+
+    def _batches(self, lengths: List[int]) -> Iterator[List[int]]:
+        """Sentences by length, without those that are too long."""
+        batch: List[int] = []
+        for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+            if lengths[row] > self._longest:
+                break
+            if batch and lengths[row] * (len(batch) + 1) > self._max_tokens:
+                yield batch
+                batch = []
+            batch.append(row)
+        if batch:
+            yield batch
