@@ -93,10 +93,12 @@ def chart(
         axes: Any = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
         drawn: Dict[str, Any] = {}
         for axis, panel in zip(axes, panels, strict=True):
-            for name, line in panel.series.items():
-                number = names.index(name)
-                draw = _bars if bars else _line
-                handle = draw(axis, line, at, number, len(names))
+            for number, (name, line) in enumerate(panel.series.items()):
+                colour = names.index(name)
+                if bars:
+                    handle = _bars(axis, line, at, colour, number, len(panel.series))
+                else:
+                    handle = _line(axis, line, at, colour)
                 drawn.setdefault(name, handle)
             axis.set_ylabel("\n".join(textwrap.wrap(panel.name, NAME)), parse_math=False)
             axis.grid(axis="y", alpha=0.3)
@@ -104,6 +106,8 @@ def chart(
             if panel.base is not None:
                 axis.axhline(panel.base, color="black", linewidth=0.8)
         axes[-1].set_xlabel(across, parse_math=False)
+        if bars:
+            axes[-1].set_xlim(-0.6, len(places) - 0.4)
         _ticks(axes[-1], places, at, evenly)
         if names != [panel.name for panel in panels]:
             legend = figure.legend(
@@ -116,13 +120,13 @@ def chart(
     return content.getvalue()
 
 
-def _line(axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], number: int, _: int) -> Any:
+def _line(axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], colour: int) -> Any:
     """A line, and its band where it has one."""
     shown = sorted(line, key=lambda place: at[place])
     where = [at[place] for place in shown]
     (drawn,) = axis.plot(
-        where, [line[place].value for place in shown], marker="o", markersize=4, color=f"C{number % 10}",
-        linestyle=("-", "--", ":", "-.")[number // 10 % 4],
+        where, [line[place].value for place in shown], marker="o", markersize=4, color=f"C{colour % 10}",
+        linestyle=("-", "--", ":", "-.")[colour // 10 % 4],
     )  # fmt: skip
     low, high = zip(*(_band(line[place]) for place in shown), strict=True) if shown else ((), ())
     if low != high:
@@ -130,8 +134,10 @@ def _line(axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], num
     return drawn
 
 
-def _bars(axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], number: int, count: int) -> Any:
-    """A system's bars, each with its value above and its band."""
+def _bars(
+    axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], colour: int, number: int, count: int
+) -> Any:
+    """A system's bars, each with its value above and its band; ``number`` of ``count`` side by side."""
     width = 0.85 / count
     where = [at[place] + (number - (count - 1) / 2) * width for place in line]
     values = [point.value for point in line.values()]
@@ -140,8 +146,8 @@ def _bars(axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], num
               [high - value for value, (_, high) in zip(values, bands, strict=True)]]  # fmt: skip
     shown = errors if any(map(any, errors)) else None
     drawn = axis.bar(
-        where, values, width, yerr=shown, color=f"C{number % 10}", capsize=2, error_kw={"linewidth": 0.8},
-        hatch=("", "//", "..", "xx")[number // 10 % 4],
+        where, values, width, yerr=shown, color=f"C{colour % 10}", capsize=2, error_kw={"linewidth": 0.8},
+        hatch=("", "//", "..", "xx")[colour // 10 % 4],
     )  # fmt: skip
     narrow = count * len(at) > 12
     axis.bar_label(drawn, fmt="%.1f", fontsize=6 if narrow else 7, padding=2, rotation=90 if narrow else 0)
@@ -168,11 +174,11 @@ def _ticks(axis: Any, places: Sequence[Place], at: Mapping[Place, float], evenly
     axis.set_xticks([at[place] for place in places], labels, rotation=90 if crowded else 0, parse_math=False)
 
 
-def chart_csv(panels: Sequence[Panel], across: str) -> str:
-    """The points as CSV; low and high are empty without a band."""
+def chart_csv(panels: Sequence[Panel], across: str, each: str = "system") -> str:
+    """The points as CSV; low and high are empty without a band. ``each`` says what a line or bar is of."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["measure", "system", across, "value", "low", "high"])
+    writer.writerow(["measure", each, across, "value", "low", "high"])
     for panel in panels:
         for name, line in panel.series.items():
             for place, point in line.items():
@@ -180,10 +186,10 @@ def chart_csv(panels: Sequence[Panel], across: str) -> str:
     return text.getvalue()
 
 
-def chart_records(panels: Sequence[Panel], across: str) -> List[Dict[str, Any]]:
-    """The points for JSON."""
+def chart_records(panels: Sequence[Panel], across: str, each: str = "system") -> List[Dict[str, Any]]:
+    """The points for JSON, as ``chart_csv``."""
     return [
-        {"measure": panel.name, "system": name, across: place, **vars(point)}
+        {"measure": panel.name, each: name, across: place, **vars(point)}
         for panel in panels
         for name, line in panel.series.items()
         for place, point in line.items()

@@ -7,6 +7,7 @@ from ctxmt_fairseq.analysis.training_log import TrainingLog
 from ctxmt_fairseq.charts import Panel, Point
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.evaluation.whole_runs.results import main_accuracy
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
 ACCURACY = "accuracy (%)"
@@ -28,9 +29,7 @@ def read_accuracy(path: PathLike) -> float:
     place = Place(path)
     found = []
     for record in content if isinstance(content, list) and content else [content]:
-        accuracy = get(place, record, "accuracy", float)
-        disc = get(place, record, "disc", float, null=True)
-        found.append(accuracy if disc is None else disc)
+        found.append(main_accuracy(place, record)[1])
     return statistics.fmean(found)
 
 

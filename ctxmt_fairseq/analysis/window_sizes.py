@@ -1,6 +1,5 @@
 """Scores with windows of other sizes than the trained: figure 4 of Lupo et al. (2022)."""
 
-import re
 import statistics
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +9,15 @@ from ctxmt_fairseq.charts import Panel, Point
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.whole_runs.results import RESULTS
+from ctxmt_fairseq.evaluation.whole_runs.results import (
+    TRAINED,
+    TranslationName,
+    find_results,
+    main_accuracy,
+    sentence_scores,
+    suite_name,
+)
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
-
-_TRANSLATION = re.compile(r"(prefix|window)(?:\.w(\d+))?(?:\.n-?[\d.]+)?")  # names of ctxmt evaluate
-_SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
 
 
 @dataclass
@@ -54,9 +57,7 @@ def read_window_scores(path: PathLike, metric: str = "bleu", decoding: Optional[
     Raises:
         BadInput: another file, or no translation with the metric.
     """
-    path = Path(path)
-    for part in ("evaluation", RESULTS) if path.is_dir() else ():
-        path = path / part if (path / part).exists() or part == RESULTS else path
+    path = find_results(path)
     place, record = Place(path), load_json(path)
     if isinstance(record, dict) and "sizes" in record:
         found = _of_probe(place, record, metric)
@@ -82,26 +83,21 @@ def _of_probe(place: Place, record: Any, metric: str) -> WindowScores:
 def _of_evaluation(place: Place, record: Any, metric: str, decoding: Optional[str]) -> WindowScores:
     translations = get(place, record, "translations", dict)
     found = WindowScores(Path(str(place.path)), get(place, record, "trained_window", int))
-    named = {name: _TRANSLATION.fullmatch(name) for name in translations}
-    decodings = {match[1] for match in named.values() if match}
+    named = [(TranslationName.of(name), content) for name, content in translations.items()]
+    trained = [(name, content) for name, content in named if name and name.context == TRAINED]
+    decodings = {name.decoding for name, _ in trained}
     if decoding is None and len(decodings) > 1:
         raise place.error(f"--decoding: expected one of {', '.join(sorted(decodings))}")
-    for name, match in named.items():
-        if not match or decoding not in (None, match[1]):
-            continue
-        size, scored = int(match[2] or found.trained), translations[name]
-        for score in get(place, scored, "scores", list):
-            measure, level = (get(place, score, key, str) for key in ("name", "level"))
-            if level == "sentence" and measure.lower() == metric:
-                count = get(place, scored, "sentences", int)
-                found.add(metric, size, get(place, score, "score", float), count)
-    for name, report in get(place, record, "contrast", dict).items():
-        match = _SUITE.fullmatch(name)
-        assert match
-        accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
-        label = f"{match[1]}, {'accuracy' if disc is None else 'Disc.'}"
-        size = int(match[2] or found.trained)
-        found.add(label, size, accuracy if disc is None else disc, get(place, report, "examples", int))
+    for name, content in trained:
+        if decoding in (None, name.decoding):
+            count = get(place, content, "sentences", int)
+            for measure, score in sentence_scores(place, content):
+                if measure == metric:
+                    found.add(metric, name.window or found.trained, score, count)
+    for suite, report in get(place, record, "contrast", dict).items():
+        own, size = suite_name(suite)
+        label, accuracy = main_accuracy(place, report)
+        found.add(f"{own}, {label}", size or found.trained, accuracy, get(place, report, "examples", int))
     return found
 
 

@@ -12,6 +12,8 @@ ANALYSES = {
     "curves": "trainings side by side, from their logs",
     "sweep": "an option of the training, such as the context discount, against what it leads to",
     "windows": "scores with windows smaller and larger than trained",
+    "runs": "mean and deviation over runs (seeds), real minus random context, as a table and bars",
+    "lenpen": "scores of the development set against the length penalty",
     "lengths": "scores by the length of the source sentence",
     "contexts": "maps of contexts before and after the context encoder",
 }

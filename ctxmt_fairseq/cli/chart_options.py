@@ -30,11 +30,12 @@ def check_chart_outputs(args: Any) -> None:
 
 
 def write_chart(
-    args: Any, panels: Sequence[Any], across: str, record: Dict[str, Any], title: str = "", **how: Any
+    args: Any, panels: Sequence[Any], across: str, record: Dict[str, Any], each: str = "system", **how: Any
 ) -> None:
     """Write what was asked for: the record with the panels' points, the picture, its CSV.
 
     Args:
+        each: what a line or bar is of.
         how: see ``charts.chart``.
     """
     from pathlib import Path
@@ -42,13 +43,13 @@ def write_chart(
     from ctxmt_fairseq.charts import chart, chart_csv, chart_records
     from ctxmt_fairseq.output_files import write_files
 
-    points = chart_records(panels, across)
+    points = chart_records(panels, across, each)
     content = json.dumps({**record, "points": points}, indent=2, ensure_ascii=False) + "\n"
     outputs: List[Any] = [(args.json, content)]
     picture: Optional[Path] = Path(args.output) if args.output else None
     if picture:
         outputs += [
-            (picture, chart(panels, across, title, **how)),
-            (picture.with_suffix(".csv"), chart_csv(panels, across)),
+            (picture, chart(panels, across, **how)),
+            (picture.with_suffix(".csv"), chart_csv(panels, across, each)),
         ]
     write_files(outputs)

@@ -217,6 +217,10 @@ COMMANDS = [
         given("--metric bleu|chrf3 --decoding prefix|window"),
     ),
     Command(
+        *("analyse runs", "analyse runs A=evaluated A=contrast.json --json json"),
+        *("evaluated/results contrast", 20, given("--metrics bleu|chrf3")),
+    ),
+    Command(
         *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv"),
         *("labelled scores", 15),
         given("--seed 2 --sentences --scores scores.json"),

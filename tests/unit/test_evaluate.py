@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from ctxmt_fairseq.analysis.penalty_curve import read_penalty_search
+from ctxmt_fairseq.analysis.system_rows import Rows
 from ctxmt_fairseq.analysis.window_sizes import read_window_scores
 from ctxmt_fairseq.evaluation.whole_runs import evaluator as evaluator_module
 from ctxmt_fairseq.evaluation.whole_runs.results import measures
@@ -99,6 +101,10 @@ def test_the_best_length_penalty_of_the_dev_text(models, text, tmp_path, monkeyp
     assert {path.name for path in (out / "dev.prefix").glob("*.hyp")} == {
         f"n{penalty}.hyp" for penalty in ("-3", "0.5", "1", "3")
     }
+    search, rows = read_penalty_search(out), Rows()
+    assert search.scores == {-3.0: 10.0, 0.5: 30.0, 1.0: 30.0, 3.0: 20.0} and search.best == 0.5
+    rows.add_run("model", out, ["bleu"])
+    assert list(rows.values["model, n opt"].values()) == [[1.0], [0.5]]  # BLEU, n
     for prefix, penalty, written in ((text, "0.5", "prefix.n0.5"), (dev, "3", "dev.prefix/n3")):
         alone = tmp_path / "alone.hyp"
         run(

@@ -7,27 +7,15 @@ import pytest
 
 from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.cli.main import main
+from tests.unit.result_files import contrast, results, translation, write_results
 
 
-def translation(bleu, sentences=10):
-    scores = [
-        {"name": "BLEU", "level": "sentence", "score": bleu},
-        {"name": "chrF2", "level": "sentence", "score": bleu + 20},
-        {"name": "BLEU", "level": "document", "score": 99.0},
-    ]
-    return {"sentences": sentences, "scores": scores}
-
-
-def results(trained, bleu, accuracy):
+def by_window(trained, bleu, accuracy):
     """As ctxmt evaluate; numbers by window size."""
     tags = {size: "" if size == trained else f".w{size}" for size in (*bleu, *accuracy)}
-    translations = {f"prefix{tags[size]}.n0.6": translation(score) for size, score in bleu.items()}
-    translations["prefix.n0.6.random"] = translation(1.0)
-    contrast = {
-        f"set{tags[size]}": {"accuracy": 3.0, "disc": score, "examples": 4}
-        for size, score in accuracy.items()
-    }
-    return {"translations": translations, "contrast": contrast, "trained_window": trained}
+    translations = {f"prefix{tags[size]}.n0.6": score for size, score in bleu.items()}
+    contrasts = {f"set{tags[size]}": contrast(3.0, score) for size, score in accuracy.items()}
+    return results({**translations, "prefix.n0.6.random": 1.0}, contrasts, trained)
 
 
 def probed(sizes):
@@ -39,13 +27,12 @@ def probed(sizes):
 @pytest.fixture
 def files(tmp_path):
     contents = {
-        "plain": results(2, {1: 20.0, 2: 30.0, 3: 21.0}, {2: 70.0, 3: 65.5}),
-        "again": results(2, {1: 22.0, 2: 31.0, 3: 20.0}, {2: 72.0, 3: 64.5}),
-        "other": results(3, {2: 30.5, 3: 32.0}, {}),
+        "plain": by_window(2, {1: 20.0, 2: 30.0, 3: 21.0}, {2: 70.0, 3: 65.5}),
+        "again": by_window(2, {1: 22.0, 2: 31.0, 3: 20.0}, {2: 72.0, 3: 64.5}),
+        "other": by_window(3, {2: 30.5, 3: 32.0}, {}),
     }
     for name, content in contents.items():
-        (tmp_path / name / "evaluation").mkdir(parents=True)
-        (tmp_path / name / "evaluation" / "results.json").write_text(json.dumps(content))
+        write_results(tmp_path / name, content)
     (tmp_path / "probe.json").write_text(json.dumps(probed({1: 10.0, 3: 12.0})))
     return tmp_path
 

@@ -1,13 +1,50 @@
 """All results of a folder as one JSON object, and those of several folders as a table."""
 
 import json
+import re
 from pathlib import Path
-from typing import Any, Dict, Mapping, Sequence
+from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import Place, get
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tables import aligned_table
 
 RESULTS = "results.json"
+TRAINED = "trained"  # context as in training
+_TRANSLATION = re.compile(r"(prefix|window)(?:\.w(\d+))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?")
+_SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
+
+
+class TranslationName(NamedTuple):
+    """What the name of a translation says.
+
+    Attributes:
+        window: sentences of a window; None: as trained.
+        penalty: the length penalty that a search found; None: a given one.
+    """
+
+    decoding: str
+    window: Optional[int]
+    penalty: Optional[float]
+    context: str
+
+    @classmethod
+    def of(cls, name: str) -> "Optional[TranslationName]":
+        """None where it is no name that ``ctxmt evaluate`` gives."""
+        found = _TRANSLATION.fullmatch(name)
+        if not found:
+            return None
+        window = int(found[2]) if found[2] else None
+        penalty = float(found[3]) if found[3] else None
+        return cls(found[1], window, penalty, found[4] or TRAINED)
+
+
+def suite_name(name: str) -> Tuple[str, Optional[int]]:
+    """Of a contrastive set its own name, and the sentences of a window; None: as trained."""
+    found = _SUITE.fullmatch(name)
+    assert found
+    return found[1], int(found[2]) if found[2] else None
 
 
 def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Dict[str, Any]:
@@ -21,6 +58,15 @@ def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Di
             content = json.loads((folder / name).read_text(encoding="utf-8"))
             found[kind][name.removesuffix(ending)] = content
     return found
+
+
+def find_results(path: PathLike) -> Path:
+    """The file of results of a training's folder or of its ``evaluation``; a file is itself."""
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    inner = path / "evaluation"
+    return (inner if inner.is_dir() else path) / RESULTS
 
 
 def read_results(folder: Path) -> Dict[str, Any]:
@@ -65,3 +111,24 @@ def results_table(columns: Mapping[str, Mapping[str, Any]]) -> str:
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
     cells = [[f"{column[row]:.2f}" if row in column else "-" for column in numbers.values()] for row in rows]
     return aligned_table([["", *columns], *([row, *line] for row, line in zip(rows, cells, strict=True))])
+
+
+def sentence_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
+    """Lower-cased name and value of each score by sentences that ``ctxmt score`` wrote; raises BadInput."""
+    for score in get(place, record, "scores", list):
+        name, level = (get(place, score, key, str) for key in ("name", "level"))
+        if level == "sentence":
+            yield name.lower(), get(place, score, "score", float)
+
+
+def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
+    """Of what ``ctxmt contrast`` wrote on a set: Disc., or the accuracy where no example needs context.
+
+    Returns:
+        which it is, and its value in percent.
+
+    Raises:
+        BadInput: something else.
+    """
+    accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
+    return ("accuracy", accuracy) if disc is None else ("Disc.", disc)
