@@ -1,5 +1,5 @@
-"""Does a difference between systems mean anything? Paired significance tests, the first system against each
-later one; p-values are corrected after Holm for the number of systems compared.
+"""Does a difference between systems mean anything, and where is it? Paired significance tests, the first
+system against each later one; p-values are corrected after Holm for the number of systems compared.
 
 * stands for p < .05 and ** for p < .01, both after the correction.
 
@@ -10,6 +10,7 @@ from ctxmt_fairseq.cli.commands import add_commands
 
 COMPARISONS = {
     "contrast": "accuracies on a contrastive set: McNemar's test",
+    "lines": "the lines that systems translate differently, with their context",
     "translations": "BLEU and chrF: paired bootstrap and approximate randomization",
 }
 

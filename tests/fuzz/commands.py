@@ -186,6 +186,10 @@ COMMANDS = [
         given("--around best|last --output new.pt"),
     ),
     Command(
+        *("compare lines", "compare lines text.en text.fr A=text.en text.fr --json json", "text.", 15),
+        given("--docids text.docids --current text.current --context 0|9 --metric chrf1 --top 1 --lowercase"),
+    ),
+    Command(
         *("analyse groups", f"analyse groups {MODEL} --sentence Hello", f"{MODEL} data blank", 2),
         {**SENTENCE, **CONTEXT},
     ),
