@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any, Sequence, Tuple
 
+from recipe_corpora import corpus_commands, make_folders
 from recipe_running import BadRecipe, OptionParser, run, split_extra, whole
 
 SMALL_VOCABULARY = "8000"  # of the profile small
@@ -43,13 +44,14 @@ def train(recipe: Any, arguments: Sequence[str]) -> bool:
 
 
 def prepare(recipe: Any, arguments: Sequence[str]) -> None:
-    """Text with document ids to the data folder of the recipes, and to context stores."""
+    """Downloaded files, or text with document ids, to the data folder of the recipes, and context stores."""
     arguments, extra = split_extra(arguments)
     parser = OptionParser(
         prog="prepare.sh",
         usage="prepare.sh TRAIN VALID DATA [OPTIONS] [-- OPTIONS OF ctxmt preprocess]",
         description="TRAIN and VALID are prefixes: TRAIN.SRC, TRAIN.TGT (one sentence per line), "
-        "TRAIN.docids (one document id per line). The folder DATA is made.",
+        "TRAIN.docids (one document id per line). The folder DATA is made. With --raw this text is made "
+        "first, of the downloaded files that the README lists, and the test text beside VALID.",
     )
     for name in ("train", "valid", "data"):
         parser.add_argument(name, metavar=name.upper())
@@ -57,6 +59,13 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
     size = own["vocab-size"]
     parser.add_option("source-lang", own.get("source-lang", "en"))
     parser.add_option("target-lang", own.get("target-lang", "fr"))
+    parser.add_option("raw", "", "folder of downloaded files")
+    corpora = [*recipe.corpora, ""]
+    parser.add_option("corpus", corpora[0], f"which of them: {', '.join(recipe.corpora)}")
+    shares = own.get("held-out", "0.01")
+    parser.add_option(
+        "held-out", shares, "share of the documents for VALID, and for test, where none are named"
+    )
     sizes = f"size of a vocabulary: {size} or {SMALL_VOCABULARY}"
     parser.add_option("profile", "paper", sizes, choices=("paper", "small"))
     parser.add_option("vocab-size", "auto", "another size", type=whole)
@@ -76,6 +85,12 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
     args = parser.parse_args(arguments)
     if args.vocab_size == "auto":
         args.vocab_size = size if args.profile == "paper" else SMALL_VOCABULARY
+    if args.raw:
+        commands = corpus_commands(recipe, args)
+        if not args.dry_run:
+            make_folders(args)
+        for words in commands:
+            run(words, args.dry_run)
     text = ["--train", args.train, "--valid", args.valid]
     command = ["ctxmt", "preprocess", "--source-lang", args.source_lang, "--target-lang", args.target_lang]
     command += [f"--{args.dictionaries}", "--vocab-size", args.vocab_size, "--spm-type", args.spm_type]

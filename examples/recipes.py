@@ -10,6 +10,7 @@ same the later count: those of all recipes (ALL, below), the paper (ALL), the pr
   {option}               the value of an option; a flag whose option is none is left out
   {data}, {out}, {runs}  DATA, OUT, the folder that holds OUT; a path that begins with ? counts if it is there
   {size}, {_tiny}        "base" and nothing, in the profile small "tiny" and "_tiny"
+Which downloaded files a paper's text is made of says CORPORA, see recipe_corpora.py.
 """
 
 import fnmatch
@@ -142,6 +143,7 @@ class Recipe:
         self.profiles: Dict[str, str] = {**own, "small": own.get("small", SMALL)}
         self.options: Dict[str, str] = {**OPTIONS, **self._get("OPTIONS", {})}
         self.first_profile = next(iter(self.profiles))
+        self.corpora: Dict[str, str] = self._get("CORPORA", {})
 
     def _get(self, name: str, default: Any) -> Any:
         return getattr(self.table, name, default)

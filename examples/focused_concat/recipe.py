@@ -7,7 +7,19 @@ for example s4to4, s4to4+CD, s2to2+shift+CD, s4to4+shift=100+CD, s4to4+lrn+CD.
 The paper takes the best learning rate of 7e-4, 9e-4, 1e-3, 3e-3, which search_lr.sh does.
 """
 
+from recipe_corpora import IWSLT17
+
 PREPARE = "--target-lang ru --vocab-size 32000 --dictionaries joint"
+# Section 4.1: En-Ru as Voita et al. (2019) released it, En-De of IWSLT 2017 with its test sets of 2011 to
+# 2014 for development.
+CORPORA = {
+    "voita2019": """
+        voita --current all --source {raw}/{s}_train --target {raw}/{t}_train --out {train}
+        voita --current all --source {raw}/{s}_dev --target {raw}/{t}_dev --out {valid}
+        voita --current all --source {raw}/{s}_test --target {raw}/{t}_test --out {test}
+    """,
+    "iwslt17": IWSLT17,
+}
 
 # Appendix A. Discount 1 is fairseq's own loss, and logs the current sentences' for every system (Figures 2,
 # 3).

@@ -6,6 +6,18 @@ Random context is an evaluation of previous: evaluate.sh --contexts "trained ran
 """
 
 PREPARE = "--target-lang ru --vocab-size 32000 --dictionaries separate"  # section 4.1
+# Section 4.1: "2 million training instances", "two subsets of 10000 instances from movies not encountered in
+# training". The corpus that the authors released has no following sentences (row next).
+CORPORA = {
+    "opensubtitles": "opensubtitles --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip "
+    "--held-out {valid}={held-out} --held-out {test}={held-out} --sample 2000000 --sample {valid}=10000 "
+    "--sample {test}=10000 --sample-context 1 --sample-context-after 1 --workers {workers} --out {train}",
+    "voita2018": """
+        voita --context {raw}/train.ctx --source {raw}/train.src --target {raw}/train.dst --out {train}
+        voita --context {raw}/dev.ctx --source {raw}/dev.src --target {raw}/dev.dst --out {valid}
+        voita --context {raw}/test.ctx --source {raw}/test.src --target {raw}/test.dst --out {test}
+    """,
+}
 
 ALL = "kept=1 --share-decoder-input-output-embed"
 PROFILES = {  # Vaswani et al. (2017), to whom the paper refers

@@ -5,7 +5,10 @@
 Another K: "-- --shortening-size K".
 """
 
+from recipe_corpora import IWSLT17
+
 PREPARE = "--target-lang de --vocab-size 20000 --dictionaries separate"  # section 5.1
+CORPORA = {"iwslt17": IWSLT17}
 
 ALL = """
     patience=5 seed=42 adam-eps=1e-8 step-tokens=4096 kept=1

@@ -15,7 +15,33 @@ Voita[+pretrain][+margin]  context-aware Transformer; started from the sentence 
 all but the first two: +switch (the encoders' inputs exchanged), +ref (the reference is the context)
 """
 
-PREPARE = "--target-lang fr --vocab-size 30000"  # section 3.1.3
+PREPARE = "--target-lang fr --vocab-size 30000 --held-out 0.0004"  # section 3.1.3; table 3.1: 20 of 55,600
+# Chapter 3: OPUS as it is aligned, without filtering; 20 documents each for development and test. Sentences
+# without counterpart stay as context. The lists of documents were not published: they are drawn. WMT: what
+# has documents, and the part of ParaCrawl that ctxmt corpus filter left, with models of the rest ("clean").
+OPUS = "opus --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip --unaligned keep"
+SPLIT = "split {train}.all --held-out {valid}={held-out} --held-out {test}={held-out} --out {train}"
+BOTH = "--source {raw}/%s.{s} --target {raw}/%s.{t}"
+NEWSTEST = "--source {raw}/newstest%s-{s}{t}-src.{s}.sgm --target {raw}/newstest%s-{s}{t}-ref.{t}.sgm"
+WMT = f"""
+    wmt --blank-lines {BOTH % (2 * ("europarl",))} --out {{train}}.europarl
+    wmt --blank-lines {BOTH % (2 * ("news-commentary",))} --out {{train}}.news
+    mix {{train}}.europarl {{train}}.news %s --out {{train}}
+    wmt {NEWSTEST % (2016, 2016)} --out {{valid}}
+    wmt {NEWSTEST % (2018, 2018)} --out {{test}}
+"""
+CORPORA = {
+    "opensubtitles": f"""
+        {OPUS} --workers {{workers}} --out {{train}}.all
+        {SPLIT} --by film --duplicates keep
+    """,
+    "europarl": f"""
+        {OPUS} --workers {{workers}} --out {{train}}.all
+        {SPLIT} --duplicates keep
+    """,
+    "wmt": WMT % "{raw}/paracrawl",
+    "wmt-clean": WMT % "",
+}
 
 ALL = """
     kept=1 sentence-model={runs}/src0tgt0_to_tgt0 sentence-limit=80

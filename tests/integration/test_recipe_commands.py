@@ -47,8 +47,10 @@ def test_commands_are_those_of_the_table(dry_run, path):
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
 def test_every_row_and_part_stands_in_the_table(path):
-    """A row that is added to a recipe is added to the file."""
+    """A row or a corpus that is added to a recipe is added to the file."""
     table = recipes.Recipe(path.stem).table
+    for corpus in table.CORPORA:
+        assert f"--corpus {corpus} " in path.read_text(), corpus
     named = {arguments[0] for _, _, script, arguments, _ in entries(path) if script.name == "train.sh"}
     parts = [part for group in getattr(table, "PARTS", {}).values() for part in group]
     for row in table.ROWS:

@@ -1,0 +1,66 @@
+"""Each paper's prepare.sh from the files that people download, in small, and a training on what it makes."""
+
+import json
+
+import pytest
+
+from tests.integration import downloads
+from tests.integration.commands import read, run
+from tests.integration.recipes import FOCUSED, GATED, MTCUE, SHORTENING, THESIS, start
+
+CORPORA = {  # what is downloaded, paper, corpus, row
+    "voita2019": (downloads.voita, FOCUSED, "voita2019", "s2to2+shift+CD"),
+    "iwslt focused": (downloads.iwslt, FOCUSED, "iwslt17", "base"),
+    "gated": (downloads.opus, GATED, "opensubtitles", "next"),
+    "voita2018": (downloads.voita, GATED, "voita2018", "previous"),
+    "mtcue": (downloads.opus, MTCUE, "opensubtitles", "MTCUE"),
+    "iwslt": (downloads.iwslt, SHORTENING, "iwslt17", "grouping-2"),
+    "opensubtitles": (downloads.opus, THESIS, "opensubtitles", "DE"),
+    "europarl": (downloads.opus, THESIS, "europarl", "CE+gate"),
+    "wmt": (downloads.wmt, THESIS, "wmt", "src1tgt0_to_tgt0"),
+    "wmt-clean": (downloads.wmt, THESIS, "wmt-clean", "src0tgt0_to_tgt0"),
+}
+UPDATES = ("--validate-every", 2, "--max-update", 2)
+TRAINING = ("--profile", "small", "--gpus", 0, "--batch-tokens", 600, *UPDATES, "--", "--num-workers", 0)
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    sizes = ("--documents", 40, "--evaluation-documents", 3, "--examples", 4)
+    run("ctxmt", "demo-corpus", folder / "text", *sizes)
+    return downloads.documents_of(folder / "text" / "train")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CORPORA)
+def test_from_downloads_to_training(documents, tmp_path, monkeypatch, forked_commands, name):
+    make, paper, corpus, row = CORPORA[name]
+    raw = tmp_path / "down loads"
+    raw.mkdir()
+    make(raw, documents)
+    monkeypatch.chdir(tmp_path)
+    options = ("--corpus", corpus, "--target-lang", "fr", "--vocab-size", 300, "--workers", 1)
+    options += ("--encoders", "discrete") if paper == MTCUE else ()
+    options += ("--held-out", "0.1") if paper in (GATED, THESIS) else ()
+    assert start(paper / "prepare.sh", "text/train", "text/dev", "data", "--raw", raw, *options) == 0
+    texts = {split: list(zip(read(f"text/{split}.en"), read(f"text/{split}.fr"), strict=True)) for split in
+             ("train", "dev", "test")}  # fmt: skip
+    known = {(" ".join(a.split()), " ".join(b.split())) for pairs in documents for a, b in pairs}
+    for split, pairs in texts.items():
+        assert pairs and (corpus == "voita2018" or {pair for pair in pairs if all(pair)} <= known), split
+    counts = json.loads((tmp_path / "text" / "train.counts.json").read_text())
+    assert counts["read"] == counts["kept"] + sum(counts["left_out"].values())
+    if paper == MTCUE:
+        assert json.loads(read("text/train.meta.jsonl")[0])["genre"] == "Drama"
+        assert start(paper / "train.sh", "BASE", "data", "runs/BASE", *TRAINING) == 0
+    assert start(paper / "train.sh", row, "data", "runs/row", *TRAINING) == 0
+    assert (tmp_path / "runs" / "row" / "checkpoints" / "checkpoint_last.pt").is_file()
+
+
+def test_what_is_not_there(refused):
+    prepare = (THESIS / "prepare.sh", "text/train", "text/dev", "data", "--raw", "nowhere")
+    assert "--corpus ted: expected one of opensubtitles, europarl, wmt, wmt-clean" in refused(
+        *prepare, "--corpus", "ted"
+    )
+    assert "nowhere: no such folder; expected the downloaded files" in refused(*prepare, DRY_RUN="")
