@@ -11,13 +11,11 @@ Example: ctxmt corpus filter language text/unique --target-admits cs sk sl --wor
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.corpus_options import add_corpus_options
-    from ctxmt_fairseq.cli.option_types import language_code, name, workers
+    from ctxmt_fairseq.cli.corpus_options import add_admitted_options, add_corpus_options
+    from ctxmt_fairseq.cli.option_types import name, workers
 
     parser.add_argument("prefix", type=name, metavar="PREFIX", help="of the corpus' files")
-    for side in ("source", "target"):
-        text = f"languages that the {side} side may be in (default: --{side}-lang)"
-        parser.add_argument(f"--{side}-admits", type=language_code, nargs="+", metavar="CODE", help=text)
+    add_admitted_options(parser)
     parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes (default: 1)")
     add_corpus_options(parser)
 

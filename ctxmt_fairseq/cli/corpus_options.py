@@ -23,6 +23,15 @@ def add_report_options(parser: Any) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the report there too")
 
 
+def add_admitted_options(parser: Any) -> None:
+    """Which languages either side may be in."""
+    from ctxmt_fairseq.cli.option_types import language_code
+
+    for side in ("source", "target"):
+        parser.add_argument(f"--{side}-admits", type=language_code, nargs="+", metavar="CODE",
+                            help=f"languages that the {side} side may be in")  # fmt: skip
+
+
 def add_opus_options(parser: Any) -> None:
     """Where OPUS' files are, who reads them, and what happens to broken ones."""
     parser.add_argument("--alignment", required=True, metavar="FILE", help="OPUS' alignment, .gz or not")

@@ -6,15 +6,20 @@ prefix of the next sentence; --target-context-from gives them instead (post-edit
 corrections that arrive line by line on stdin: after each printed translation one line, empty to accept it).
 Models of the task metadata_context also read what is known of the sentences: --metadata, --contexts.
 
+--corpus PREFIX makes training text of documents in one language (back-translation): the translations become
+the source side, the text as it is the target side, with its document ids. --tag puts a word before every
+translation, --mark FIELD=TEXT says in the metadata that the text is synthetic.
+
 Examples:
   ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4
   ctxmt translate mtcue.pt test.en --docids test.docids --metadata "Formal conversation"
+  ctxmt translate cs-en.pt news.cs --docids news.docids --corpus text/synthetic --tag "<BT>"
 """
 
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import name, positive_int
+    from ctxmt_fairseq.cli.option_types import name, positive_int, prefix
     from ctxmt_fairseq.cli.search_options import add_search_options
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
@@ -25,6 +30,12 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--output", type=name, metavar="FILE", help="(default: stdout); an interrupted run is resumed"
     )
+    parser.add_argument("--corpus", type=prefix, metavar="PREFIX",
+                        help="write PREFIX.SRC (translations), .TGT (text) and .docids")  # fmt: skip
+    parser.add_argument(
+        "--tag", type=name, metavar="TEXT", help="of --corpus: stands before each translation"
+    )
+    parser.add_argument("--mark", metavar="FIELD=TEXT", help="of --corpus: metadata of each sentence")
     parser.add_argument("--decoding", choices=("prefix", "window"), default="prefix",
                         help="force the target context, or decode the whole target window")  # fmt: skip
     parser.add_argument("--target-context-from", metavar="FILE",
@@ -70,17 +81,37 @@ def read_metadata(args, documents):
     return [{**record, **prompts} for record in records]
 
 
+def checked_corpus_options(args):
+    """Field and text of --mark; None without it."""
+    from ctxmt_fairseq.errors import BadInput
+
+    if args.corpus is None:
+        if args.tag or args.mark:
+            raise BadInput("--tag, --mark: expected --corpus")
+        return None
+    if args.output or args.scores or not args.docids:
+        raise BadInput("--corpus: expected --docids, no --output and no --scores")
+    if args.mark is None:
+        return None
+    field, equals, text = args.mark.partition("=")
+    if not (field.strip() and equals and text.strip()):
+        raise BadInput(f"--mark {args.mark}: expected FIELD=TEXT")
+    return field, text
+
+
 def run(args) -> None:
     import sys
 
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.generation.back_translation import other_files
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
     from ctxmt_fairseq.output_files import check_outputs
 
-    check_outputs(args.output)
     documents = read_input(args)
     metadata = read_metadata(args, documents)
+    mark = checked_corpus_options(args)
+    check_outputs(args.output)
     model = load_from_options(args, args.documents_at_once)
     if metadata and not model.loaded.reads_metadata:
         raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")
@@ -90,17 +121,25 @@ def run(args) -> None:
         raise BadInput("--context-selection reference: expected --target-context-from REFERENCES")
     if args.target_context_from and not translator.dependent:
         raise BadInput("--target-context-from: expected a model with target context, and --decoding prefix")
-    if args.target_context_from == "-" and (args.output or args.scores):
+    if args.target_context_from == "-" and (args.output or args.scores or args.corpus):
         raise BadInput(
-            "--target-context-from -: translations go to stdout; expected no --output, no --scores"
+            "--target-context-from -: translations go to stdout; expected no --output, --corpus or --scores"
         )
     model.loaded.warn_of_unknown(args.input, sources=documents.sentences)
     if args.target_context_from == "-":
         post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
     else:
         settings = {name: value for name, value in vars(args).items() if name != "run"}
+        output, beside = args.output, []
+        if args.corpus:
+            target, source = model.loaded.languages  # of the corpus: the other way round
+            output = f"{args.corpus}.{source}"
+            beside = other_files(args.corpus, target, documents, args.docids, args.current, mark)
+            check_outputs(output, *(path for path, _ in beside))
         translate_file(
-            translator, documents, args.output, settings, args.target_context_from, args.scores, metadata
+            *(translator, documents, output, settings, args.target_context_from, args.scores, metadata),
+            tag=args.tag or "",
+            beside=beside,
         )
     if translator.separators:
         print(f"ctxmt: {translator.separators}", file=sys.stderr)

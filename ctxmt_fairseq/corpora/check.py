@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
+from ctxmt_fairseq.corpora.filtering.language import check_installed, language_of
 from ctxmt_fairseq.data.documents import decode_line, document_id, open_file, raw_lines
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import parse_metadata
@@ -48,16 +49,22 @@ class Report:
         }
 
 
-def check(prefix: str, languages: Sequence[str], max_ratio: float) -> Report:
+def check(
+    prefix: str, languages: Sequence[str], max_ratio: float, admitted: Sequence[Sequence[str]] = ((), ())
+) -> Report:
     """Read all files of a corpus.
 
     Args:
         max_ratio: of the characters of the two sides, blanks aside; beyond, a pair is suspicious, if one side
             has at least 20.
+        admitted: codes of the languages that either side may be in; none: it is not looked at. Sides of
+            fewer than 20 characters may be in any.
 
     Raises:
-        BadInput: a file cannot be read at all.
+        BadInput: a file cannot be read at all, or no tool for languages is installed.
     """
+    if any(admitted):
+        check_installed()
     report = Report()
     texts = [Path(f"{prefix}.{language}") for language in languages]
     ids, marks = Path(f"{prefix}.docids"), Path(f"{prefix}.current")
@@ -80,7 +87,11 @@ def check(prefix: str, languages: Sequence[str], max_ratio: float) -> Report:
             if path in necessary or line.strip():  # blank lines at the end of metadata are read as none
                 filled[path] = number
         if texts[0] in row and texts[1] in row:
-            _check_pair(report, prefix, number, [row[path] for path in texts], max_ratio)
+            sides = [row[path] for path in texts]
+            _check_pair(report, prefix, number, sides, max_ratio)
+            for path, text, codes in zip(texts, sides, admitted, strict=True):
+                if codes and len(text) >= SHORT and language_of(" ".join(text.split())) not in codes:
+                    report.add(report.remarks, "lines in another language", path, number)
         for path, line in row.items():
             if path == ids:
                 seen.check(line, number)

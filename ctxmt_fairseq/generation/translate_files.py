@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO
+from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO, Tuple
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.journal import Journal, fingerprint
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.output_files import destination, write_file
+from ctxmt_fairseq.output_files import destination, write_files
 
 
 def translate_file(
@@ -29,6 +29,8 @@ def translate_file(
     scores: bool = False,
     metadata: Optional[Sequence[Mapping[str, str]]] = None,
     replace: bool = False,
+    tag: str = "",
+    beside: Sequence[Tuple[PathLike, str]] = (),
 ) -> None:
     """Translate everything to a file (or stdout), line-aligned with the input.
 
@@ -40,6 +42,8 @@ def translate_file(
         scores: write each sentence's score and a tab before it.
         metadata: of every sentence, text by field (task ``metadata_context``).
         replace: what another run, with other settings, has left in ``OUTPUT.partial`` is dropped.
+        tag: what stands before each translation, and a blank behind it.
+        beside: other files and their text, which appear together with the output.
 
     Raises:
         BadInput: the target context does not match the input, the output cannot be written, or another run
@@ -75,24 +79,28 @@ def translate_file(
                 if journal:
                     journal.add(line, **record)
                 progress.update()
-        text = _lines(loaded, documents, done, scores)
+        text = _lines(loaded, documents, done, scores, f"{tag} " if tag else "")
         if output is None:
             sys.stdout.write(text)
         else:
-            write_file(output, text)
+            write_files([(output, text), *beside])
         if journal:
             journal.finished = True
 
 
 def _lines(
-    loaded: LoadedModels, documents: InputDocuments, done: Mapping[int, Mapping[str, Any]], scores: bool
+    loaded: LoadedModels,
+    documents: InputDocuments,
+    done: Mapping[int, Mapping[str, Any]],
+    scores: bool,
+    tag: str,
 ) -> str:
     """The output: a line for each of the input, empty for what is not translated."""
     text = [""] * documents.height
     for line in np.flatnonzero(documents.current).tolist():
         translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
         prefix = f"{done[line]['score']:.4f}\t" if scores else ""
-        text[documents.output_lines[line]] = prefix + translation
+        text[documents.output_lines[line]] = prefix + tag + translation
     return "".join(line + "\n" for line in text)
 
 

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.drafts import Lock
 from tests.integration.commands import ENVIRONMENT, USER_DIR, command, printed, read, refused, run
 from tests.unit.test_output_files import reader
@@ -124,6 +126,30 @@ def test_pipes_and_links_stay_and_a_second_run_is_told(translation, last, text, 
     translate("link")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == whole
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fifo", "link", "real"]
+
+
+def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch, capsys):
+    """Text in English becomes the target side of a corpus whose source side is synthetic French."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    arguments = [str(word) for word in ("translate", last, *text, *SEARCH)]
+    prefix = tmp_path / "synthetic"
+    assert main([*arguments, "--corpus", str(prefix), "--tag", "<BT>", "--mark", "origin=synthetic"]) == 0
+    assert read(f"{prefix}.fr") == [f"<BT> {line}" for line in translation]
+    rows = list(TextFiles(str(prefix), "fr", "en").rows())  # what ctxmt preprocess and ctxmt corpus mix read
+    assert [row.target for row in rows] == read(corpus / "test2.en")
+    assert [row.document for row in rows] == read(corpus / "test2.docids")
+    assert all(row.metadata == {"origin": "synthetic"} for row in rows)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"synthetic.{end}" for end in ("fr", "en", "docids", "meta.jsonl")
+    }
+    for more, message in (
+        (("--tag", "x"), "--tag, --mark: expected --corpus"),
+        (("--corpus", "c", "--scores"), "--corpus: expected --docids, no --output and no --scores"),
+        (("--corpus", "c", "--mark", "x"), "--mark x: expected FIELD=TEXT"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*arguments, *more])
+        assert message in capsys.readouterr().err
 
 
 def test_given_target_context(translation, last, text, corpus):

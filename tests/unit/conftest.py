@@ -1,3 +1,4 @@
 """Fixtures that several files share."""
 
 from tests.unit.hostile_checkpoints import nothing_ran, pristine, state  # noqa: F401 (fixtures)
+from tests.unit.language_identifier import identifier  # noqa: F401

@@ -50,6 +50,18 @@ def test_faults_are_named_with_their_lines(tmp_path, capsys):
     assert f"metadata that is no JSON object of strings: 3 ({prefix}.meta.jsonl:3" in out
 
 
+def test_languages(tmp_path, identifier, capsys):
+    texts = [("en this is an English sentence", "de dies ist ein deutscher Satz"), ("ja", "nein")]
+    texts += [("fr une phrase qui est en français", "sk toto je dlhšia slovenská veta")] * 2
+    prefix = write_corpus_files(tmp_path / "c", [(*pair, "d", 1, {}) for pair in texts])
+    run(prefix, "--source-admits", "en", "--target-admits", "de", "cs")
+    printed = capsys.readouterr().out
+    places = ", ".join(f"{prefix}.{side}:{line}" for line in (3, 4) for side in ("en", "de"))
+    assert f"lines in another language: 4 ({places})" in printed
+    run(prefix, "--target-admits", "de", "sk")
+    assert "remarks: none" in capsys.readouterr().out
+
+
 def test_remarks_on_pairs(tmp_path):
     long = "a sentence of more than twenty characters"
     texts = [(long, long), (long, "x"), ("yes", "y"), ("", ""), ("", "z"), ("M\ufffdller", "x"), ("ok", "ok")]

