@@ -1,6 +1,5 @@
 """Trains and evaluates the runs that have no result yet, one after the other; see run.sh."""
 
-import fcntl
 import json
 import sys
 from typing import Any, Dict, List
@@ -19,14 +18,13 @@ def main(arguments: List[str]) -> None:
             place.check()
     except ValueError as error:
         sys.exit(f"error: {error}")
-    place.work.mkdir(parents=True, exist_ok=True)
-    with (place.work / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            sys.exit(f"error: {place.work}: another run.sh is at work there")
-        for run in wanted:
-            finish(place, *run)
+    for run in wanted:
+        name = "{}.{}".format(*run)
+        with place.held(name, wait=False) as ours:
+            if not ours:
+                say(f"{name}: left to another run.sh, which is at work on it")
+            elif not place.result(*run).exists():
+                finish(place, *run)
     results = tables.read(place.results)
     print(tables.text(results))
     if not place.smoke and place.results == ROOT / "docs" / "evidence":
@@ -40,9 +38,11 @@ def finish(place: Workplace, row: str, seed: int) -> None:
     """
     say(f"{row}.{seed}: training")
     stage = systems.ALL[row].stage
-    corpus.prepare(place, systems.STAGES[stage].data)
+    with place.held("text"):
+        corpus.prepare(place, systems.STAGES[stage].data)
     if stage == "context":
-        training.train(place, *systems.START)
+        with place.held("{}.{}".format(*systems.START)):
+            training.train(place, *systems.START)
     training.train(place, row, seed)
     found: Dict[str, Any] = {}
     if row in systems.SYSTEMS:

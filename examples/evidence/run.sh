@@ -2,7 +2,8 @@
 # Real text, several systems and seeds: trains and evaluates what has no result in docs/evidence/ yet.
 #   run.sh [ROW | ROW.SEED]...    the runs of these rows (evidence/systems.py), in this order; without, all systems'
 #   run.sh search                 candidates for the size of the sentence-level model
-# Killed at any moment and started again, it goes on from the last checkpoint. From the environment:
+# Killed at any moment and started again, it goes on from the last checkpoint; several at once share the runs.
+# From the environment:
 #   DATA              the folder of en-fr-subtitles/{train,valid}.{en,fr,docids} and contrastive/en-fr-pronouns/
 #                     (default: ../shared/data beside the checkout)
 #   EVIDENCE_DIR      text, data folders, checkpoints, logs, translations (default: out/evidence in the checkout)

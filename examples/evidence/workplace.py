@@ -1,9 +1,11 @@
 """Where things lie, and whether this is a rehearsal."""
 
+import fcntl
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping
+from typing import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,6 +39,19 @@ class Workplace:
 
     def result(self, row: str, seed: int) -> Path:
         return self.results / f"{row}.{seed}.json"
+
+    @contextmanager
+    def held(self, name: str, wait: bool = True) -> Iterator[bool]:
+        """Whether this is the only one at work on what has this name; with ``wait``, not before it is."""
+        path = self.work / "locks" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
 
     def check(self) -> None:
         """Raises ValueError: a file of the corpora is not there."""

@@ -192,15 +192,21 @@ def test_refusals_are_one_line(evidence, place, calls):
     assert calls == [] and not place.work.exists()
 
 
-def test_two_drivers_do_not_share_a_workplace(evidence, place, calls):
-    import fcntl
+def test_two_drivers_share_the_runs(evidence, place, calls, monkeypatch, capsys):
+    others = []
 
-    place.work.mkdir()
-    with (place.work / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_SH)
-        with pytest.raises(SystemExit, match="another run.sh is at work"):
-            evidence.driver.main(["sentence.1"])
-    assert calls == []
+    def evaluate(_, row, seed):
+        if not others:
+            others.append(None)
+            evidence.driver.main(["sentence.1", "control.1"])  # as another process would, just now
+        calls.append(("evaluate", row, seed))
+        return result(row, seed, "1")
+
+    monkeypatch.setattr(evidence.systems, "START", ("sentence", 2))  # the other would wait for this one's
+    monkeypatch.setattr(evidence.driver.evaluation, "evaluate", evaluate)
+    evidence.driver.main(["sentence.1", "control.1"])
+    assert [call[1] for call in calls if call[0] == "evaluate"] == ["control", "sentence"]
+    assert "sentence.1: left to another run.sh" in capsys.readouterr().out
 
 
 def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, place, monkeypatch):
