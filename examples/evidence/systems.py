@@ -10,7 +10,7 @@ MODEL = """--share-all-embeddings
     --encoder-layers 2 --encoder-embed-dim 192 --encoder-ffn-embed-dim 512 --encoder-attention-heads 4
     --decoder-layers 2 --decoder-embed-dim 192 --decoder-ffn-embed-dim 512 --decoder-attention-heads 4"""
 TRAINING = """--optimizer adam --adam-betas (0.9,0.98) --label-smoothing 0.1 --dropout 0.1
-    --max-tokens 1500 --num-workers 0 --cpu --log-format json --log-interval 100
+    --max-tokens 750 --num-workers 0 --cpu --log-format json --log-interval 100
     --no-epoch-checkpoints --save-interval-updates 250 --keep-interval-updates 1 --validate-interval 100000"""
 
 
@@ -27,23 +27,24 @@ class Stage:
 # alike, as long on the same sentences, which all have a context, with a learning rate that falls to 0.
 SENTENCE = "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"
 STAGES = {
-    "sentence": Stage("data", 5000, SENTENCE),
-    "search": Stage("data", 700, SENTENCE),  # the beginning of the first stage, of candidates for its size
-    "search-4000": Stage("data-4000", 700, SENTENCE),
+    "sentence": Stage("data", 10000, SENTENCE),
+    # Like the beginning of the first stage, of candidates for its size: twice its batch, half as many updates.
+    "search": Stage("data", 700, f"{SENTENCE} --max-tokens 1500"),
+    "search-4000": Stage("data-4000", 700, f"{SENTENCE} --max-tokens 1500"),
     "context": Stage(
         "data-context",
-        1400,
-        "--lr 7e-4 --lr-scheduler polynomial_decay --warmup-updates 100 --total-num-update 1400",
+        2800,
+        "--lr 7e-4 --lr-scheduler polynomial_decay --warmup-updates 200 --total-num-update 2800",
     ),
 }
 
 # --max-tokens counts a batch's context too: with these sizes an update has about as many current sentences in
-# every row, some 70. (--count-current-tokens would keep that number, with windows that are mostly pads.)
+# every row, some 35. (--count-current-tokens would keep that number, with windows that are mostly pads.)
 WINDOWS = """--task document_window --arch concat_transformer
     --criterion context_discounted_label_smoothed_cross_entropy"""
-S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 2740"
+S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1390"
 MULTI_SOURCE = """--task multi_source --criterion label_smoothed_cross_entropy
-    --source-context 1 --target-context-on-source 1 --max-tokens 4100"""
+    --source-context 1 --target-context-on-source 1 --max-tokens 2050"""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ SYSTEMS: Dict[str, System] = {
 }
 # Candidates: validated, not evaluated, and run by the name "search" alone. Their flags override the above.
 SEARCH: Dict[str, System] = {
-    "search-chosen": System("search", WINDOWS, (1,)),
+    "search-base": System("search", WINDOWS, (1,)),
     "search-256-units": System("search", f"{WINDOWS} --encoder-embed-dim 256 --decoder-embed-dim 256", (1,)),
     "search-128-units": System("search", f"{WINDOWS} --encoder-embed-dim 128 --decoder-embed-dim 128", (1,)),
     "search-3-layers": System("search", f"{WINDOWS} --encoder-layers 3 --decoder-layers 3", (1,)),

@@ -270,11 +270,11 @@ def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, caps
     valid = {"valid": {"sentences": 10, "tokens": {"fr": 144}}}
     monkeypatch.setattr(evidence.training, "learning_curve", lambda _: curve)
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: valid)
-    evidence.driver.main(["search-4000-pieces", "search-chosen"])
-    trained = [("train", name, 1) for name in ("search-4000-pieces", "search-chosen")]
+    evidence.driver.main(["search-4000-pieces", "search-base"])
+    trained = [("train", name, 1) for name in ("search-4000-pieces", "search-base")]
     assert calls == ["data-4000", trained[0], "data", trained[1]]
     output = capsys.readouterr().out
-    assert "| search-chosen | 700 | 5.000 | 72.00 | 0.1 |" in output and "`search" not in output
+    assert "| search-base | 700 | 5.000 | 72.00 | 0.1 |" in output and "`search" not in output
 
 
 def test_candidates_override_the_size_that_was_chosen(evidence, place):
