@@ -28,7 +28,7 @@ class Stage:
 SENTENCE = "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"
 STAGES = {
     "sentence": Stage("data", 10000, SENTENCE),
-    # Like the beginning of the first stage, of candidates for its size: twice its batch, half as many updates.
+    # As the first stage begins, for candidates for its size: twice the batch, half as many updates.
     "search": Stage("data", 700, f"{SENTENCE} --max-tokens 1500"),
     "search-4000": Stage("data-4000", 700, f"{SENTENCE} --max-tokens 1500"),
     "context": Stage(
