@@ -34,7 +34,12 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
     places = zip(windows["context_roles"][0].tolist(), windows["context_distances"][0].tolist(), strict=True)
     joined = model.context_format.joined
     names = ["context" if joined else sentence_name(role, distance) for role, distance in places]
-    sentences = list(zip(names, windows["context_tokens"][0], strict=True))
+    rows = windows["context_tokens"]
+    if "context_index" in windows:
+        rows = [rows[row] if row >= 0 else rows[:0, 0] for row in windows["context_index"][0].tolist()]
+    else:
+        rows = rows[0]
+    sentences = list(zip(names, rows, strict=True))
     if getattr(model.encoder, "current_in_context", False):
         sentences.append(("current", batch["net_input"]["src_tokens"][0]))
     labels: List[str] = []

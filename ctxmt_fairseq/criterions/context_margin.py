@@ -24,34 +24,31 @@ LEVELS = ("data", "sentence", "token")
 
 
 def over_contexts(scores: Tensor) -> Tensor:
-    """Equation 2.10: the log of the mean probability over M random contexts: (N,) from (M, N)."""
+    """Equation 2.10: the log of the mean probability over M random contexts: (...) from (M, ...)."""
     return scores.logsumexp(0) - math.log(len(scores))
 
 
-def margin_losses(real: Tensor, random: Tensor, rows: Tensor, margins: Dict[str, float]) -> Dict[str, Tensor]:
+def margin_losses(
+    real: Tensor, random: Tensor, current: Tensor, margins: Dict[str, float]
+) -> Dict[str, Tensor]:
     """The terms of equation 2.9 without their weights, a scalar in nats for every level.
 
     A sentence's probability without context is the mean of its probabilities with M contexts (not the product
     of its tokens' means); the data's is the product of the sentences', whose contexts are independent.
 
     Args:
-        real: (N,) log-probabilities of the target tokens with their own context.
-        random: (M, N), the same scores with each of M random contexts.
-        rows: LongTensor (N,), the sentence of each token, from 0.
+        real: (B, T) log-probabilities of B sentences' target tokens with their own context.
+        random: (M, B, T), the same scores with each of M random contexts.
+        current: BoolTensor (B, T), which of them are tokens; the scores are 0 elsewhere.
         margins: delta of each level, in nats per token.
     """
-    count = int(rows.max()) + 1 if len(rows) else 0
-
-    def by_sentence(scores: Tensor) -> Tensor:
-        return scores.new_zeros(*scores.shape[:-1], count).index_add(-1, rows, scores)
-
     lead = real - over_contexts(random)
-    sentence_lead = by_sentence(real) - over_contexts(by_sentence(random))
-    lengths = by_sentence(torch.ones_like(real))
+    lengths = current.sum(1).type_as(real)
+    sentence_lead = real.sum(1) - over_contexts(random.sum(2))
     return {
-        "data": relu(len(rows) * margins["data"] - sentence_lead.sum()),
+        "data": relu(lengths.sum() * margins["data"] - sentence_lead.sum()),
         "sentence": relu(lengths * margins["sentence"] - sentence_lead).sum(),
-        "token": relu(margins["token"] - lead).sum(),
+        "token": (relu(margins["token"] - lead) * current).sum(),
     }
 
 
@@ -143,33 +140,40 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         loss, nll = self.window_loss(lprobs, target, reduce)
         if model.training and not any(self.weights.values()):
             return loss, nll
-        current = self._current(target)
-        real, rows = self._scores(lprobs, target), current.nonzero()[:, 0]
-        random = self._random_scores(model, sample)
+        width = int(sample["parts"].target[:, 1].max())
+        real, current = self._scores(lprobs, target, width)
+        random = self._random_scores(model, sample, width)
         if random is None:  # nothing to compare; yet workers must log the same names
-            real, rows, random = real[:0], rows[:0], real.new_zeros(1, 0)
-        losses = margin_losses(real, random, rows, self.margins)
+            real, random, current = torch.zeros_like(real), real.new_zeros(1, *real.shape), current & False
+        losses = margin_losses(real, random, current, self.margins)
         with torch.no_grad():
             self.window_sums.update({f"margin_{level}": value.detach() for level, value in losses.items()})
             self.window_sums["context_gap"] = (real - over_contexts(random)).sum()
-            self.window_sums["context_gap_ntokens"] = torch.ones_like(real).sum()
+            self.window_sums["context_gap_ntokens"] = current.sum()
         if reduce:
             loss = loss + sum(self.weights[level] * value for level, value in losses.items())
         return loss, nll
 
-    def _current(self, target: Tensor) -> Tensor:
-        """Which target tokens are compared: bool (B, T)."""
-        return target.ne(self.padding_idx) & ~context_mask(target, self.separator)
+    def _scores(self, lprobs: Tensor, target: Tensor, width: int) -> Tuple[Tensor, Tensor]:
+        """The log-probabilities of the current target tokens, each row's first (B, width), 0 after them; and
+        which they are.
 
-    def _scores(self, lprobs: Tensor, target: Tensor) -> Tensor:
-        """The log-probabilities of the current target tokens, row by row: (N,) from (B * T, V) and (B, T)."""
-        return lprobs.gather(-1, target.reshape(-1, 1)).view_as(target)[self._current(target)]
+        Args:
+            lprobs: (B * T, V). target: (B, T).
+            width: the most tokens of a current sentence.
+        """
+        current = target.ne(self.padding_idx) & ~context_mask(target, self.separator)
+        places = torch.arange(width, device=target.device)
+        there = places < current.sum(1, keepdim=True)
+        columns = (current.long().argmax(1, keepdim=True) + places).masked_fill(~there, 0)
+        scores = lprobs.gather(-1, target.reshape(-1, 1)).view_as(target).gather(1, columns)
+        return scores.masked_fill(~there, 0.0), there
 
-    def _random_scores(self, model: Any, sample: Dict[str, Any]) -> Optional[Tensor]:
-        """The same tokens' log-probabilities with M random contexts, (M, N); None for a batch of one."""
+    def _random_scores(self, model: Any, sample: Dict[str, Any], width: int) -> Optional[Tensor]:
+        """The same with M random contexts, (M, B, width); None for a batch of one."""
         generator = None
         if not model.training:
-            generator = torch.Generator().manual_seed(int(sample["id"].sum()))
+            generator = torch.Generator().manual_seed(int(sample["parts"].lines.sum()))
         scores = []
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.detach):
             for _ in range(self.contexts):
@@ -179,7 +183,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
                 exchanged = self.task.exchange_context(sample, order)
                 net_output = model(**exchanged["net_input"])
                 lprobs, _ = self.get_lprobs_and_target(model, net_output, exchanged)
-                scores.append(self._scores(lprobs, model.get_targets(exchanged, net_output)))
+                scores.append(self._scores(lprobs, model.get_targets(exchanged, net_output), width)[0])
         return torch.stack(scores)
 
     @classmethod

@@ -12,6 +12,7 @@ from fairseq.data.language_pair_dataset import collate as collate_pairs
 from ctxmt_fairseq.data import randomness
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_format import WantedContext
+from ctxmt_fairseq.data.context_sizes import WindowParts
 from ctxmt_fairseq.data.sized_dataset import SizedDataset
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.data.windows import Slots, WindowBuilder
@@ -30,13 +31,18 @@ def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.T
     return window
 
 
+def _parts(places: List[Tuple[int, int, int]]) -> np.ndarray:
+    """From a current sentence's first token, the first after it, and the window's tokens: (B, 3)."""
+    return np.diff(places, prepend=0, axis=1)
+
+
 class ContextDataset(SizedDataset):
     """Base: a subclass says what stands on the source side (``source_side``).
 
     An example is a dictionary: ``id`` (the current sentence's line, from 0), ``source`` (what the encoder
     reads), ``current`` (the source sentence to translate), ``target`` (the target window, or None),
-    ``target_context_sizes`` (sentences before the current one in the target window), and what the subclass
-    adds.
+    ``target_context_sizes`` (sentences before the current one in the target window), with a target
+    ``target_first`` (tokens before the current one there), and what the subclass adds.
 
     Args:
         source, target: binarised sentences, each ending with ``</s>``, with a ``sizes`` array; target may
@@ -103,10 +109,12 @@ class ContextDataset(SizedDataset):
         return [self._example(line, Slots(*row)) for line, row in zip(lines.tolist(), rows, strict=True)]
 
     def _example(self, line: int, slots: Slots) -> Dict[str, Any]:
-        target = None
+        example = {"id": line, **self.inputs(line, slots), "target": None}
         if self.target is not None:
-            target = join(self.target_context(slots) + [self.target[line]], self.target_separator)
-        return {"id": line, **self.inputs(line, slots), "target": target}
+            current = self.target[line]
+            target = join(self.target_context(slots) + [current], self.target_separator)
+            example.update(target=target, target_first=len(target) - len(current))
+        return example
 
     def inputs(self, line: int, slots: Slots) -> Dict[str, Any]:
         """All of an example that does not depend on its translation, given its context (each role d
@@ -146,16 +154,15 @@ class ContextDataset(SizedDataset):
         Returns:
             fairseq's translation batch: ``id`` (B,), ``net_input`` with ``src_tokens`` (B, S), left-padded,
             ``src_lengths`` (B,), ``prev_output_tokens`` (B, T), and ``target`` (B, T), ``ntokens``,
-            ``nsentences``; ``current``, the B source sentences to translate; and ``windows``, a dictionary of
+            ``nsentences``; and ``windows``, a dictionary of
             ``target_context_sizes`` (B,) and the subclass' ``context_batch``, of which ``net_input`` holds
-            those that the model asks for. ``{}`` for no samples.
+            those that the model asks for; ``parts``, its ``WindowParts``. ``{}`` for no samples.
         """
         if not samples:
             return {}
         batch = collate_pairs(samples, pad_to_length=pad_to_length, **self.padding)
         by_id = {sample["id"]: sample for sample in samples}
         samples = [by_id[line] for line in batch["id"].tolist()]
-        batch["current"] = [sample["current"] for sample in samples]
         batch["windows"] = {
             "target_context_sizes": torch.tensor([sample["target_context_sizes"] for sample in samples]),
             **self.context_batch(samples),
@@ -163,7 +170,26 @@ class ContextDataset(SizedDataset):
         for name in self.wanted.format.names:
             if name in batch["windows"]:
                 batch["net_input"][name] = batch["windows"][name]
+        batch["parts"] = self._window_parts(samples)
         return batch
+
+    @staticmethod
+    def _window_parts(samples: List[Dict[str, Any]]) -> WindowParts:
+        source = target = None
+        if "current_span" in samples[0]:
+            source = _parts([(*sample["current_span"], len(sample["source"])) for sample in samples])
+        if samples[0]["target"] is not None:
+            lengths = [len(sample["target"]) for sample in samples]
+            firsts = [sample["target_first"] for sample in samples]
+            target = _parts(list(zip(firsts, lengths, lengths, strict=True)))
+        return WindowParts(
+            np.array([sample["id"] for sample in samples]),
+            tuple(sample["current"] for sample in samples),
+            np.array([len(sample["source"]) for sample in samples]),
+            np.array([sample["target_context_sizes"] for sample in samples]),
+            source,
+            target,
+        )
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         """The source context of a batch, rows in its order."""

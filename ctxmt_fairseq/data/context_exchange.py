@@ -4,14 +4,17 @@ Pure functions from batch to batch; the tasks call them from ``exchange_context`
 the dataset would have built from the row's current sentence and the other row's context sentences.
 """
 
-from dataclasses import dataclass
-from typing import Any, Dict, Optional, Tuple
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+import numpy as np
 import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
+from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.transfer import to_device
 
 Batch = Dict[str, Any]
 
@@ -70,18 +73,27 @@ def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target:
 
     Args:
         sample: B windows as ``DocumentWindowDataset.collater`` makes them; left as it is.
-        order: LongTensor (B,).
+        order: LongTensor (B,) on the CPU.
 
     Returns:
         a new batch with the rows in the same order, so no longer sorted by length. Where the new window would
         be longer than the model holds, the row has no context at all on that side.
     """
-    windows = sample["windows"]
-    tokens, spans, fits = _splice(sample["net_input"]["src_tokens"], windows["current_span"], order, source)
-    lengths = tokens.ne(source.pad).sum(1)
-    moved = {"current_segment": windows["current_segment"][order] * fits, "current_span": spans}
-    sample = _updated(sample, moved, src_tokens=tokens, src_lengths=lengths)
-    return _exchange_target(sample, order, target)
+    parts, windows = sample["parts"], sample["windows"]
+    tokens = sample["net_input"]["src_tokens"], sample["target"]
+    sides = [
+        _plan(part, side.size(1), order.numpy(), form)
+        for part, side, form in zip((parts.source, parts.target), tokens, (source, target), strict=True)
+    ]
+    (source_plan, target_plan), rows = _sent(sides, order, tokens[1].device)
+    moved = {
+        "current_segment": windows["current_segment"][rows] * source_plan["fits"],
+        "current_span": torch.stack([source_plan["before"], source_plan["resume"]], dim=1),
+    }
+    spliced = _splice(tokens[0], source_plan, rows, source, sides[0].width)
+    sample = _updated(sample, moved, src_tokens=spliced, src_lengths=source_plan["length"])
+    parts = replace(parts, source=sides[0].parts, lengths=sides[0].parts.sum(1))
+    return _exchange_target({**sample, "parts": parts}, sides[1], target_plan, rows, target)
 
 
 def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
@@ -90,35 +102,40 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     Args:
         sample: B examples; what begins with ``context_`` belongs to a row (first dimension B), but with
             ``context_index`` (B, C) the sentences that it points to do not. Left as it is.
-        order: LongTensor (B,).
+        order: LongTensor (B,) on the CPU.
 
     Returns:
         a new batch with the rows in the same order; the target windows as from ``exchange_windows``.
     """
-    rows = order.to(sample["target"].device)
+    side = _plan(sample["parts"].target, sample["target"].size(1), order.numpy(), target)
+    (plan,), rows = _sent([side], order, sample["target"].device)
     distinct = any("context_index" in sample[part] for part in ("net_input", "windows"))
     exchanged = {
         part: {
-            name: value[rows] if (name in _ROWS if distinct else name.startswith("context_")) else value
-            for name, value in sample[part].items()
+            name: _exchanged_rows(name, value, order, rows, distinct) for name, value in sample[part].items()
         }
         for part in ("net_input", "windows")
     }
-    return _exchange_target({**sample, **exchanged}, order, target)
+    return _exchange_target({**sample, **exchanged}, side, plan, rows, target)
 
 
-def _exchange_target(sample: Batch, order: Tensor, form: WindowFormat) -> Batch:
-    tokens, sizes = sample["target"], sample["windows"]["target_context_sizes"]
-    real, ends = tokens.ne(form.pad), tokens.eq(form.separator).long()
-    sentence = ends.cumsum(1) - ends  # a separator belongs to the sentence before it
-    first = (real & (sentence < sizes[:, None])).sum(1)
-    tokens, _, fits = _splice(tokens, torch.stack([first, real.sum(1)], dim=1), order, form)
+def _exchanged_rows(name: str, value: Any, order: Tensor, rows: Tensor, distinct: bool) -> Any:
+    if isinstance(value, ContextSizes):
+        return value.exchanged(order.numpy())
+    return value[rows] if (name in _ROWS if distinct else name.startswith("context_")) else value
+
+
+def _exchange_target(sample: Batch, side: "_Side", plan: "_Plan", rows: Tensor, form: WindowFormat) -> Batch:
+    tokens = _splice(sample["target"], plan, rows, form, side.width)
     real = tokens.ne(form.pad)
     first = real & real.cumsum(1).eq(1)
     previous = torch.where(first, form.eos, tokens.roll(1, 1)).masked_fill(~real, form.pad)
-    sizes = {"target_context_sizes": sizes[order] * fits}
+    sizes = {"target_context_sizes": sample["windows"]["target_context_sizes"][rows] * plan["fits"]}
     sample = _updated(sample, sizes, prev_output_tokens=previous)
-    return {**sample, "target": tokens, "ntokens": int(real.sum())}
+    parts = replace(
+        sample["parts"], target=side.parts, sentences=sample["parts"].sentences[side.order] * side.fits
+    )
+    return {**sample, "target": tokens, "ntokens": int(side.parts.sum()), "parts": parts}
 
 
 def _updated(sample: Batch, windows: Dict[str, Tensor], **net_input: Tensor) -> Batch:
@@ -131,51 +148,86 @@ def _updated(sample: Batch, windows: Dict[str, Tensor], **net_input: Tensor) -> 
     }
 
 
-def _splice(
-    tokens: Tensor, spans: Tensor, order: Tensor, form: WindowFormat
-) -> Tuple[Tensor, Tensor, Tensor]:
+class _Side(NamedTuple):
+    """The new windows of one side.
+
+    Attributes:
+        order: (B,) whose context each has. fits: (B,) 1, or 0 where the model cannot hold that.
+        parts: (B, 3), see ``WindowParts``. width: of the batch.
+        numbers: (n, B), one row for each of ``_NUMBERS``.
+    """
+
+    order: np.ndarray
+    fits: np.ndarray
+    parts: np.ndarray
+    width: int
+    numbers: np.ndarray
+
+
+_Plan = Dict[str, Tensor]
+# Of a new window: the tokens before the current sentence, where the context goes on after it, the length, and
+# ``_Side.fits``; of its tokens, how far they stand before their columns in the old batch: the current
+# sentence's, the context's before and after it.
+_NUMBERS = ("before", "resume", "length", "fits", "from_own", "from_before", "from_after")
+
+
+def _plan(parts: np.ndarray, width: int, order: np.ndarray, form: WindowFormat) -> _Side:
     """The current sentence of row i between what stands before and after that of row ``order[i]``.
 
     Args:
-        tokens: (B, L) windows. spans: (B, 2) the current sentences' first tokens and the first after them.
-
-    Returns:
-        the new windows (B, L'), their spans, and the rows (B,) where the other's context fits.
+        parts: (B, 3) of the old windows, whose batch has this ``width``.
     """
-    order = order.to(tokens.device)
-    real = tokens.ne(form.pad)
-    start = real.long().argmax(1, keepdim=True)  # this and all numbers of a row below: (B, 1)
-    before, end = spans[:, :1], spans[:, 1:]
-    after = real.sum(1, keepdim=True) - end
+    before, own, after = parts.T
+    start = width - parts.sum(1) if form.left_pad else np.zeros_like(before)
 
-    def closed(following: Tensor) -> Tensor:
+    def closed(following: np.ndarray) -> np.ndarray:
         """Whether a symbol stands at a current sentence's end, given how many tokens follow it."""
-        return torch.ones_like(following) if form.separator is not None else following.eq(0).long()
+        return np.ones_like(following) if form.separator is not None else (following == 0).astype(np.int64)
 
-    words = end - before - closed(after)
-    other_start, other_resume = start[order], (start + end)[order]
-    before_length, after_length = before[order], after[order]
-    fits = torch.ones_like(before_length)
+    words = own - closed(after)
+    new_before, new_after, fits = before[order], after[order], np.ones_like(before)
     if form.max_tokens is not None:
-        whole = before_length + words + closed(after_length) + after_length
-        fits = whole.le(form.max_tokens).long()
-        before_length, after_length = before_length * fits, after_length * fits
-    resume = before_length + words + closed(after_length)
-    length = resume + after_length
+        whole = new_before + words + closed(new_after) + new_after
+        fits = (whole <= form.max_tokens).astype(np.int64)
+        new_before, new_after = new_before * fits, new_after * fits
+    resume = new_before + words + closed(new_after)
+    length = resume + new_after
+    from_after = (start + before + own)[order] - resume
+    numbers = (new_before, resume, length, fits, start + before - new_before, start[order], from_after)
+    new_width = -(-int(length.max()) // form.pad_to_multiple) * form.pad_to_multiple
+    new_parts = np.stack([new_before, resume - new_before, new_after], axis=1)
+    return _Side(order, fits, new_parts, new_width, np.stack(numbers))
 
-    width = -(-int(length.max()) // form.pad_to_multiple) * form.pad_to_multiple
-    places = torch.arange(width, device=tokens.device)
-    place = places - (width - length) if form.left_pad else places.expand(len(tokens), width)
-    own = (place >= before_length) & (place < resume)
-    rows = torch.where(own, torch.arange(len(tokens), device=tokens.device)[:, None], order[:, None])
-    from_other = torch.where(place < before_length, other_start, other_resume - resume)
-    columns = place + torch.where(own, start + before - before_length, from_other)
+
+def _sent(sides: Sequence[_Side], order: Tensor, device: torch.device) -> Tuple[List[_Plan], Tensor]:
+    """The sides' numbers and the order on the device, in one transfer."""
+    host = torch.from_numpy(np.concatenate([order.numpy()[None], *(side.numbers for side in sides)]))
+    order, *numbers = to_device(host, device).unbind(0)
+    many = len(_NUMBERS)
+    return [
+        dict(zip(_NUMBERS, numbers[at : at + many], strict=True)) for at in range(0, len(numbers), many)
+    ], order
+
+
+def _splice(tokens: Tensor, plan: _Plan, rows: Tensor, form: WindowFormat, width: int) -> Tensor:
+    """The new windows (B, width) from the old ones, ``tokens`` (B, L), with the contexts of ``rows`` (B,)."""
+    before, resume, length, _, from_own, from_before, from_after = (
+        plan[name].unsqueeze(1) for name in _NUMBERS
+    )
+    place = torch.arange(width, device=tokens.device).expand(len(tokens), width)
+    if form.left_pad:
+        place = place - (width - length)
+    own = (place >= before) & (place < resume)
+    row = torch.where(own, torch.arange(len(tokens), device=tokens.device)[:, None], rows[:, None])
+    column = place + torch.where(own, from_own, torch.where(place < before, from_before, from_after))
     outside = (place < 0) | (place >= length)
-    spliced = tokens[rows, columns.masked_fill(outside, 0)]
+    spliced = tokens[row, column.masked_fill(outside, 0)]
     # Whatever ended the current sentence in its own window, here something follows or not.
-    last = (place == resume - 1) & closed(after_length).bool()
+    follows = length > resume
+    last = place == resume - 1
+    if form.separator is None:
+        last = last & ~follows
     spliced = spliced.masked_fill(last, form.eos)
     if form.separator is not None:
-        spliced = spliced.masked_fill(last & after_length.gt(0), form.separator)
-    new_spans = torch.cat([before_length, resume], dim=1)
-    return spliced.masked_fill(outside, form.pad), new_spans, fits.squeeze(1)
+        spliced = spliced.masked_fill(last & follows, form.separator)
+    return spliced.masked_fill(outside, form.pad)

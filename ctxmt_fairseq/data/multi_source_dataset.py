@@ -1,5 +1,6 @@
 """Context sentences as inputs of their own beside the current sentence, as fairseq examples."""
 
+from dataclasses import replace
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from ctxmt_fairseq.data import ordering
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
+from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.input_lengths import longest_contexts
 from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET, Slots
 
@@ -17,9 +19,9 @@ CONTEXT_ENTRIES = (
     "context_distances",
     "context_roles",
     "context_index",
+    "context_sizes",
     "context_current",
-    "context_keys",
-    "context_current_keys",
+    "context_new",
 )
 
 
@@ -114,24 +116,25 @@ class MultiSourceDataset(ContextDataset):
         sentences: Any = self.target if row.role == TARGET else self.source
         return sentences[row.sentence].long()
 
-    def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
+    def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, Any]:
         """The context of B examples.
 
         Returns:
             ``context_tokens`` (B, C, L), right-padded, a row of pads where there is no sentence;
-            ``context_distances`` and ``context_roles`` (B, C). If each distinct sentence stands there once,
-            ``context_tokens`` is (U, L), the sentences; ``context_index`` (B, C) says which stands where, -1
-            for none; and where the encoder's input is the current sentence as it stands in the corpus,
-            ``context_current`` (U,) says which row of the batch has the sentence as its current one, or -1,
-            and ``context_keys`` (U,) and ``context_current_keys`` (B,) name the sentences.
+            ``context_distances`` and ``context_roles`` (B, C). If the model asks for ``context_index`` (B,
+            C), ``context_tokens`` is (R, L), the sentences that there are, at least one, and the index says
+            which stands where, -1 for none; ``context_sizes`` are their ``ContextSizes``. If each distinct
+            sentence stands there once, and the encoder's input is the current sentence as it stands in the
+            corpus, ``context_current`` (R,) says which row of the batch has the sentence as its current one,
+            or -1, ``context_new`` (N,) which have none, and the sizes name the sentences.
         """
         rows = [sample["context_rows"] for sample in samples]
         batch = {
             "context_distances": torch.tensor([[row.distance for row in line] for line in rows]),
             "context_roles": torch.tensor([[row.role for row in line] for line in rows]),
         }
-        if self.wanted.distinct and not self.wanted.format.joined:
-            return {**batch, **self._distinct(samples)}
+        if "context_index" in self.wanted.format.names:
+            return {**batch, **self._apart(samples, self.wanted.distinct and not self.wanted.format.joined)}
         texts = [text for sample in samples for text in sample["context"]]
         return {**batch, "context_tokens": self._pad(texts).view(len(samples), len(rows[0]), -1)}
 
@@ -150,31 +153,42 @@ class MultiSourceDataset(ContextDataset):
             ],
         }
 
-    def _distinct(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
+    def _apart(self, samples: List[Dict[str, Any]], once: bool) -> Dict[str, Any]:
+        """The context's sentences in rows of their own, equal ones ``once`` or as often as they stand."""
         places: Dict[Any, int] = {}
         texts: List[torch.Tensor] = []
-        index = torch.full((len(samples), len(samples[0]["context"])), -1)
+        index = np.full((len(samples), len(samples[0]["context"])), -1)
         for number, sample in enumerate(samples):
             for column, (row, text) in enumerate(zip(sample["context_rows"], sample["context"], strict=True)):
                 if text is None:
                     continue
-                key = row.sentence, row.role == TARGET
+                key = (row.sentence, row.role == TARGET) if once else (number, column)
                 if key not in places:
                     places[key] = len(texts)
                     texts.append(text)
                 index[number, column] = places[key]
-        batch = {"context_tokens": self._pad(texts or [self.empty]), "context_index": index}
+        texts = texts or [self.empty]
+        lengths = np.array([len(text) for text in texts])
+        sizes = ContextSizes(
+            context=np.where(index < 0, 0, lengths[index]),
+            source=np.array([len(sample["source"]) for sample in samples]),
+            sentences=lengths,
+        )
+        batch = {"context_tokens": self._pad(texts), "context_index": torch.from_numpy(index)}
         # A sentence with masked words, or one that has changed places, is not what the context holds.
-        if self.coword_dropout or self.builder.options.context_selection == "swapped":
-            return batch
-        current = {(sample["id"], False): number for number, sample in enumerate(samples)}
+        if not once or self.coword_dropout or self.builder.options.context_selection == "swapped":
+            return {**batch, "context_sizes": sizes}
+        rows = {(sample["id"], False): number for number, sample in enumerate(samples)}
+        current = np.array([rows.get(key, -1) for key in places] or [-1])
         return {
             **batch,
-            "context_current": torch.tensor([current.get(key, -1) for key in places] or [-1]),
-            "context_keys": torch.tensor(
-                [2 * line + target for line, target in places] or [2 * EMPTY_SENTENCE]
+            "context_current": torch.from_numpy(current),
+            "context_new": torch.from_numpy(np.flatnonzero(current < 0)),
+            "context_sizes": replace(
+                sizes,
+                keys=tuple(2 * line + target for line, target in places) or (2 * EMPTY_SENTENCE,),
+                current_keys=tuple(2 * sample["id"] for sample in samples),
             ),
-            "context_current_keys": torch.tensor([2 * sample["id"] for sample in samples]),
         }
 
     def _pad(self, texts: Sequence[Optional[torch.Tensor]]) -> torch.Tensor:

@@ -8,7 +8,6 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 import torch
-from fairseq import utils
 from fairseq.data import data_utils
 from tqdm.auto import tqdm
 
@@ -16,6 +15,7 @@ from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.running_document import Sentences
@@ -168,65 +168,87 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
     """Scores of B (source, target) pairs, those of one source following each other."""
     dictionary = loaded.task.target_dictionary
     sources = list(dict.fromkeys(source for source, _ in batch))
-    net_input, position = _encoder_input(loaded, dataset, sources)
-    rows = torch.tensor([position[source] for source, _ in batch], device=loaded.device)
+    net_input, position = _encoder_input(dataset, sources)
+    rows = np.array([position[source] for source, _ in batch])
     tokens = [torch.tensor(target) for _, target in batch]
     target, previous = (
-        data_utils.collate_tokens(
-            tokens, dictionary.pad(), dictionary.eos(), move_eos_to_beginning=shifted
-        ).to(loaded.device)
+        data_utils.collate_tokens(tokens, dictionary.pad(), dictionary.eos(), move_eos_to_beginning=shifted)
         for shifted in (False, True)
     )  # (B, T)
-    is_word = target.ne(dictionary.pad())
-    place, distribution = _distinct_places(rows, previous, is_word)
-    log_probs = []
-    for model in loaded.models:
-        encoder_out = model.encoder.forward_torchscript(net_input)
-        encoder_out = model.encoder.reorder_encoder_out(encoder_out, rows)
-        features, extra = model.decoder.extract_features(previous, encoder_out=encoder_out)
-        logits = model.decoder.output_layer(features[place])
-        all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)
-        log_probs.append(all_words[distribution, target].double())
-    scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
-    separators = target.eq(dictionary.index(SEPARATOR)).long()
-    context = torch.tensor([source[1] for source, _ in batch], device=loaded.device)
-    first = (is_word & (separators.cumsum(1) - separators < context[:, None])).sum(1).tolist()
+    is_word = target.ne(dictionary.pad()).numpy()
+    place, distribution = _distinct_places(rows, previous.numpy(), is_word)
+    separators = target.eq(dictionary.index(SEPARATOR)).long().numpy()
+    context = np.array([[source[1]] for source, _ in batch])
+    first = (is_word & (separators.cumsum(1) - separators < context)).sum(1)
+    scores = _log_probs(
+        loaded,
+        net_input,
+        {
+            "rows": torch.from_numpy(rows),
+            "previous": previous,
+            "target": target,
+            "place": torch.from_numpy(np.flatnonzero(place)),
+            "distribution": torch.from_numpy(distribution),
+        },
+    )
     return [
-        TokenScores(row[: len(target)], start)
-        for row, (_, target), start in zip(scores.cpu().numpy(), batch, first, strict=True)
+        TokenScores(row[: len(target)], int(start))
+        for row, (_, target), start in zip(scores, batch, first, strict=True)
     ]
 
 
-def _distinct_places(rows: torch.Tensor, previous: torch.Tensor, is_word: torch.Tensor):
+def _log_probs(
+    loaded: LoadedModels, net_input: Dict[str, Any], targets: Dict[str, torch.Tensor]
+) -> np.ndarray:
+    """Log-probabilities (B, T) of the targets' tokens; one copy to the device, and one from it.
+
+    Args:
+        net_input: of the encoders, one row for each source.
+        targets: ``rows`` (B,) source of each target; ``previous`` and ``target`` (B, T); what
+            ``_distinct_places`` found, ``place`` as numbers of tokens.
+    """
+    net_input, targets = to_device((net_input, targets), loaded.device)
+    log_probs = []
+    for model in loaded.models:
+        encoder_out = model.encoder.forward_torchscript(net_input)
+        encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])
+        features, extra = model.decoder.extract_features(targets["previous"], encoder_out=encoder_out)
+        logits = model.decoder.output_layer(features.flatten(0, 1).index_select(0, targets["place"]))
+        all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)
+        log_probs.append(all_words[targets["distribution"], targets["target"]].double())
+    scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
+    return scores.cpu().numpy()
+
+
+def _distinct_places(
+    rows: np.ndarray, previous: np.ndarray, is_word: np.ndarray
+) -> Tuple[np.ndarray, np.ndarray]:
     """Where the vocabulary's probabilities must be computed: once for what targets have in common.
 
     Args:
         rows: (B,) source of each target; those of one source follow each other.
-        previous: (B, T) decoder input. is_word: BoolTensor (B, T).
+        previous: (B, T) decoder input. is_word: bool (B, T).
 
     Returns:
-        the places, BoolTensor (B, T) with N of them true, and the number (0 to N - 1) of the place whose
+        the places, bool (B, T) with N of them true, and the number (0 to N - 1) of the place whose
         probabilities are those of each token, (B, T): its own, or that of an earlier target of the same
         source with the same tokens up to there.
     """
-    same = torch.zeros_like(is_word)
+    same = np.zeros_like(is_word)
     same[1:] = (previous[1:] == previous[:-1]) & (rows[1:] == rows[:-1])[:, None]
-    shared = same.long().cumprod(dim=1).bool() & is_word
+    shared = np.logical_and.accumulate(same, axis=1) & is_word
     shared[1:] &= is_word[:-1]  # the shorter target has nothing to share after its end
     place = is_word & ~shared
-    numbers = place.flatten().cumsum(0).view(place.shape) - 1
-    for row in range(1, len(rows)):
-        numbers[row] = torch.where(shared[row], numbers[row - 1], numbers[row])
-    return place, numbers.clamp(min=0)
+    numbers = place.cumsum().reshape(place.shape) - 1
+    # The nearest row above, itself included, that shares with none before it.
+    owner = np.maximum.accumulate(np.where(shared, 0, np.arange(len(rows))[:, None]), axis=0)
+    return place, np.take_along_axis(numbers, owner, axis=0).clip(min=0)
 
 
 def _encoder_input(
-    loaded: LoadedModels, dataset: ContextDataset, sources: Sequence[Source]
+    dataset: ContextDataset, sources: Sequence[Source]
 ) -> Tuple[Dict[str, Any], Dict[Source, int]]:
     """A batch of the distinct sources, and the row of each."""
     batch = dataset.collater([dataset.restored(number, source) for number, source in enumerate(sources)])
     position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
-    net_input = batch["net_input"]
-    if loaded.device.type == "cuda":
-        net_input = utils.move_to_cuda(net_input, loaded.device)
-    return net_input, position
+    return batch["net_input"], position

@@ -1,8 +1,9 @@
 """Caching and sequence shortening: earlier sentences' encoder states, shortened, are the context."""
 
 import argparse
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from fairseq.data import Dictionary
@@ -10,7 +11,9 @@ from fairseq.models import register_model
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES
+from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
 from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
@@ -73,9 +76,9 @@ class CachingEncoder(ContextEncoder):
         context_distances: Tensor,
         context_roles: Tensor,
         context_index: Optional[Tensor] = None,
+        context_sizes: Optional[ContextSizes] = None,
         context_current: Optional[Tensor] = None,
-        context_keys: Optional[Tensor] = None,
-        context_current_keys: Optional[Tensor] = None,
+        context_new: Optional[Tensor] = None,
     ) -> ContextStates:
         """The shortened states; the context is that of ``MultiSourceDataset.context_batch``.
 
@@ -83,12 +86,11 @@ class CachingEncoder(ContextEncoder):
             current: states (B, S, D) and padding (B, S) of the current sentences.
         """
         tokens, index = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
-        if self.sentence_cache is None or context_keys is None or context_current_keys is None:
-            states, padding = self.context_shortening(*self._encode(tokens, context_current, *current))
+        if self.sentence_cache is None or context_sizes is None or context_sizes.keys is None:
+            encoded = self._encode(tokens, context_current, context_new, *current)
+            states, padding = self.context_shortening(*encoded)
         else:
-            states, padding = self._cached(
-                tokens, context_keys.tolist(), context_current_keys.tolist(), current, self.sentence_cache
-            )
+            states, padding = self._cached(tokens, context_sizes, current, self.sentence_cache)
         chosen = index.clamp(min=0)
         states = states[chosen]  # (B, C, K, D)
         padding = padding[chosen] | index.lt(0).unsqueeze(-1)
@@ -99,25 +101,38 @@ class CachingEncoder(ContextEncoder):
         context = ContextStates(states.flatten(1, 2), padding.flatten(1, 2))
         if self.current_in_context:
             context = self._with_current(context, *current)
-        return context.compact()
+        return context.compact(self._width(context_sizes))
+
+    def _width(self, sizes: Optional[ContextSizes]) -> Optional[int]:
+        """The most vectors that a row's context has, if the host knows."""
+        if sizes is None or self.context_shortening.vectors(sizes.source) is None:
+            return None
+        return sizes.widest(self.context_shortening.vectors, self.current_in_context)
 
     def _encode(
-        self, tokens: Tensor, same: Optional[Tensor], current: Tensor, current_padding: Tensor
+        self,
+        tokens: Tensor,
+        same: Optional[Tensor],
+        new: Optional[Tensor],
+        current: Tensor,
+        current_padding: Tensor,
     ) -> Tuple[Tensor, Tensor]:
         """States (R, L, D) of context sentences and their padding, sharing those of current sentences.
 
         Args:
             tokens: (R, L).
             same: (R,) row of the batch with this current sentence, or -1; None if that is not known.
+            new: (N,) rows of ``tokens`` that are encoded, all if None; with ``same`` those that have -1.
             current, current_padding: states (B, S, D) and padding (B, S) of the current sentences.
         """
-        new = slice(None) if same is None else same.lt(0)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and self.gradient_into_encoder):
-            out = self.forward_scriptable(tokens[new]) if len(tokens[new]) else None
+        if new is not None:
+            tokens = tokens.index_select(0, new)
         if not self.gradient_into_encoder:
             current = current.detach()
-        if out is None:
+        if not len(tokens):
             return current[same], current_padding[same]
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.gradient_into_encoder):
+            out = self.forward_scriptable(tokens)
         states, padding = out["encoder_out"][0].transpose(0, 1), out["encoder_padding_mask"][0]
         if same is None:
             return states, padding
@@ -137,20 +152,24 @@ class CachingEncoder(ContextEncoder):
         )
 
     def _cached(
-        self,
-        tokens: Tensor,
-        keys: List[int],
-        current_keys: List[int],
-        current: Tuple[Tensor, Tensor],
-        cache: SentenceCache,
+        self, tokens: Tensor, sizes: ContextSizes, current: Tuple[Tensor, Tensor], cache: SentenceCache
     ) -> Tuple[Tensor, Tensor]:
         """Shortened states of the context sentences; those of this batch are kept for the next."""
-        cache.store(current_keys, *self.context_shortening(*current))
+        keys, current_keys = sizes.keys or (), sizes.current_keys or ()
+        self._keep(cache, current_keys, sizes.source, *self.context_shortening(*current))
         missing = cache.missing(keys)
         if missing:
-            encoded = self.context_shortening(*self._encode(tokens[missing], None, *current))
-            cache.store([keys[place] for place in missing], *encoded)
+            new = to_device(torch.tensor(missing), tokens.device)
+            encoded = self.context_shortening(*self._encode(tokens, None, new, *current))
+            self._keep(cache, [keys[place] for place in missing], sizes.sentences[missing], *encoded)
         return cache.gather(keys)
+
+    def _keep(
+        self, cache: SentenceCache, keys: Sequence[int], tokens: np.ndarray, states: Tensor, padding: Tensor
+    ) -> None:
+        """Shortened states (R, K, D) of sentences of so many tokens."""
+        vectors = self.context_shortening.vectors(tokens)
+        cache.store(keys, states, ((~padding).sum(1) if vectors is None else vectors).tolist())
 
 
 def _widen(rows: Tensor, width: int, value: bool = False) -> Tensor:

@@ -29,7 +29,7 @@ _UNSUPPORTED = (
 class ContextEncoder(TransformerEncoder):
     """fairseq's encoder with context: ``forward`` is the template, a subclass fills in its three steps."""
 
-    _beam_size = 1
+    _beam_size: Optional[int] = None  # None: nobody has said what the rows are
 
     def forward(
         self,
@@ -69,14 +69,16 @@ class ContextEncoder(TransformerEncoder):
             return encoder_out
         return FUSIONS[getattr(self.args, "context_fusion", "flat")].for_decoder(encoder_out, context)
 
-    def set_beam_size(self, beam_size: int) -> None:
-        """As many rows in turn continue the same sentence (fairseq's decoders have this method too)."""
+    def set_beam_size(self, beam_size: Optional[int]) -> None:
+        """In a search, as many rows in turn continue the same sentence (fairseq's decoders have this method
+        too)."""
         self._beam_size = beam_size
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        rows = torch.arange(encoder_out["encoder_out"][0].size(1), device=new_order.device)
-        if torch.equal(new_order // self._beam_size, rows // self._beam_size):
-            return encoder_out  # the hypotheses of a sentence have changed places: its states are the same
+        """The rows ``new_order``. In a search sentences only leave: while there are as many rows as before,
+        hypotheses of one sentence have changed places, and its states are the same."""
+        if self._beam_size is not None and len(new_order) == encoder_out["encoder_out"][0].size(1):
+            return encoder_out
         reordered = super().reorder_encoder_out(encoder_out, new_order)
         return reorder_context_entries(reordered, encoder_out, new_order)
 
@@ -173,4 +175,4 @@ class MultiSourceModel(SeparateContextModel):
 
     @property
     def context_format(self) -> ContextFormat:
-        return ContextFormat(("context_tokens", "context_index"))
+        return ContextFormat(("context_tokens", "context_index", "context_sizes"))

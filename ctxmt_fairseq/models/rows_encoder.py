@@ -5,6 +5,7 @@ from typing import Any, Optional
 from fairseq.data import Dictionary
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.models.context_model import ContextEncoder
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_rows import context_rows, gather_context
@@ -22,10 +23,16 @@ class RowsEncoder(ContextEncoder):
         self.eos = dictionary.eos()
         self.context_encoder: Optional[nn.Module] = None
 
-    def encode_context(self, context_tokens: Tensor, context_index: Optional[Tensor] = None) -> ContextStates:
+    def encode_context(
+        self,
+        context_tokens: Tensor,
+        context_index: Optional[Tensor] = None,
+        context_sizes: Optional[ContextSizes] = None,
+    ) -> ContextStates:
         """The states of all context sentences; the arguments are those of
         ``MultiSourceDataset.context_batch``."""
         rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
         out = (self.context_encoder or self.forward_scriptable)(rows.tokens)
         states = out["encoder_out"][0].transpose(0, 1)  # (R, L, D)
-        return gather_context(states, out["encoder_padding_mask"][0], rows.index)
+        width = None if context_sizes is None else context_sizes.widest()
+        return gather_context(states, out["encoder_padding_mask"][0], rows.index, width)

@@ -26,12 +26,17 @@ class ContextStates(NamedTuple):
         """BoolTensor (B,): the rows that have context."""
         return ~self.padding.all(dim=1)
 
-    def compact(self) -> "ContextStates":
+    def compact(self, width: Optional[int] = None) -> "ContextStates":
         """The same without the pads between sentences: K as the longest row needs it.
 
         Every layer of a decoder projects these states, and every step of a search attends to them.
+
+        Args:
+            width: what the longest row needs, at least 1; None: it is read from the padding, for which a GPU
+                is waited for.
         """
-        width = max(1, int((~self.padding).sum(dim=1).max()))
+        if width is None:
+            width = max(1, int((~self.padding).sum(dim=1).max()))
         if width == self.padding.size(1):
             return self
         return ContextStates(*real_first(self.states, self.padding, width))

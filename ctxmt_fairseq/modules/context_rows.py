@@ -25,8 +25,8 @@ def context_rows(tokens: Tensor, index: Optional[Tensor], pad: int, eos: int) ->
     """Leave out what is no sentence.
 
     Args:
-        tokens: (B, C, L), a row of pads where there is no sentence; or with ``index`` (B, C) the distinct
-            sentences (U, L).
+        tokens: the sentences (R, L), with ``index`` (B, C); or without it (B, C, L), a row of pads where
+            there is no sentence: which those are is read from the tokens, for which a GPU is waited for.
     """
     if index is not None:
         return ContextRows(tokens, index)
@@ -37,15 +37,18 @@ def context_rows(tokens: Tensor, index: Optional[Tensor], pad: int, eos: int) ->
     return ContextRows(tokens[present], numbers.masked_fill(~present, -1))
 
 
-def gather_context(states: Tensor, padding: Tensor, index: Tensor) -> ContextStates:
+def gather_context(
+    states: Tensor, padding: Tensor, index: Tensor, width: Optional[int] = None
+) -> ContextStates:
     """States (R, L, D) of sentences, with padding (R, L), as the context of B rows.
 
     Args:
         index: (B, C) sentence, or -1 for none.
+        width: the most real states of a row (``ContextSizes.widest``); None: see ``ContextStates.compact``.
     """
     chosen = index.clamp(min=0)
     missing = padding[chosen] | index.lt(0).unsqueeze(-1)
-    return ContextStates(states[chosen].flatten(1, 2), missing.flatten(1, 2)).compact()
+    return ContextStates(states[chosen].flatten(1, 2), missing.flatten(1, 2)).compact(width)
 
 
 def append_context(encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:

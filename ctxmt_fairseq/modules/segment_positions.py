@@ -4,11 +4,13 @@ Source: focused concatenation (Lupo et al. 2022), sections 3.2 and 4.6.2; the ki
 concatenation baseline of Voita et al. (2018).
 """
 
+import math
 from contextlib import contextmanager
 from functools import reduce
 from operator import add
 from typing import Any, Callable, Iterator, Optional
 
+import torch
 import torch.nn.functional as F
 from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor, nn
@@ -84,6 +86,9 @@ class SegmentPositions(nn.Module):
         self.row_values: Optional[Tensor] = None
         self.max_positions = int(1e5) if token_positions is None else token_positions.max_positions
 
+        # Not a buffer: in half precision far positions would fall on the same angles.
+        self._frequencies = _frequencies(embedding_dim) if self.kind == "shift" else torch.empty(0)
+
         # Row 0 of a segment table is the pads' zero vector, row k + 1 belongs to segment k.
         self.segment_table: Optional[nn.Module] = None
         if kind in ("learned", "flag"):
@@ -122,11 +127,28 @@ class SegmentPositions(nn.Module):
             real, positions, segments = real[:, -1:], positions[:, -1:], segments[:, -1:]
         if self.kind == "shift":
             positions = positions + segments * (self._row_values() if self.shift is None else self.shift)
+            return self._sinusoids(positions + self.padding_idx) * real.unsqueeze(2)
+        length = tokens.size(1)
         lookups = (
-            (self.token_positions, positions * real + self.padding_idx),
-            (self.segment_table, (segments + 1) * real),
+            (self.token_positions, positions * real + self.padding_idx, length + self.padding_idx),
+            (self.segment_table, (segments + 1) * real, length),
         )
-        return reduce(add, (_look_up(table, index) for table, index in lookups if table is not None))
+        return reduce(
+            add, (_look_up(table, index, most) for table, index, most in lookups if table is not None)
+        )
+
+    def _sinusoids(self, index: Tensor) -> Tensor:
+        """What fairseq's table would have in its rows ``index`` (B, T): (B, T, C), to the last bit.
+
+        A table would have to grow to the farthest shifted position, which is known on the device alone.
+        """
+        table = self.token_positions
+        self._frequencies = self._frequencies.to(index.device)
+        angles = index.unsqueeze(2) * self._frequencies
+        sinusoids = torch.cat([angles.sin(), angles.cos()], dim=2)
+        if table.embedding_dim % 2:  # type: ignore[union-attr]
+            sinusoids = F.pad(sinusoids, (0, 1))
+        return sinusoids.to(table.weights.dtype)  # type: ignore[union-attr]
 
     def _segments(self, tokens: Tensor) -> Tensor:
         if self.kind == "flag":
@@ -148,14 +170,20 @@ class SegmentPositions(nn.Module):
         return self.row_values.unsqueeze(1)
 
 
-def _look_up(table: nn.Module, index: Tensor) -> Tensor:
-    """Rows ``index`` of one of fairseq's position tables; a sinusoidal one grows to hold them."""
+def _frequencies(embedding_dim: int) -> Tensor:
+    """Of fairseq's sinusoidal positions: (C // 2,) float32."""
+    half = embedding_dim // 2
+    return torch.exp(torch.arange(half, dtype=torch.float) * -(math.log(10000) / (half - 1)))
+
+
+def _look_up(table: nn.Module, index: Tensor, most: int) -> Tensor:
+    """Rows ``index`` of one of fairseq's position tables; a sinusoidal one grows to hold row ``most``, the
+    greatest that the tokens' number allows: the index itself is not read, a GPU need not be waited for."""
     if not isinstance(table, SinusoidalPositionalEmbedding):
         return F.embedding(index, table.weight, table.padding_idx)
     size = table.weights.size(0)
-    needed = int(index.max()) + 1
-    if needed > size:
+    if most >= size:
         # At least twice the size, so that a long incremental decoding does not rebuild it at every step.
-        grown = table.get_embedding(max(needed, 2 * size), table.embedding_dim, table.padding_idx)
+        grown = table.get_embedding(max(most + 1, 2 * size), table.embedding_dim, table.padding_idx)
         table.weights = grown.to(table.weights)
     return F.embedding(index, table.weights)

@@ -6,6 +6,8 @@ from typing import Iterable, List, Sequence, Tuple
 import torch
 from torch import Tensor
 
+from ctxmt_fairseq.data.transfer import to_device
+
 
 class SentenceCache:
     """The states of the sentences that were used last, by their key.
@@ -21,9 +23,9 @@ class SentenceCache:
     def __contains__(self, key: int) -> bool:
         return key in self._states
 
-    def store(self, keys: Sequence[int], states: Tensor, padding: Tensor) -> None:
-        """Keep sentences: states (R, K, D), whose pads, ``padding`` (R, K), stand last in their row."""
-        for key, row, size in zip(keys, states, (~padding).sum(1).tolist(), strict=True):
+    def store(self, keys: Sequence[int], states: Tensor, sizes: Sequence[int]) -> None:
+        """Keep sentences: states (R, K, D), of which so many are there; the pads stand last in their row."""
+        for key, row, size in zip(keys, states, sizes, strict=True):
             self._states[key] = row[:size].clone()  # a view would keep the whole batch
             self._states.move_to_end(key)
 
@@ -34,7 +36,7 @@ class SentenceCache:
             self._states.move_to_end(key)
             rows.append(self._states[key])
         states = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        sizes = torch.tensor([len(row) for row in rows], device=states.device)
+        sizes = to_device(torch.tensor([len(row) for row in rows]), states.device)
         while len(self._states) > max(self.capacity, len(keys)):
             self._states.popitem(last=False)
         return states, torch.arange(states.size(1), device=states.device) >= sizes[:, None]

@@ -6,6 +6,7 @@ sentence becomes depends on nothing but its own real tokens: not on where its pa
 
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from entmax import sparsemax
@@ -78,6 +79,13 @@ class Shortening(nn.Module):
         """How many vectors a sentence of so many tokens becomes, if their places have a meaning."""
         return None
 
+    def vectors(self, tokens: np.ndarray) -> Optional[np.ndarray]:
+        """How many vectors sentences of so many tokens become, 0 of 0; None if that is not known before.
+
+        Then the device is asked, and a GPU waited for.
+        """
+        return None
+
     def labels(self, tokens: List[str]) -> List[str]:
         """What the vectors are that a sentence of these tokens becomes."""
         return tokens
@@ -116,6 +124,9 @@ class Tokens(Shortening):
     defaults = {**Shortening.defaults, "current_in_context": "no"}
     keeps_tokens = True
 
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return tokens
+
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
         return real_first(states, padding)
 
@@ -126,6 +137,9 @@ class SentenceMean(Shortening):
 
     description = "their mean"
     defaults = {**Shortening.defaults, "context_fusion": "separate", "context_gate": "branch"}
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return np.minimum(tokens, 1)
 
     def labels(self, tokens: List[str]) -> List[str]:
         return ["mean"]
@@ -152,6 +166,9 @@ class Pooling(Sized):
     """
 
     def places(self, tokens: int) -> Optional[int]:
+        return -(-tokens // self.size)
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
         return -(-tokens // self.size)
 
     def labels(self, tokens: List[str]) -> List[str]:
@@ -224,6 +241,9 @@ class Latent(Sized):
 
     def places(self, tokens: int) -> Optional[int]:
         return self.size
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return np.where(tokens > 0, self.size, 0)
 
     def labels(self, tokens: List[str]) -> List[str]:
         return [f"group {number}" for number in range(1, self.size + 1)]

@@ -8,12 +8,12 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
-from fairseq import utils
 
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.data.context_dataset import join
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
@@ -148,9 +148,7 @@ class RunningDocuments:
     ) -> Dict[int, List[Hypothesis]]:
         """n-best current sentences of some lines, and record the best ones."""
         batch, prefixes = self.batch(lines, forced)
-        device = next(models[0].parameters()).device
-        if device.type == "cuda":
-            batch = utils.move_to_cuda(batch, device)
+        batch = to_device(batch, next(models[0].parameters()).device)
         hypotheses = generate_current(
             generator,
             models,
@@ -160,7 +158,7 @@ class RunningDocuments:
             self.task.keep_sentence,
             prefixes if forced else None,
         )
-        results = dict(zip(batch["id"].tolist(), hypotheses, strict=True))
+        results = dict(zip(batch["parts"].lines.tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
             if not len(self.targets[line]):
                 self.record(line, nbest[0]["tokens"])

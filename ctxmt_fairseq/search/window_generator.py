@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 import torch
 from fairseq.data import data_utils
 
+from ctxmt_fairseq.data.transfer import to_host
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount, keep_sentence
@@ -73,23 +74,23 @@ def generate_current(
         options: of ``generator.generate``.
 
     Returns:
-        n-best lists, best first; an empty source sentence has one hypothesis, which is empty.
+        n-best lists on the CPU, best first; an empty source sentence has one hypothesis, which is empty.
     """
     eos = models[0].decoder.dictionary.eos()
-    current = sample["current"]
-    expected = sample["windows"]["target_context_sizes"].tolist()
+    parts = sample["parts"]
+    expected = parts.sentences.tolist()
     if prefixes is None:
-        lengths = sample["net_input"]["src_lengths"].tolist()
+        lengths = parts.lengths.tolist()
     else:
         ensemble = generator.model
         assert isinstance(ensemble, ForcedPrefixEnsemble)
         ensemble.prefixes = prefixes
         # Prefix and sentence share the decoder's positions; the search knows of the sentence only.
         generator.max_len = ensemble.max_decoder_positions() - max(map(len, prefixes))
-        lengths, expected = [len(sentence) for sentence in current], [0] * len(prefixes)
+        lengths, expected = [len(sentence) for sentence in parts.current], [0] * len(prefixes)
     limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected])
     with limit, beams(models, getattr(generator, "beam_size", 1)):
-        windows = generator.generate(models, sample, **options)
+        windows = to_host(generator.generate(models, sample, **options))
     hypotheses = keep_sentence(
         windows,
         expected,
@@ -102,7 +103,7 @@ def generate_current(
     )
     return [
         [_nothing(row[0], eos)] if len(source) == 1 and keep == "current" else row
-        for source, row in zip(current, hypotheses, strict=True)
+        for source, row in zip(parts.current, hypotheses, strict=True)
     ]
 
 
@@ -118,14 +119,14 @@ def show_current(
     """
     pad, eos = dictionary.pad(), dictionary.eos()
     net_input = sample["net_input"] = dict(sample["net_input"])
-    tokens = data_utils.collate_tokens(sample["current"], pad, eos, left_pad_source)
+    parts = sample["parts"]
+    tokens = data_utils.collate_tokens(parts.current, pad, eos, left_pad_source)
     net_input["src_tokens"] = tokens.to(net_input["src_tokens"])
     if sample["target"] is None:
         return
-    before = sample["windows"]["target_context_sizes"].tolist()
     targets = [
         _segment(window, separator, eos, pad, 0 if keep == "first" else number)
-        for window, number in zip(sample["target"], before, strict=True)
+        for window, number in zip(sample["target"].cpu(), parts.sentences.tolist(), strict=True)
     ]
     sample["target"] = data_utils.collate_tokens(targets, pad, eos)
 

@@ -2,6 +2,7 @@
 
 from typing import Any, List, Tuple
 
+import numpy as np
 from torch import Tensor
 
 from ctxmt_fairseq.modules.pads import real_first
@@ -19,6 +20,9 @@ class FirstWords(Shortening):
     def __init__(self, embed_dim: int, size: int, *others: Any):
         super().__init__()
         self.size = size
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return np.minimum(tokens, self.size)
 
     def labels(self, tokens: List[str]) -> List[str]:
         return tokens[: self.size]

@@ -26,12 +26,15 @@ class FirstWordsEncoder(RowsEncoder):
             "first-words", embed_tokens.embedding_dim, heads, size=args.first_words
         )
 
-    def encode_context(self, context_tokens: Tensor, context_index: Optional[Tensor] = None) -> ContextStates:
+    def encode_context(
+        self, context_tokens: Tensor, context_index: Optional[Tensor] = None, context_sizes: Any = None
+    ) -> ContextStates:
         rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
         out = self.forward_scriptable(rows.tokens)
         states = out["encoder_out"][0].transpose(0, 1)  # (R, L, D)
         states, padding = self.shortening(states, out["encoder_padding_mask"][0])  # (R, K', D), (R, K')
-        return gather_context(states, padding, rows.index)
+        width = context_sizes and context_sizes.widest(self.shortening.vectors)
+        return gather_context(states, padding, rows.index, width)
 
 
 @register_model("first_words_transformer")

@@ -10,6 +10,7 @@ from ctxmt_fairseq.criterions.context_margin import (
     ContextMarginCriterionConfig,
 )
 from ctxmt_fairseq.data.context_exchange import WindowFormat, exchange_windows
+from ctxmt_fairseq.data.context_sizes import WindowParts
 from tests.unit.window_datasets import EOS, PAD, SEP, VOCABULARY, joined
 
 EPSILON = 0.1
@@ -68,8 +69,7 @@ def windows(current, context):
 
 def _span(before, current, _):
     """A current sentence's first token and the first after it."""
-    first = sum(len(sentence) + 1 for sentence in before)
-    return first, first + len(current) + 1
+    return _size(before), _size(before) + len(current) + 1
 
 
 def sample(chosen=(0, 1, 2, 3)):
@@ -92,7 +92,24 @@ def sample(chosen=(0, 1, 2, 3)):
             "current_span": torch.tensor([_span(*source) for source, _ in texts]),
             "target_context_sizes": torch.tensor([len(target[0]) for _, target in texts]),
         },
+        "parts": WindowParts(
+            np.array(chosen),
+            (),
+            np.array([len(row) for row, _ in pairs]),
+            np.array([len(target[0]) for _, target in texts]),
+            _parts([source for source, _ in texts]),
+            _parts([(*target, []) for _, target in texts]),
+        ),
     }
+
+
+def _parts(sides):
+    """Tokens before, of and after the current sentence, each sentence with its end."""
+    return np.array([(_size(before), len(current) + 1, _size(after)) for before, current, after in sides])
+
+
+def _size(sentences):
+    return sum(len(sentence) + 1 for sentence in sentences)
 
 
 def criterion(task=None, **options):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from fairseq.data.data_utils import collate_tokens
@@ -16,6 +17,7 @@ from ctxmt_fairseq.data.context_exchange import (
     exchange_windows,
     window_formats,
 )
+from ctxmt_fairseq.data.context_sizes import WindowParts
 from tests.unit.window_datasets import EOS, PAD, SEP, VOCABULARY, dataset, joined
 
 # ---- derangements
@@ -115,7 +117,26 @@ def batch(currents, contexts, source, target):
             "current_span": spans,
             "target_context_sizes": torch.tensor([len(context["target_before"]) for context in contexts]),
         },
+        "parts": WindowParts(
+            np.arange(len(pairs)),
+            (),
+            np.array(list(map(len, sources))),
+            np.array([len(context["target_before"]) for context in contexts]),
+            parts(sources, spans.tolist()),
+            parts(targets, [target_span(*pair) for pair in pairs]),
+        ),
     }
+
+
+def target_span(current, context):
+    first = sum(map(len, context["target_before"]))
+    return first, first + len(current["target"])
+
+
+def parts(windows, spans):
+    return np.array(
+        [(first, end - first, len(window) - end) for window, (first, end) in zip(windows, spans, strict=True)]
+    )
 
 
 def assert_same(left, right):
@@ -126,6 +147,9 @@ def assert_same(left, right):
             assert_same(left[name], right[name])
     elif torch.is_tensor(left):
         assert left.dtype == right.dtype and left.tolist() == right.tolist()
+    elif isinstance(left, WindowParts):
+        for name in ("lines", "lengths", "sentences", "source", "target"):
+            assert getattr(left, name).tolist() == getattr(right, name).tolist()
     else:
         assert left == right
 

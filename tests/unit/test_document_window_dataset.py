@@ -194,7 +194,7 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
         padding = [PAD] * (target_width - len(target))
         assert batch["target"][row].tolist() == target + padding
         assert net_input["prev_output_tokens"][row].tolist() == [EOS] + target[:-1] + padding
-        assert batch["current"][row].tolist() == data.source[line].tolist()
+        assert batch["parts"].current[row].tolist() == data.source[line].tolist()
         for name in ("current_segment", "target_context_sizes"):
             assert batch["windows"][name][row] == net_input[name][row] == example[name]
         assert tuple(batch["windows"]["current_span"][row].tolist()) == example["current_span"]

@@ -99,8 +99,7 @@ def test_the_states_used_longest_ago_are_dropped_but_never_those_of_the_batch():
     cache = SentenceCache(capacity=3)
     states = torch.arange(5 * 4 * 2.0).view(5, 4, 2)
     sizes = np.array([4, 1, 2, 4, 3])
-    padding = torch.arange(4) >= torch.tensor(sizes)[:, None]
-    cache.store(range(5), states, padding)
+    cache.store(range(5), states, sizes.tolist())
     found, missing = cache.gather([0, 4, 2, 1])
     for row, key in enumerate([0, 4, 2, 1]):
         assert torch.equal(found[row, ~missing[row]], states[key, : sizes[key]])

@@ -1,0 +1,152 @@
+"""A step of training or decoding waits for the device where fairseq's own does, and nowhere else."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from ctxmt_fairseq.benchmark import synthetic
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.modules.sentence_cache import SentenceCache
+from ctxmt_fairseq.search.current_sentence import WindowCount
+from ctxmt_fairseq.search.running_document import RunningDocuments
+from tests.helpers.other_device import DEVICE, OtherDevice
+from tests.unit.steps import CHOSEN, STOCK, SYSTEMS, batch, build, criterion, decoder, first_steps, train
+
+ENCODER = ("fairseq/models/transformer/transformer_encoder.py", "forward_scriptable", "_local_scalar_dense")
+DECODER = (
+    "fairseq/models/transformer/transformer_decoder.py",
+    "extract_features_scriptable",
+    "_local_scalar_dense",
+)
+# What is waited for all the same: fairseq's layers ask whether a batch has pads, in every layer of an encoder
+# and once in a decoder.
+FAIRSEQS = {ENCODER, DECODER}
+# What is sent to the device beside the batch.
+SENT_ONCE = {
+    ("fairseq/models/transformer/transformer_decoder.py", "buffered_future_mask", "_to_copy"),
+    ("ctxmt_fairseq/modules/segment_positions.py", "_sinusoids", "_to_copy"),
+}
+SCORES = ("ctxmt_fairseq/generation/forced_scoring.py", "_log_probs", "_to_copy")
+COPY = ("ctxmt_fairseq/data/transfer.py", "to_device", "_to_copy")
+
+
+def systems(kept=CHOSEN):
+    return [name if name in kept else slow(name) for name in SYSTEMS]
+
+
+def slow(name):
+    return pytest.param(name, marks=pytest.mark.slow)
+
+
+def on_the_device(system, loss="label_smoothed"):
+    """What a step of training and the third step of decoding wait for and send."""
+    task, model = build(system, dropout=0.0)
+    sample = batch(task)
+    torch.manual_seed(1)
+    near = train(model, criterion(task, loss), sample)
+    model.zero_grad()
+    training, decoding = OtherDevice(), OtherDevice()
+    with training as device:
+        device.put(model)
+        far_sample = device.put(sample)
+        torch.manual_seed(1)
+        far = train(model, criterion(task, loss), far_sample)
+    assert near.isfinite()
+    torch.testing.assert_close(far.near, near, rtol=1e-4, atol=0)
+    assert any(parameter.grad.near.any() for parameter in model.parameters() if parameter.grad is not None)
+    with OtherDevice():
+        step = decoder(model, far_sample)
+        *before, last = first_steps(far_sample)
+        order = device.put(torch.arange(len(last)) ^ 1)  # the two hypotheses of a sentence change places
+        for tokens in before:
+            step(tokens)
+    with decoding:
+        step(last, order)
+    return training, decoding
+
+
+class Search:
+    """In place of fairseq's search, which reads at every step: it encodes, and has two hypotheses each."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def generate(self, models, sample):
+        encoder_out = models[0].encoder.forward_torchscript(sample["net_input"])
+        words = self.device.put(torch.tensor([7, 8, 2]))
+        scores = encoder_out["encoder_out"][0].new_zeros(3)
+        hypothesis = {"tokens": words, "positional_scores": scores, "score": scores.sum()}
+        return [[dict(hypothesis), dict(hypothesis)] for _ in sample["parts"].lines]
+
+
+def loaded_on(device, system):
+    """The models of a system on the device, and random documents."""
+    task, model = build(system)
+    rng = np.random.default_rng(1)
+    texts = [synthetic.sentences(task, rng, 8, 6) for _ in range(2)]
+    loaded = LoadedModels([device.put(model.eval())], task, DEVICE, Subwords(), Subwords())
+    return loaded, *texts, Documents.from_lengths([4, 4])
+
+
+@pytest.mark.parametrize("system", ["concat shift", "caching none"])
+def test_translation_sends_and_fetches_a_batch_in_one_copy(system):
+    with OtherDevice() as device:
+        loaded, sources, _, documents = loaded_on(device, system)
+        cached = system == "caching none"
+        if cached:
+            loaded.models[0].encoder.sentence_cache = SentenceCache()
+        limits = loaded.limits
+        running = RunningDocuments(
+            loaded.task, sources, documents, limits=limits, distinct=True if cached else None
+        )
+        for line in range(3):
+            running.translate(Search(device), loaded.models, [line, line + 4], False, WindowCount())
+    assert running.targets[6].tolist() == [7, 8, 2]
+    assert set(device.waits) == {ENCODER, COPY} and device.fetched == {COPY: 3}
+    # Besides the batch: which sentences are new to the kept ones, in the first batch alone; their sizes.
+    assert device.sent - Counter(dict.fromkeys(SENT_ONCE, 1)) == {COPY: 3 + 4 * cached}
+
+
+@pytest.mark.parametrize("system", ["concat shift", "gated"])
+def test_scoring_sends_and_fetches_a_batch_in_one_copy(system):
+    with OtherDevice() as device:
+        loaded, sources, targets, documents = loaded_on(device, system)
+        scores = TranslationScorer(sources, targets, documents, max_tokens=30).scores(loaded)
+    batches = device.waits.pop(SCORES)
+    assert len(scores) == 8 and 1 < batches == device.fetched[SCORES] == device.sent[COPY]
+    assert set(device.waits) == FAIRSEQS and set(device.sent) <= {COPY} | SENT_ONCE
+
+
+@pytest.fixture(scope="module")
+def stock():
+    return on_the_device(STOCK)
+
+
+def test_fairseqs_own_waits(stock):
+    training, decoding = stock
+    assert set(training.waits) == FAIRSEQS
+    assert set(training.sent) <= SENT_ONCE and not training.fetched
+    assert set(decoding.waits) == {DECODER} and decoding.waits[DECODER] == 1
+
+
+@pytest.mark.parametrize("loss", ["margin", slow("discounted")])
+@pytest.mark.parametrize("system", ["concat shift", *(slow(name) for name in ("caching runs", "mtcue"))])
+def test_a_loss_waits_for_nothing_and_sends_what_it_draws(system, loss):
+    training, _ = on_the_device(system, loss)
+    assert set(training.waits) <= FAIRSEQS
+    assert training.sent[COPY] == (2 if loss == "margin" else 0)  # one copy for each random context
+    assert set(training.sent) <= SENT_ONCE | {COPY}
+
+
+@pytest.mark.parametrize("system", systems())
+def test_a_step_waits_only_where_fairseqs_does(system, stock):
+    training, decoding = on_the_device(system)
+    assert set(training.waits) <= FAIRSEQS
+    assert set(training.sent) <= SENT_ONCE and not training.fetched
+    assert decoding.waits == ({} if system == "gru" else stock[1].waits)
+    assert not decoding.sent
