@@ -181,7 +181,7 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
     data = dataset(wanted=wanting("current_segment", "target_context_sizes"))
     lines = [0, 1, 2, 3, 9, 11, 30, 12]
     batch = data.collater([data[line] for line in lines])
-    assert set(batch) == {"id", "nsentences", "ntokens", "net_input", "target", "current", "windows"}
+    assert set(batch) == {"id", "nsentences", "ntokens", "net_input", "target", "parts", "windows"}
     net_input = batch["net_input"]
     assert sorted(batch["id"].tolist()) == sorted(lines) and batch["id"].tolist() != lines
     assert batch["nsentences"] == 8
@@ -194,7 +194,14 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
         padding = [PAD] * (target_width - len(target))
         assert batch["target"][row].tolist() == target + padding
         assert net_input["prev_output_tokens"][row].tolist() == [EOS] + target[:-1] + padding
-        assert batch["parts"].current[row].tolist() == data.source[line].tolist()
+        parts = batch["parts"]
+        assert parts.lines[row] == line and parts.current[row].tolist() == data.source[line].tolist()
+        assert parts.lengths[row] == len(source) and parts.sentences[row] == example["target_context_sizes"]
+        first, end = example["current_span"]
+        assert parts.source[row].tolist() == [first, end - first, len(source) - end]
+        assert parts.target[row].tolist() == [
+            len(target) - len(data.target[line]), len(data.target[line]), 0
+        ]  # fmt: skip
         for name in ("current_segment", "target_context_sizes"):
             assert batch["windows"][name][row] == net_input[name][row] == example[name]
         assert tuple(batch["windows"]["current_span"][row].tolist()) == example["current_span"]
