@@ -7,6 +7,7 @@ from ctxmt_fairseq.cli.commands import add_commands
 
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
+    "group-use": "how latent groups are used over a text",
     "attention": "how a sentence's tokens attend to its context",
     "attention-share": "how much attention stays in the current sentence of a window",
     "curves": "trainings side by side, from their logs",

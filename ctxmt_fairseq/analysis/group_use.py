@@ -1,0 +1,203 @@
+"""How latent groups are used over a text (sequence shortening, section 5.4): how many, by which tokens."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+from fairseq.data import data_utils
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.analysis.architecture import architecture
+from ctxmt_fairseq.analysis.labelled_map import LabelledMap
+from ctxmt_fairseq.analysis.token_groups import latent_groups
+from ctxmt_fairseq.analysis.tokens import has_letters
+from ctxmt_fairseq.data.annotation import AnnotatedWord
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.modules.shortening import Selecting
+from ctxmt_fairseq.tables import aligned_table
+
+WORD, PUNCTUATION, END, UNKNOWN = "words", "punctuation", "</s>", "not annotated"
+
+
+@dataclass(frozen=True)
+class GroupUse:
+    """Weights c of equation 3, summed over a text.
+
+    Attributes:
+        title: method and model.
+        selecting: each group's weights sum to 1 over a sentence; otherwise each token's over the groups.
+        sentences: how many.
+        classes: C classes of tokens, and ``counts`` (C,) their tokens.
+        weights: (C, K) sums over the tokens of a class.
+        used: (K,) sentences in which a group has a token with more than ``least``.
+        used_together: groups that a sentence uses, summed over the sentences.
+        unmatched: sentences whose subwords could not be put to the annotated words.
+    """
+
+    title: str
+    selecting: bool
+    sentences: int
+    classes: List[str]
+    counts: np.ndarray
+    weights: np.ndarray
+    used: np.ndarray
+    used_together: int
+    least: float
+    unmatched: int
+
+    @property
+    def means(self) -> np.ndarray:
+        """(C, K) of grouping the mean weight of a class' tokens (rows sum to 1), of selecting the part of a
+        group's weight that goes to the class (columns sum to 1)."""
+        return self.weights / (self.sentences if self.selecting else self.counts[:, None])
+
+    @property
+    def mean_name(self) -> str:
+        return "part of a group's weight" if self.selecting else "mean weight of a token"
+
+    @property
+    def summary(self) -> str:
+        """How many groups are used."""
+        groups, many = len(self.used), self.used_together / self.sentences
+        more = f"; {self.unmatched} sentences without their annotation: other words" if self.unmatched else ""
+        return (
+            f"{int(self.used.astype(bool).sum())} of {groups} groups are used ({many:.2f} in a sentence), "
+            f"n = {self.sentences:,} sentences, {int(self.counts.sum()):,} tokens{more}"
+        )
+
+    def table(self) -> str:
+        """A row for each class, and one for the sentences that use each group."""
+        rows = [[self.mean_name, "tokens", *(str(group + 1) for group in range(len(self.used)))]]
+        for name, count, means in zip(self.classes, self.counts.tolist(), self.means, strict=True):
+            rows.append([name, f"{count:,}", *(f"{mean:.3f}" for mean in means)])
+        shares = [f"{100 * count / self.sentences:.1f}" for count in self.used.tolist()]
+        return aligned_table([*rows, ["used in % of sentences", "", *shares]])
+
+    def map(self) -> LabelledMap:
+        """The means, for a picture."""
+        return LabelledMap(
+            title=f"{self.title}\nn = {self.sentences:,} sentences",
+            values=self.means,
+            rows=[
+                f"{name} ({count:,})" for name, count in zip(self.classes, self.counts.tolist(), strict=True)
+            ],
+            columns=[str(group + 1) for group in range(len(self.used))],
+            row_name="tokens",
+            column_name="group",
+            value_name=self.mean_name,
+        )
+
+    def as_dict(self) -> Dict[str, Any]:
+        """What the map does not say, for JSON."""
+        return {
+            "sentences": self.sentences,
+            "counts": dict(zip(self.classes, self.counts.tolist(), strict=True)),
+            "used_in_sentences": self.used.tolist(),
+            "used_groups_per_sentence": self.used_together / self.sentences,
+            "least": self.least,
+            "unmatched": self.unmatched,
+        }
+
+
+def group_use(
+    loaded: LoadedModels,
+    sentences: Sequence[str],
+    annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
+    least: float = 0.0,
+    max_tokens: int = MAX_TOKENS,
+) -> GroupUse:
+    """The groups of all sentences of a text, each alone: context does not change them.
+
+    Args:
+        loaded: one model with latent groups.
+        annotation: of the sentences; tokens are then classes by part of speech.
+        least: a token with more than this weight uses a group.
+        max_tokens: padded tokens in a batch.
+
+    Raises:
+        BadInput: a model without groups, a sentence that is too long for it, or no sentence.
+    """
+    if len(loaded.models) > 1:
+        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
+    (model,) = loaded.models
+    latent = latent_groups(model)
+    tokens = [loaded.encode_source(sentence) for sentence in sentences]
+    longest = max(map(len, tokens), default=0)
+    if not tokens or longest > loaded.limits[0]:
+        raise BadInput(f"expected sentences of 1 to {loaded.limits[0]} tokens, found {longest or 'none'}")
+    labels: List[List[str]] = []
+    unmatched = 0
+    for number, sentence in enumerate(sentences):
+        pieces = [
+            loaded.source_subwords.bare(piece) for piece in loaded.source_subwords.encode(sentence).split()
+        ]
+        named: Optional[List[str]] = [WORD] * len(pieces)
+        if annotation is not None:
+            named = _parts_of_speech(sentence, annotation[number], pieces)
+            unmatched += named is None
+        named = named or [UNKNOWN] * len(pieces)
+        words = [
+            name if has_letters(piece) else PUNCTUATION for piece, name in zip(pieces, named, strict=True)
+        ]
+        labels.append([*words, END])
+    names = [WORD] if annotation is None else sorted({name for row in labels for name in row})
+    classes = [*(name for name in names if name not in (PUNCTUATION, END)), PUNCTUATION, END]
+    number_of = {name: place for place, name in enumerate(classes)}
+    weights, counts = np.zeros((len(classes), latent.size)), np.zeros(len(classes), np.int64)
+    used, together = np.zeros(latent.size, np.int64), 0
+    for place, values in _weights(loaded, latent, tokens, max_tokens):
+        rows = [number_of[name] for name in labels[place]]
+        np.add.at(weights, rows, values)
+        np.add.at(counts, rows, 1)
+        using = (values > least).any(0)
+        used += using
+        together += int(using.sum())
+    there = counts > 0
+    return GroupUse(
+        f"{latent.title}, {architecture(model)}", isinstance(latent, Selecting), len(tokens),
+        [name for name, known in zip(classes, there, strict=True) if known], counts[there], weights[there],
+        used, together, least, unmatched,
+    )  # fmt: skip
+
+
+def _weights(
+    loaded: LoadedModels, latent: Any, tokens: Sequence[torch.Tensor], max_tokens: int
+) -> Iterator[Tuple[int, np.ndarray]]:
+    """Place and weights (L, K) of every sentence."""
+    (model,) = loaded.models
+    order = np.argsort([len(row) for row in tokens], kind="stable")
+    pad = model.encoder.padding_idx
+    with tqdm(total=len(tokens), unit="sentence", disable=None) as progress:
+        at = 0
+        while at < len(order):
+            end = at + 1
+            while end < len(order) and (end + 1 - at) * len(tokens[order[end]]) <= max_tokens:
+                end += 1
+            places = order[at:end].tolist()
+            batch = data_utils.collate_tokens([tokens[place] for place in places], pad).to(loaded.device)
+            with torch.no_grad():
+                states = model.encoder(batch)["encoder_out"][0].transpose(0, 1)
+                values = latent.assignment(states, batch.eq(pad)).double().cpu().numpy()
+            for place, row in zip(places, values, strict=True):
+                yield place, row[: len(tokens[place])]
+            progress.update(len(places))
+            at = end
+
+
+def _parts_of_speech(
+    sentence: str, words: Sequence[AnnotatedWord], pieces: Sequence[str]
+) -> Optional[List[str]]:
+    """Of each subword the part of speech of the word that its first character belongs to.
+
+    None where the subword model reads other characters than the sentence has.
+    """
+    places = [place for place, character in enumerate(sentence) if not character.isspace()]
+    read = "".join(pieces)
+    if read.lower() != "".join(sentence[place] for place in places).lower() or len(read) != len(places):
+        return None
+    part = {place: word.pos or UNKNOWN for word in words for place in range(word.start, word.end)}
+    starts = np.cumsum([0, *map(len, pieces)])[: len(pieces)].tolist()
+    return [part.get(places[start], UNKNOWN) if start < len(places) else UNKNOWN for start in starts]
