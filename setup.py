@@ -23,10 +23,12 @@ setup(
     author="The ctxmt_fairseq authors",
     license="MIT",
     packages=find_packages(include=["ctxmt_fairseq", "ctxmt_fairseq.*"]),
+    package_data={"ctxmt_fairseq.report": ["page.html", "style.css"]},
     python_requires=">=3.10,<3.13",
     install_requires=[
         "entmax>=1.1",
         "fairseq-fixed>=0.12.3.1,<0.13",
+        "jinja2>=3",
         "numpy>=1.23",
         "sacrebleu>=2.4",
         "sacremoses>=0.1",

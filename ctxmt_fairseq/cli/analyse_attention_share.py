@@ -43,6 +43,7 @@ def run(args) -> None:
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     if len(set(args.models)) < len(args.models):
@@ -56,6 +57,7 @@ def run(args) -> None:
         found.append(window_attention(loaded, read_probed_text(args.text, loaded), args.max_tokens))
     report = AttentionReport(short_names(args.models), found, args.shuffles, args.seed)
     print(report.table())
-    write_files([(args.json, json.dumps(report.as_dict(), indent=2) + "\n")])
+    record = {**report.as_dict(), "made_by": made_by(args)}
+    write_files([(args.json, json.dumps(record, indent=2) + "\n")])
     if args.output:
         print("", *write_map(args.output, report.map()), sep="\n")

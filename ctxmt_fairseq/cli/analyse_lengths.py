@@ -35,6 +35,7 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.measures import measure
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json)
@@ -52,6 +53,7 @@ def run(args) -> None:
         "samples": args.samples,
         "seed": args.seed,
         "buckets": curve.curve_records(args.systems, buckets),
+        "made_by": made_by(args),
     }
     outputs: List[Tuple[Any, Any]] = [(args.json, json.dumps(report, indent=2) + "\n")]
     if picture:

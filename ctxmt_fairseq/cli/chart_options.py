@@ -41,10 +41,11 @@ def write_chart(
     from pathlib import Path
 
     from ctxmt_fairseq.charts import chart, chart_csv, chart_records
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import write_files
 
-    points = chart_records(panels, across, each)
-    content = json.dumps({**record, "points": points}, indent=2, ensure_ascii=False) + "\n"
+    record = {**record, "points": chart_records(panels, across, each), "made_by": made_by(args)}
+    content = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
     outputs: List[Any] = [(args.json, content)]
     picture: Optional[Path] = Path(args.output) if args.output else None
     if picture:

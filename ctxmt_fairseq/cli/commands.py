@@ -2,9 +2,19 @@
 
 import argparse
 import importlib
-from typing import Any, Dict, NoReturn, Optional
+from typing import Any, Dict, NoReturn, Optional, Sequence
 
 from ctxmt_fairseq.errors import BadInput
+
+
+class Options(argparse.Namespace):
+    """The options of a command, and beside them (not in ``vars``) the words that were typed."""
+
+    __slots__ = ("command_line",)
+
+    def __init__(self, command_line: Sequence[str]):
+        super().__init__()
+        self.command_line = list(command_line)
 
 
 class CommandParser(argparse.ArgumentParser):

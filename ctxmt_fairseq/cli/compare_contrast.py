@@ -20,10 +20,14 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast, comparison_table
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json)
     comparisons = compare_contrast(args.systems, args.all_pairs)
     print(comparison_table(comparisons))
-    records = {"comparisons": [comparison.as_dict() for comparison in comparisons]}
+    records = {
+        "comparisons": [comparison.as_dict() for comparison in comparisons],
+        "made_by": made_by(args),
+    }
     write_files([(args.json, json.dumps(records, indent=2) + "\n")])

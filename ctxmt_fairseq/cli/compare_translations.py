@@ -48,6 +48,7 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance import translations as compared
     from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json)
@@ -82,5 +83,6 @@ def run(args) -> None:
         "samples": args.samples,
         "seed": args.seed,
         "signatures": {each.name: each.signature for each in measures},
+        "made_by": made_by(args),
     }
     write_files([(args.json, json.dumps(records, indent=2) + "\n")])

@@ -51,6 +51,7 @@ def run(args) -> None:
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
     from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json, args.examples)
@@ -64,7 +65,7 @@ def run(args) -> None:
         scores = model.candidate_scores(suite, args.max_tokens)
         report = contrastive_report(suite, scores, convention)
         print(report.table() + "\n", flush=True)
-        reports.append(report.as_dict())
+        reports.append({**report.as_dict(), "made_by": made_by(args)})
         lines += example_lines(suite, scores, convention)
     report_json = json.dumps(reports if len(reports) > 1 else reports[0], indent=2) + "\n"
     write_files([(args.json, report_json), (args.examples, "".join(line + "\n" for line in lines))])

@@ -123,6 +123,7 @@ def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites
     from ctxmt_fairseq.evaluation.whole_runs import results
     from ctxmt_fairseq.evaluation.whole_runs.evaluated_text import read_evaluated_text
     from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import write_file
 
     evaluator = _evaluator(args, Ledger(out))
@@ -145,6 +146,7 @@ def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites
         evaluator.contrast(suite)
     found = results.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
     found["trained_window"] = evaluator.trained_window
+    found["made_by"] = made_by(args)
     write_file(out / results.RESULTS, json.dumps(found, indent=2) + "\n")
     print(results.results_table({out.name: found}))
 

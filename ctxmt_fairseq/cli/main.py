@@ -4,7 +4,7 @@ import os
 import sys
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.commands import CommandParser, add_commands
+from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
 from ctxmt_fairseq.edge import BAD_INPUT, exit_code
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.quiet import quiet_libraries
@@ -18,6 +18,7 @@ COMMANDS = {
     "score": "BLEU and chrF of a translation",
     "compare": "is one system better than another? significance tests",
     "probe": "what a model makes of its context: other contexts, sizes, CXMI",
+    "report": "one HTML page of what runs have found",
     "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
     "corpus": "corpora as they are downloaded to text with document ids",
     "average": "average the checkpoints nearest the best one",
@@ -42,7 +43,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     """
     quiet_libraries()
     try:
-        args = parser().parse_args(_checked(sys.argv[1:] if argv is None else argv))
+        argv = _checked(sys.argv[1:] if argv is None else argv)
+        args = parser().parse_args(argv, Options(argv))
         code = args.run(args) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end

@@ -70,6 +70,7 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.probe.tags import read_tags
     from ctxmt_fairseq.evaluation.probe.word_report import word_lines
     from ctxmt_fairseq.evaluation.significance.measures import measure
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     contexts = [name for text in args.contexts or SELECTIONS for name in text.split()]
@@ -90,9 +91,9 @@ def run(args) -> None:
     report = probe(args.text, prober, contexts, args.sizes, tests, tags)
     choice = WordChoice(args.top, args.min_count)
     print(report.text(choice))
-    record = json.dumps(report.as_dict(choice), indent=2, ensure_ascii=False) + "\n"
+    record = {**report.as_dict(choice), "made_by": made_by(args)}
     outputs: List[Tuple[Any, Any]] = [
-        (args.json, record),
+        (args.json, json.dumps(record, indent=2, ensure_ascii=False) + "\n"),
         (args.words, "".join(f"{line}\n" for line in word_lines(report.words))),
     ]
     if plot:

@@ -47,6 +47,7 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.text_steps import steps_of_language
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation import metrics
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     if args.bootstrap == 1:
@@ -74,7 +75,7 @@ def run(args) -> None:
             "people write it, and --tokenize none for tokens",
             file=sys.stderr,
         )
-    found = metrics.score_dict(translation, scores)
+    found = {**metrics.score_dict(translation, scores), "made_by": made_by(args)}
     if comet:
         found["comet"] = [dataclasses.asdict(one) for one in comet]
     write_files([(args.json, json.dumps(found, indent=2) + "\n")])

@@ -19,17 +19,22 @@ def text_sets(out):
 
 def rows(out):
     """(label, distance, {system: accuracy in %, ties}) for every set and distance."""
-    reports = {name: json.loads((out / f"{name}.contrast.json").read_text()) for name in SYSTEMS}
-    for number, entry in enumerate(text_sets(out)):
+    reports = {name: evaluated(out, name)["contrast"] for name in SYSTEMS}
+    for entry in text_sets(out):
         for distance in entry["distances"]:
             cells = {}
             for system, sets in reports.items():
-                tallies = sets[number]["distances"]
+                tallies = sets[Path(entry["path"]).stem]["distances"]
                 tally = tallies[str(distance) if str(distance) in tallies else "unknown"]
                 cells[system] = {key: tally[key] for key in ("accuracy", "ties", "examples")}
             label = entry["phenomenon"].replace("-", " ")
             place = "next sentence" if distance < 0 else f"{distance} back"
             yield f"{label}, {place}", distance, cells
+
+
+def evaluated(out, system):
+    """What ctxmt evaluate found."""
+    return json.loads((out / system / "evaluation/results.json").read_text(encoding="utf-8"))
 
 
 def in_window(system, distance):
@@ -39,8 +44,7 @@ def in_window(system, distance):
 
 def report(out):
     results = [{"phenomenon": label, "distance": distance, **cells} for label, distance, cells in rows(out)]
-    scores = {name: json.loads((out / f"{name}.score.json").read_text()) for name in SYSTEMS}
-    bleu = {name: corpus_bleu(score) for name, score in scores.items()}
+    bleu = {name: corpus_bleu(evaluated(out, name)["translations"]["prefix"]) for name in SYSTEMS}
     (out / "report.json").write_text(json.dumps({"bleu": bleu, "accuracy": results}, indent=2) + "\n")
 
     print(f"{'':32}" + "".join(f"{name:>12}" for name in SYSTEMS))
@@ -58,7 +62,7 @@ def report(out):
 
 
 def corpus_bleu(score):
-    """Corpus BLEU over sentences in the output of `ctxmt score --json`."""
+    """Corpus BLEU over sentences in the scores of a translation."""
     return next(
         entry["score"] for entry in score["scores"] if (entry["name"], entry["level"]) == ("BLEU", "sentence")
     )

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to a comparison: install, write the demo corpus, train three small models, evaluate them.
 #   bash examples/quickstart/run.sh [OUT]      (default OUT: out/quickstart in the checkout)
-# OUT/report.json and OUT/accuracies.png hold the results; a finished step is not repeated.
+# OUT/report.html, OUT/report.json and OUT/accuracies.png hold the results; a finished step is not repeated.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)"
 out="${1:-$root/out/quickstart}"
@@ -24,19 +24,23 @@ train() {
     local system="$1" context="$2" updates="$3"
     shift 3
     [[ -f "$out/$system/finished" ]] && return
-    fairseq-train "$out/data" --user-dir "$user_dir" --task document_window \
-        --source-context "$context" --target-context "$context" "$@" \
-        --label-smoothing 0.1 --share-all-embeddings --dropout 0 \
-        --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 200 \
-        --max-tokens 2000 --max-update "$updates" --no-epoch-checkpoints --cpu --num-workers 0 \
-        --save-dir "$out/$system" --log-format simple --log-interval 100 > "$out/$system.log" 2>&1 ||
-        { tail -n 20 "$out/$system.log" >&2; echo "error: training $system failed, see $out/$system.log" >&2; return 1; }
+    mkdir -p "$out/$system"
+    local log="$out/$system/train.log"
+    local command=(fairseq-train "$out/data" --user-dir "$user_dir" --task document_window
+        --source-context "$context" --target-context "$context" "$@"
+        --label-smoothing 0.1 --share-all-embeddings --dropout 0
+        --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 200
+        --max-tokens 2000 --max-update "$updates" --no-epoch-checkpoints --cpu --num-workers 0
+        --save-dir "$out/$system" --log-format simple --log-interval 100)
+    echo "+ ${command[*]}" > "$log"
+    "${command[@]}" >> "$log" 2>&1 ||
+        { tail -n 20 "$log" >&2; echo "error: training $system failed, see $log" >&2; return 1; }
     touch "$out/$system/finished"
 }
 focused=(--arch concat_transformer_tiny --segment-positions shift
     --criterion context_discounted_label_smoothed_cross_entropy --context-discount 0.01)
 
-step "Training: sentence (transformer), s2to2 and s3to3 (shift + context discount); logs in $out/*.log"
+step "Training: sentence (transformer), s2to2 and s3to3 (shift + context discount); logs in $out/*/train.log"
 train s3to3 2 1200 "${focused[@]}" &
 s3to3=$!
 train sentence 0 300 --criterion label_smoothed_cross_entropy --arch transformer_tiny
@@ -45,18 +49,21 @@ wait "$s3to3"
 
 step "Translation and contrastive sets"
 mapfile -t sets < <(python "$root/examples/quickstart/report.py" sets "$out")
-evaluate() {
-    local system="$1" model="$out/$1/checkpoint_best.pt"
-    ctxmt translate "$model" "$out/text/test.en" --docids "$out/text/test.docids" --beam 4 --lenpen 0.6 \
-        --output "$out/$system.fr"
-    ctxmt score "$out/$system.fr" "$out/text/test.fr" --docids "$out/text/test.docids" \
-        --json "$out/$system.score.json" > "$out/$system.score.txt"
-    ctxmt contrast "$model" "${sets[@]}" --json "$out/$system.contrast.json" > "$out/$system.contrast.txt"
-}
-for system in sentence s2to2 s3to3; do
-    echo "-- $system"
-    evaluate "$system"
+runs=("$out/sentence" "$out/s2to2" "$out/s3to3")
+for run in "${runs[@]}"; do
+    echo "-- ${run##*/}"
+    ctxmt evaluate "$run" "$out/text/test" "${sets[@]}" --beam 4 --lenpen 0.6 --cpu > "$run/evaluation.txt"
 done
+
+step "Significance and attention"
+ctxmt compare translations "$out/text/test.fr" "${runs[@]/%//evaluation/prefix.hyp}" \
+    --docids "$out/text/test.docids" --json "$out/compared.json" > "$out/compared.txt"
+windows=("${runs[@]:1}")
+ctxmt analyse attention-share "$out/text/test" "${windows[@]/%//checkpoint_best.pt}" --cpu \
+    --json "$out/attention.json" --output "$out/entropy.png" > "$out/attention.txt"
 
 step "Report"
 python "$root/examples/quickstart/report.py" report "$out"
+ctxmt report "${runs[@]}" "$out/compared.json" "$out/attention.json" "$out/accuracies.png" "$out/entropy.png" \
+    --title "Quickstart: three systems on the demo corpus" --source "$out/text/test.en" \
+    --reference "$out/text/test.fr" --docids "$out/text/test.docids" --sets "${sets[@]}" --output "$out/report.html"

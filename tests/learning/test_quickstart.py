@@ -19,6 +19,8 @@ def report(tmp_path_factory):
     command = ["bash", str(ROOT / "examples/quickstart/run.sh"), str(out)]
     subprocess.run(command, check=True, env={**os.environ, "PATH": path}, timeout=1700)
     assert (out / "accuracies.png").read_bytes().startswith(b"\x89PNG")
+    html = (out / "report.html").read_text(encoding="utf-8")
+    assert html.count("<img ") == 2 and "share, encoder" in html and "fairseq-train" in html
     return json.loads((out / "report.json").read_text(encoding="utf-8"))
 
 

@@ -14,7 +14,14 @@ def run(*arguments):
 def evaluate(model, text, out, *options):
     """The results, as evaluated with a small search."""
     run("evaluate", model, text, *options, "--out", out, *SEARCH)
-    return json.loads((out / "results.json").read_text())
+    return result(out / "results.json")
+
+
+def result(path):
+    """What a command wrote as JSON, without how it was made."""
+    found = json.loads(path.read_text())
+    assert found.pop("made_by")["command"].startswith("ctxmt ")
+    return found
 
 
 def suite(folder, name="pairs"):

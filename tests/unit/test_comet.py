@@ -17,6 +17,7 @@ from ctxmt_fairseq.evaluation.comet.scores import comet_score
 
 pytest.importorskip("comet", reason="the extra comet is not installed")
 from tests.unit.comet_models import write_comet, write_files  # noqa: E402
+from tests.unit.evaluations import result  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SOURCES = ["a b.", "c d e.", "f.", "g h.", "i j k l."]
@@ -183,7 +184,7 @@ def test_the_command_prints_and_keeps_scores(files, folders, loaded, capsys, mon
     options = ("--source", files / "src", "--docids", files / "ids", "--json", files / "json", "--cpu")
     models = ("--comet", folders["reference"], "--quality-estimation", folders["without"])
     assert run("score", files / "hyp", files / "ref", *models, *options) == 0
-    found = json.loads((files / "json").read_text())
+    found = result(files / "json")
     expected = comet_score(text(), loaded["reference"], cpu=True)
     (mine,) = (score for score in found["scores"] if score["name"] == "COMET reference")
     assert mine["score"] == pytest.approx(expected.score) and mine["level"] == "sentence"
@@ -199,7 +200,7 @@ def test_the_command_prints_and_keeps_scores(files, folders, loaded, capsys, mon
         lambda self, samples, *how: calls.append(len(samples)) or predict(self, samples, *how),
     )
     assert run("score", files / "hyp", files / "ref", *models, *options) == 0 and calls == []
-    assert json.loads((files / "json").read_text()) == found
+    assert result(files / "json") == found
     (files / "hyp").write_text("".join(f"{line}\n" for line in [*HYPOTHESES[:4], "changed."]))
     assert run("score", files / "hyp", files / "ref", *models, *options) == 0 and calls == [1, 1]
     calls.clear()

@@ -1,7 +1,6 @@
 """``ctxmt evaluate``: what the single commands give, and what is refused."""
 
 import dataclasses
-import json
 
 import pytest
 
@@ -11,7 +10,7 @@ from ctxmt_fairseq.analysis.window_sizes import read_window_scores
 from ctxmt_fairseq.evaluation.whole_runs import evaluator as evaluator_module
 from ctxmt_fairseq.evaluation.whole_runs.results import measures
 from ctxmt_fairseq.generation import loading
-from tests.unit.evaluations import SEARCH, evaluate, run, suite
+from tests.unit.evaluations import SEARCH, evaluate, result, run, suite
 from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
 
@@ -55,10 +54,10 @@ def test_results_are_those_of_translate_score_and_contrast(models, text, tmp_pat
             assert (out / f"{name}.hyp").read_text() == hypothesis.read_text()
             score = single / "score.json"
             run("score", hypothesis, f"{text}.fr", "--docids", f"{text}.docids", "--json", score)
-            assert results["translations"][name] == json.loads(score.read_text())
+            assert results["translations"][name] == result(score)
     report, examples = single / "contrast.json", single / "examples.jsonl"
     run("contrast", model, pairs, "--json", report, "--examples", examples, "--cpu")
-    assert results["contrast"] == {"pairs": json.loads(report.read_text())}
+    assert results["contrast"] == {"pairs": result(report)}
     assert (out / "pairs.examples.jsonl").read_text() == examples.read_text()
     different = {(out / f"{name}.hyp").read_text() for name in results["translations"]}
     assert len(different) > 2  # the contexts matter
@@ -158,7 +157,7 @@ def test_the_first_sentence_is_scored_against_the_previous_reference(models, tex
     (tmp_path / "ids").write_text("".join(f"{ids[n]}\n" for n in kept))
     by_hand = tmp_path / "score.json"
     run("score", tmp_path / "hyp", tmp_path / "ref", "--docids", tmp_path / "ids", "--json", by_hand)
-    assert scores == json.loads(by_hand.read_text())
+    assert scores == result(by_hand)
 
 
 def test_target_context_from_references_and_another_model(models, text, tmp_path):

@@ -12,6 +12,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.translator import Translator
+from tests.unit.evaluations import result
 from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
 from tests.unit.test_probe import PLAIN, STARTS, read
 
@@ -108,7 +109,7 @@ def test_a_contrastive_set(loaded, models, tmp_path, capsys):
     files = (str(tmp_path / "set.jsonl"), "--cpu", "--json", str(tmp_path / "report"))
     main(["contrast", str(models["document_window"]), *files])
     assert capsys.readouterr().out == report.table() + "\n\n"
-    assert json.loads((tmp_path / "report").read_text()) == json.loads(json.dumps(report.as_dict()))
+    assert result(tmp_path / "report") == json.loads(json.dumps(report.as_dict()))
 
 
 @pytest.mark.parametrize("task", TASKS)

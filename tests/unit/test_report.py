@@ -1,0 +1,398 @@
+"""``ctxmt report``: what stands in the page, that it is one harmless file, and what is refused."""
+
+import base64
+import io
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
+from ctxmt_fairseq.report.blocks import Chart, Line
+from ctxmt_fairseq.report.page import render
+from ctxmt_fairseq.report.pictures import read_picture
+from ctxmt_fairseq.report.runs import read_runs
+from ctxmt_fairseq.report.sections import sections
+from tests.unit.html_pages import Page, column
+from tests.unit.reports import REFERENCE, SYSTEMS, run, write_runs
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder of runs, and the arguments that make the page of them; no test changes it."""
+    folder = tmp_path_factory.mktemp("runs")
+    arguments = write_runs(folder)
+    compared = json.loads((folder / "compared.json").read_text())
+    compared["comparisons"][1]["stars"] = "**"
+    (folder / "compared.json").write_text(json.dumps(compared))
+    run("report", *arguments, "--output", folder / "report.html")
+    return folder, arguments
+
+
+@pytest.fixture(scope="module")
+def html(made):
+    return (made[0] / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return Page(html)
+
+
+# ---- what it shows -----------------------------------------------------------------------------------
+
+
+def test_scores_stand_side_by_side_with_their_stars(made, page):
+    for number, name in enumerate(SYSTEMS):
+        results = json.loads((made[0] / f"runs/{name}/evaluation/results.json").read_text())
+        for score in results["translations"]["prefix"]["scores"]:
+            title = score["name"] + (", document" if score["level"] == "document" else "")
+            stars = "**" if (name, title) == ("s2to2", "chrF2") else ""
+            assert column(page, SYSTEMS, title)[number] == f"{score['score']:.2f}{stars}"
+    assert "stale" not in page.text and "99 sentences" not in page.text
+    assert column(
+        page, ("metric", "resampled", "difference", "95 % interval", "p"), "s2to2, prefix - sentence, prefix"
+    )
+
+
+def test_accuracies_by_phenomenon_and_distance_with_mcnemar(made, page):
+    paths = [str(made[0] / f"runs/{name}/evaluation/pronouns.examples.jsonl") for name in SYSTEMS]
+    tests = {row.group: row.as_dict() for row in compare_contrast(paths)}
+    groups = {"Disc." if group == "disc" else group: row for group, row in tests.items()}
+    assert {"all", "gender", "ellipsis <i>", "distance 0", "distance 1", "distance 2", "Disc."} == set(groups)
+    for name, row in groups.items():
+        examples, *cells = column(page, ("examples", *SYSTEMS), name)
+        shares = [100 * row[key] / row["examples"] for key in ("correct_a", "correct_b")]
+        assert cells == [f"{shares[0]:.1f}", f"{shares[1]:.1f}{row['stars']}"]
+        assert examples == ("" if name == "Disc." else str(row["examples"]))
+    assert tests["all"]["stars"]
+
+
+def test_probes_attention_and_lengths(page):
+    assert column(page, ("bleu", "chrf2", "CXMI", "bits/sentence"), "random") == [
+        "29.00**",
+        "49.00",
+        "+0.0500",
+        "+0.500",
+    ]
+    assert column(page, SYSTEMS, "share, encoder") == ["0.5000", "0.7000*"]
+    charts = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
+    assert [chart.split(" by ")[0] for chart in charts] == [
+        "CXMI, bits per word", "BLEU", "chrF2", "Loss of validations", "BLEU (windows)", "bleu",
+    ]  # fmt: skip
+    assert sum(tag == "polyline" for tag in page.tags) == 2 * len(charts)
+
+    assert column(page, SYSTEMS, "test") == ["21", "21"]  # of a chart whose places have names
+
+
+def test_examples_in_which_systems_differ(page):
+    assert "12 of 24 examples are right with some systems only" in page.text
+    example = "gender, distance 1; not by sentence A <script>lamp</script>. So. It is 2. "
+    assert f"{example}right chosen by s2to2 Elle est 2. wrong Il est 2." in page.text
+    assert "4 of 5 sentences are translated differently" in page.text
+    first = page.text.index("line 4 "), page.text.index("line 5 ")  # farthest apart first
+    assert first[0] < first[1] and "line 1 " not in page.text
+    assert f"I saw a lamp. It was red. reference {REFERENCE[1]}" in page.text
+    assert f"line 4 The heart & the dog. reference {REFERENCE[3]}" in page.text  # begins a document
+
+
+def test_commands_and_versions(made, page):
+    assert "fairseq-train data --arch s2to2 ctxmt evaluate runs/s2to2 text" in page.text
+    assert f"ctxmt compare translations {made[0]}/text.fr" in page.text
+    assert column(page, ("this page", *SYSTEMS, "comparisons"), "python")[1:3] == ["3.11", "3.11"]
+    assert "BLEU (sentence): nrefs:1|case:mixed" in page.text
+
+
+def test_the_axis_of_a_chart_holds_its_points():
+    line = Line("a", [(0, 1.0), (2, 3.0)], [(0.5, 1.5), (2.5, 100.00000001)])
+    chart = Chart("", "", "", [line], [])
+    assert [text for _, text in chart.grid()] == ["0", "25", "50", "75", "100"]
+    assert chart.path(line) == "58.0,184.2 350.0,180.7"
+    assert chart.area(line) == "58.0,185.1 350.0,181.6 350.0,10.0 58.0,183.4"
+    flat = Chart("", "", "", [Line("a", [(3, 7.0)])], [])
+    assert flat.path(flat.lines[0]) == "204.0,98.0" and len(flat.grid()) == 5
+
+
+# ---- one harmless file, for a telephone --------------------------------------------------------------
+
+
+def check_harmless(page, html):
+    """No script, no address but pictures and places in the page, no style but its own."""
+    allowed = """
+        html head meta title style body header h1 nav ul li a main section h2 h3 p div table caption thead
+        tbody tr th td b svg rect line text g polyline polygon circle span figure figcaption img article dl
+        dt dd pre details summary
+    """
+    assert set(page.tags) <= set(allowed.split())
+    for tag, name, value in page.attributes:
+        assert not name.startswith("on") and name not in ("style", "srcset", "xlink:href", "action", "srcdoc")
+        if name == "href":
+            assert tag == "a" and re.fullmatch(r"#s\d+", value)
+        if name == "src":
+            assert tag == "img" and re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/=]+", value)
+    (style,) = page.styles
+    assert not re.search(r"url\(|@import|expression|\\", style)
+    (policy,) = (
+        value for tag, name, value in page.attributes if name == "content" and "default-src" in value
+    )
+    assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy and "http" not in policy
+    return style
+
+
+def test_one_file_without_script_that_a_telephone_shows(page, html):
+    style = check_harmless(page, html)
+    content = {value for tag, name, value in page.attributes if (tag, name) == ("meta", "content")}
+    assert "width=device-width, initial-scale=1" in content
+    pictures = [value for tag, name, value in page.attributes if name == "src"]
+    assert len(pictures) == 1
+    for data in pictures:
+        image = Image.open(io.BytesIO(base64.b64decode(data.split(",")[1])))
+        image.load()
+        assert image.format == "PNG" and min(image.size) > 100
+    lengths = re.findall(r"(?<!max-)\bwidth:\s*([\d.]+)(px|rem|em)", style)
+    lengths += re.findall(r"min-width:\s*([\d.]+)(px|rem|em)", style)
+    assert lengths and all(float(size) * (1 if unit == "px" else 16) <= 390 for size, unit in lengths)
+    wide = {tag for tag, name, value in page.attributes if name == "width"}
+    assert wide == {"rect"}  # in units of the drawing
+    assert page.tags.count("table") + page.tags.count("img") == html.count('<div class="scroll">')
+    ids = [value for _, name, value in page.attributes if name == "id"]
+    assert {f"#{name}" for name in ids} == {value for _, name, value in page.attributes if name == "href"}
+
+
+PAYLOADS = (
+    '"><script>alert(1)</script>', "</style><script>x</script>", "' onerror='x", "{{ 7 * 7 }}{% raw %}",
+    "<!--", "]]>", "</pre></title><img src=x onerror=alert(1)>", "javascript:alert(1)", "&lt;b&gt;",
+    "\u202e\x01",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_text_from_files_stays_text(made, tmp_path, payload):
+    """Every string of every result is the payload: the page's elements are those of a harmless one."""
+    pages = []
+    for number, text in enumerate(("harmless", payload)):
+        folder = tmp_path / str(number)
+        shutil.copytree(made[0], folder)
+        for path in folder.rglob("*.json"):
+            path.write_text(json.dumps(spoilt(json.loads(path.read_text()), text)))
+        for path in [*folder.rglob("*.hyp"), *folder.glob("text.[ef]*")]:
+            lines = path.read_text().splitlines()
+            path.write_text("".join(f"{text} {line}\n" for line in lines))
+        arguments = [*(folder / f"runs/{name}" for name in SYSTEMS), *folder.glob("[clsw]*.json")]
+        (folder / "runs/s2to2/train.log").write_text(f"+ {text}\n")
+        run(
+            "report", *sorted(arguments), "--title", text, "--source", folder / "text.en",
+            "--reference", folder / "text.fr", "--output", folder / "report.html",
+        )  # fmt: skip
+        html = (folder / "report.html").read_text(encoding="utf-8")
+        pages.append(Page(html))
+        check_harmless(pages[-1], html)
+    assert pages[0].tags == pages[1].tags
+    shown = " ".join(payload.split())
+    assert pages[1].text.count(shown) == pages[0].text.count("harmless") > 40
+
+
+def spoilt(value, text, key=""):
+    """With the text in all values that are shown, and in keys that are names."""
+    if isinstance(value, dict):
+        named = key in ("translations", "contrast", "phenomena", "versions", "means", "signatures")
+        return {f"{text} {k}" if named else k: spoilt(v, text, k) for k, v in value.items()}
+    if isinstance(value, list):
+        return [spoilt(v, text, key) for v in value]
+    return f"{text} {value}" if isinstance(value, str) and key not in ("a", "b", "system") else value
+
+
+# ---- pictures ----------------------------------------------------------------------------------------
+
+
+def chunk(kind, data=b""):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(*more, width=4, height=3, colour=2, interlace=0, data=None, end=b""):
+    header = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, interlace)
+    rows = b"".join(b"\0" + bytes(range(3 * 4)) for _ in range(3)) if data is None else data
+    parts = [chunk(b"IHDR", header), *more, chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + end
+
+
+def test_a_picture_keeps_what_is_drawn_and_nothing_else(tmp_path):
+    note = b"Comment\0<script>alert(1)</script>"
+    (tmp_path / "a.png").write_bytes(png(chunk(b"tEXt", note), chunk(b"zzAp", b"x")))
+    picture = read_picture(tmp_path / "a.png")
+    content = base64.b64decode(picture.data.split(",")[1])
+    assert content == png() and b"script" not in content
+    assert Image.open(io.BytesIO(content)).getpixel((0, 0)) == (0, 1, 2)
+    assert (picture.title, picture.width, picture.height) == ("a", 4, 3)
+
+
+HOSTILE = {
+    "an SVG": b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+    "nothing": b"",
+    "the signature alone": png()[:8],
+    "its beginning": png()[:-5],
+    "a wrong checksum": png()[:-20] + b"\xff" + png()[-19:],
+    "bytes behind it": png(end=b"<script>"),
+    "two headers": png(chunk(b"IHDR", b"\0" * 13)),
+    "an unknown part": png(chunk(b"ABCD", b"x")),
+    "no rows": png(data=b""),
+    "too many rows": png(data=bytes(1000)),
+    "a bomb": png(data=bytes(10**7)),
+    "too wide": png(width=100_000),
+    "no width": png(width=0),
+    "an unknown colour": png(colour=5),
+    "interlaced": png(interlace=1),
+    "a length beyond its end": png()[:8] + b"\xff\xff\xff\xff" + png()[12:],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_other_picture_is_taken(tmp_path, name):
+    (tmp_path / "a.png").write_bytes(HOSTILE[name])
+    with pytest.raises(BadInput, match="a.png: expected "):
+        read_picture(tmp_path / "a.png")
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_a_spoilt_picture_is_refused_or_the_same(tmp_path_factory, data):
+    content = bytearray(png())
+    content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    path = tmp_path_factory.getbasetemp() / "spoilt.png"
+    path.write_bytes(bytes(content))
+    with pytest.raises(BadInput):
+        read_picture(path)
+
+
+# ---- what is refused ---------------------------------------------------------------------------------
+
+
+def refusal(capsys, *arguments):
+    with pytest.raises(SystemExit) as error:
+        main(["report", *map(str, arguments)])
+    assert error.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_refusals(made, tmp_path, capsys):
+    folder, arguments = made
+    out = ("--output", tmp_path / "x.html")
+    (tmp_path / "empty").mkdir()
+    assert "expected results of ctxmt" in refusal(capsys, tmp_path / "empty", *out)
+    assert "no such file" in refusal(capsys, tmp_path / "nowhere", *out)
+    sentence = folder / "runs/sentence"
+    assert "expected different folders" in refusal(capsys, sentence, sentence, *out)
+    same = (f"x={sentence}", f"x={folder / 'runs/s2to2'}")
+    assert "two runs are called x" in refusal(capsys, *same, *out)
+    assert "expected a result" in refusal(capsys, folder / "text.en", *out)
+    assert "--source and --reference" in refusal(capsys, sentence, "--source", folder / "text.en", *out)
+    short = ("--source", folder / "text.docids", "--reference", folder / "pronouns.jsonl")
+    assert "expected 5 lines" in refusal(capsys, sentence, *short, *out)
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    results = json.loads((sentence / "evaluation/results.json").read_text())
+    for spoil, message in (
+        (lambda r: r["contrast"]["pronouns"].pop("ties"), "expected the key 'ties' in 'pronouns'"),
+        (
+            lambda r: r["contrast"]["pronouns"].update(accuracy="9"),
+            "expected a number as 'accuracy', found str",
+        ),
+        (lambda r: r["translations"]["prefix"].update(scores={}), "expected a list as 'scores'"),
+        (
+            lambda r: r["translations"]["prefix"]["scores"][0].update(score=1e300),
+            "number of a result as 'score'",
+        ),
+        (lambda r: r.update(made_by=3), "expected an object as 'made_by'"),
+    ):
+        copy = json.loads(json.dumps(results))
+        spoil(copy)
+        (damaged / "results.json").write_text(json.dumps(copy))
+        line = refusal(capsys, damaged, *out)
+        assert "results.json: " in line and message in line, line
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_what_is_no_result_is_named(made, tmp_path, capsys):
+    shutil.copytree(made[0] / "runs/sentence", tmp_path / "sentence")
+    (tmp_path / "sentence/notes.json").write_text("[1, 2]")
+    run("report", f"mine={tmp_path / 'sentence'}", "--output", tmp_path / "x.html")
+    captured = capsys.readouterr()
+    assert captured.err == "ctxmt: 1 files are not shown; the page names them\n"
+    text = Page((tmp_path / "x.html").read_text()).text
+    assert f"files that are not shown {tmp_path}/sentence/notes.json" in text and "mine" in text
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=JSON, data=st.data())
+def test_any_json_is_refused_or_shown(made, tmp_path, value, data):
+    """One value somewhere in the results is replaced by another."""
+    kinds = ("compared", "lengths", "shares", "windows", "probe", "results")
+    name = f"{data.draw(st.sampled_from(kinds))}.json"
+    source = next(
+        path for path in (made[0] / name, made[0] / "runs/s2to2/evaluation" / name) if path.exists()
+    )
+    content = json.loads(source.read_text())
+    parent, key, inner = None, None, content
+    while isinstance(inner, (dict, list)) and inner and (parent is None or data.draw(st.booleans())):
+        keys = sorted(inner) if isinstance(inner, dict) else range(len(inner))
+        parent, key = inner, data.draw(st.sampled_from(list(keys)))
+        inner = inner[key]
+    parent[key] = value
+    folder = tmp_path / "spoilt"
+    folder.mkdir(exist_ok=True)
+    for file in folder.iterdir():
+        file.unlink()
+    (folder / name).write_text(json.dumps(content))
+    try:
+        html = render(
+            "x", sections(*read_runs([str(made[0] / "runs/sentence"), str(folder / name)]), None, [], 1)
+        )
+    except BadInput:
+        return
+    check_harmless(Page(html), html)
+
+
+# ---- in a browser ------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="no chromium here")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_it(made, tmp_path, width):
+    """The page is as wide as the window; $CTXMT_SCREENSHOTS keeps the pictures."""
+    picture = tmp_path / f"{width}.png"
+    command = [
+        BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+        f"--screenshot={picture}", f"--window-size={width},4000", f"--user-data-dir={tmp_path / 'profile'}",
+        f"file://{made[0]}/report.html",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "Content Security Policy" not in done.stderr
+    image = Image.open(picture).convert("RGB")
+    assert image.size == (width, 4000)
+    right = image.crop((width - 8, 0, width, 4000))  # the margin
+    assert right.getcolors() == [(8 * 4000, (255, 255, 255))]
+    assert len(image.getcolors(10**6)) > 20
+    if os.environ.get("CTXMT_SCREENSHOTS"):
+        shutil.copy(picture, os.environ["CTXMT_SCREENSHOTS"])
