@@ -81,7 +81,7 @@ def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = M
     heads = {kind: next(module.num_heads for name, _, module in attentions if name == kind) for kind in KINDS}
     entropies = {kind: np.zeros((len(dataset), layers[kind], heads[kind])) for kind in KINDS}
     with tqdm(total=len(dataset), unit="window", disable=None) as progress:
-        for batch in _batches(dataset, max_tokens):
+        for batch in batches_by_length(dataset, max_tokens):
             reducer = _Reducer(loaded, {place: dataset[place] for place in batch}, dataset)
             places = reducer.places
             with torch.no_grad(), _watched(attentions, reducer):
@@ -111,7 +111,7 @@ def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
     return found
 
 
-def _batches(dataset: ContextDataset, max_tokens: int) -> Iterator[List[int]]:
+def batches_by_length(dataset: ContextDataset, max_tokens: int) -> Iterator[List[int]]:
     """Places of windows of like length."""
     lengths = dataset.sizes.max(1)
     batch: List[int] = []

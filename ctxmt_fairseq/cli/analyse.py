@@ -9,6 +9,7 @@ ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "group-use": "how latent groups are used over a text",
     "attention": "how a sentence's tokens attend to its context",
+    "attention-words": "which words look at the context, in a whole text",
     "attention-share": "how much attention stays in the current sentence of a window",
     "curves": "trainings side by side, from their logs",
     "sweep": "an option of the training, such as the context discount, against what it leads to",

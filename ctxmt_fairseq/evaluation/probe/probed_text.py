@@ -26,6 +26,7 @@ class ProbedText:
         current: (n,) lines that are translated and scored; the others serve as context only.
         sources, targets: tokens of every line, ending with ``</s>``.
         contexts: what the models read of the sentences besides their tokens.
+        sentences: the source, as it is written.
     """
 
     references: List[str]
@@ -34,6 +35,7 @@ class ProbedText:
     sources: List[torch.Tensor]
     targets: List[torch.Tensor]
     contexts: Optional[SentenceContexts]
+    sentences: List[str]
 
     @property
     def current_references(self) -> List[str]:
@@ -86,4 +88,5 @@ def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
         [loaded.encode_source(sentence) for sentence in text.sentences],
         [loaded.encode_target(reference) for reference in references],
         contexts,
+        text.sentences,
     )

@@ -1,0 +1,165 @@
+"""The attention of a text's sentences to their context, word by word (Voita et al. 2018, section 5.2)."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+
+import numpy as np
+import torch
+from fairseq import utils
+from torch import Tensor
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.analysis.architecture import architecture
+from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
+from ctxmt_fairseq.analysis.read_words import ReadWords, read_words
+from ctxmt_fairseq.analysis.window_attention import batches_by_length
+from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
+from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset, Row
+from ctxmt_fairseq.data.windows import TARGET
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
+from ctxmt_fairseq.generation.loading import LoadedModels
+
+KNOWN = 20_000  # sentences whose words are kept: those of the neighbours
+
+
+class ContextSentence(NamedTuple):
+    """A sentence of the context.
+
+    Attributes:
+        line: of the text, from 0.
+        target: whether it is the translation of the line.
+        words: with P subwords.
+        weights: (W, P) of the current sentence's words to its subwords.
+    """
+
+    line: int
+    target: bool
+    words: ReadWords
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class AttendedSentence:
+    """A sentence with context.
+
+    Attributes:
+        line: of the text, from 0.
+        words: W words of the source; of the reference for the attention of a decoder.
+        context: what weights go to; the rest of each word's 1 goes to ``<bos>``, ``</s>``, and itself.
+    """
+
+    line: int
+    words: ReadWords
+    context: List[ContextSentence]
+
+    @property
+    def useful(self) -> np.ndarray:
+        """(W,) the useful mass of each word: the weights that go to words of the context, without ``<bos>``,
+        ``</s>`` and punctuation."""
+        return np.sum([part.weights[:, part.words.lexical].sum(1) for part in self.context], axis=0)
+
+    @property
+    def context_words(self) -> int:
+        """Words of the context, without punctuation."""
+        return sum(int(part.words.lexical_words.sum()) for part in self.context)
+
+
+def attended_sentences(
+    loaded: LoadedModels,
+    text: ProbedText,
+    side: Optional[str] = None,
+    layer: Optional[int] = None,
+    max_tokens: int = MAX_TOKENS,
+) -> Iterator[AttendedSentence]:
+    """The attention of every sentence that has context: head average; of a word the mean over its subwords
+    that are no punctuation. A decoder reads the references, and a word's weights are those with which it is
+    produced.
+
+    Args:
+        loaded: one model of the task ``multi_source`` whose context are tokens, in a row for each sentence.
+        side, layer: see ``choose_attention``.
+        max_tokens: padded tokens of the longer side in a batch.
+
+    Raises:
+        BadInput: another model, or a sentence that is too long for it.
+    """
+    if len(loaded.models) > 1:
+        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
+    (model,) = loaded.models
+    dataset = text.scorer(max_tokens).dataset(loaded)
+    side, _, attention = choose_attention(model, side, layer)
+    shortening = getattr(model.encoder, "context_shortening", None)
+    if not isinstance(dataset, MultiSourceDataset) or dataset.layout == "joined":
+        raise BadInput(f"expected a model that reads context sentences apart, not {architecture(model)}")
+    if shortening is not None and not shortening.keeps_tokens:
+        raise BadInput("expected attention to tokens, found a model that shortens its context")
+    reader = _Reader(loaded, text, side)
+    with tqdm(total=len(dataset), unit="sentence", disable=None) as progress:
+        for places in batches_by_length(dataset, max_tokens):
+            examples = {example["id"]: example for example in (dataset[place] for place in places)}
+            batch = dataset.collater(list(examples.values()))
+            if loaded.device.type == "cuda":
+                batch = utils.move_to_cuda(batch, loaded.device)
+            with torch.no_grad(), captured_weights(attention) as calls:
+                model(**batch["net_input"])
+            if calls:  # else no sentence of the batch has context
+                ((weights, padding),) = calls
+                queries = reader.queries(batch["net_input"])
+                for row, line in enumerate(batch["id"].tolist()):
+                    if any(_read(each) for each in examples[line]["context"]):
+                        shown = weights[row][queries[row]][:, ~padding[row]].double().cpu().numpy()
+                        yield reader.sentence(examples[line], shown)
+            progress.update(len(places))
+
+
+def _read(tokens: Optional[Tensor]) -> bool:
+    return tokens is not None
+
+
+class _Reader:
+    """Puts weights of tokens to words."""
+
+    def __init__(self, loaded: LoadedModels, text: ProbedText, side: str):
+        self.loaded, self.text, self.side = loaded, text, side
+        self.bos = int(loaded.task.wanted.format.bos)
+        self.words = lru_cache(KNOWN)(self._words)
+
+    def _words(self, line: int, target: bool) -> ReadWords:
+        if target:
+            return read_words(self.text.references[line], self.loaded.target_subwords)
+        return read_words(self.text.sentences[line], self.loaded.source_subwords)
+
+    def queries(self, net_input: Dict[str, Tensor]) -> Tensor:
+        """(B, T): the tokens that ask."""
+        if self.side == "encoder":
+            return net_input["src_tokens"].ne(self.loaded.task.source_dictionary.pad())
+        return net_input["prev_output_tokens"].ne(self.loaded.task.target_dictionary.pad())
+
+    def sentence(self, example: Dict[str, Any], weights: np.ndarray) -> AttendedSentence:
+        """From weights (T, K) of tokens, without pads."""
+        line = example["id"]
+        own = self.words(line, self.side == "decoder")
+        weights = _of_words(weights[-len(own.place) - 1 : -1], own)  # the last one is </s>
+        context, at = [], 0
+        for row, tokens in zip(example["context_rows"], example["context"], strict=True):
+            if tokens is None:
+                continue
+            if row.sentence != EMPTY_SENTENCE:
+                first = at + self.bos
+                context.append(self._context(row, weights[:, first : at + len(tokens) - 1]))
+            at += len(tokens)
+        return AttendedSentence(line, own, context)
+
+    def _context(self, row: Row, weights: np.ndarray) -> ContextSentence:
+        target = row.role == TARGET
+        return ContextSentence(row.sentence, target, self.words(row.sentence, target), weights)
+
+
+def _of_words(weights: np.ndarray, words: ReadWords) -> np.ndarray:
+    """(P, K) to (W, K): the mean over each word's subwords that have letters; of punctuation over all."""
+    counted = words.lexical | ~words.lexical_words[words.place]
+    member = (words.place == np.arange(len(words.words))[:, None]) & counted  # (W, P)
+    return member @ weights / member.sum(1, keepdims=True)

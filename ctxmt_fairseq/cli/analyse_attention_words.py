@@ -1,0 +1,67 @@
+"""Which words look at the context: useful attention of a text's words (Voita et al. 2018, table 2).
+
+Useful is the attention to words of the context, without <bos>, </s> and punctuation; head average; mean over
+a word's subwords. Shown are the words with the highest mean, at all positions and after the first; the curves
+are by the number of words of the sentence and of its context (figure 2), and by position (figure 3).
+
+For gated_context_transformer and context_encoder_transformer, whose encoder attends to context (words of the
+source), and for the decoders of dual_encoder_transformer and caching_transformer with --context-fusion
+serial, parallel, separate or hierarchical (words of the reference, as they are produced). Reads TEXT.SRC,
+TEXT.TGT and TEXT.docids, the languages being the model's, and TEXT.current if it is there.
+
+Example: ctxmt analyse attention-words checkpoint_best.pt text/test --json words.json --output words.png
+"""
+
+import json
+from typing import Any, List
+
+
+def add_arguments(parser) -> None:
+    from ctxmt_fairseq.cli.attention_options import add_text_attention_options
+    from ctxmt_fairseq.cli.option_types import positive_int
+
+    add_text_attention_options(parser)
+    parser.add_argument("--top", type=positive_int, default=10, metavar="N",
+                        help="words that are shown (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--min-count", type=positive_int, default=10, metavar="N",
+                        help="of words that are shown, and of sentences of a length (default: %(default)s)"
+                        )  # fmt: skip
+    parser.add_argument("--length", type=positive_int, metavar="N",
+                        help="positions in sentences of N words alone (default: in all)")  # fmt: skip
+    parser.add_argument("--json", metavar="FILE", help="write all words, lengths and positions there")
+    parser.add_argument("--output", metavar="FILE.png",
+                        help="the curves by length; FILE.csv has the numbers; FILE.positions.png and .csv "
+                        "those by position")  # fmt: skip
+
+
+def run(args) -> None:
+    from pathlib import Path
+
+    from ctxmt_fairseq.analysis.map_files import check_picture
+    from ctxmt_fairseq.analysis.word_attention import word_attention
+    from ctxmt_fairseq.charts import chart, chart_csv
+    from ctxmt_fairseq.cli.attention_options import attention_of_text
+    from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.made_by import made_by
+    from ctxmt_fairseq.output_files import check_outputs, write_files
+
+    pictures: List[Path] = []
+    if args.output:
+        pictures = [Path(args.output), Path(args.output).with_suffix(".positions.png")]
+        for picture in pictures:
+            check_picture(picture, (".csv",))
+    check_outputs(args.json)
+    _, text, sentences = attention_of_text(args)
+    found = word_attention(sentences, args.length)
+    if not found.sentences:
+        raise BadInput("expected sentences with context, found none", args.text)
+    print(found.table(args.top, args.min_count))
+    record = {**found.as_dict(args.min_count), "made_by": made_by(args)}
+    outputs: List[Any] = [(args.json, json.dumps(record, indent=2, ensure_ascii=False) + "\n")]
+    for picture, (across, panel) in zip(pictures, found.panels(args.min_count).items(), strict=False):
+        title = f"{args.path}\n{args.text}, {found.sentences} sentences with context"
+        outputs += [
+            (picture, chart([panel], across, title)),
+            (picture.with_suffix(".csv"), chart_csv([panel], across)),
+        ]
+    write_files(outputs)
