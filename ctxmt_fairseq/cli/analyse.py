@@ -8,6 +8,7 @@ from ctxmt_fairseq.cli.commands import add_commands
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "group-use": "how latent groups are used over a text",
+    "memory": "memory of trained models against the size of their context",
     "attention": "how a sentence's tokens attend to its context",
     "attention-words": "which words look at the context, in a whole text",
     "attention-share": "how much attention stays in the current sentence of a window",

@@ -1,0 +1,109 @@
+"""Memory of trained models against the size of their context, on documents (sequence shortening, 5.5)."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Dict, List, Sequence
+
+import numpy as np
+from torch.nn.attention import sdpa_kernel
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.benchmark.allocated import peak_allocated
+from ctxmt_fairseq.benchmark.context_memory import ATTENTIONS
+from ctxmt_fairseq.charts import Panel, Point
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
+
+SIDES = ("source_context", "target_context", "target_context_on_source")
+
+
+@dataclass(frozen=True)
+class DocumentMemory:
+    """Peaks of one model.
+
+    Attributes:
+        parameters: MiB that the model itself takes.
+        peaks: sentences of context -> MiB beyond the model, of the translation of each line.
+    """
+
+    parameters: float
+    peaks: Dict[int, List[float]]
+
+
+def lines_with_context(text: ProbedText, reach: int, count: int) -> List[int]:
+    """So many lines of a text, spread evenly, that have ``reach`` sentences before them in their document.
+
+    Raises:
+        BadInput: there is none.
+    """
+    starts, _ = text.documents.bounds(text.current)
+    found = text.current[text.current - starts >= reach]
+    if not len(found):
+        raise BadInput(f"expected documents of more than {reach} sentences (--sizes), found none")
+    chosen = np.linspace(0, len(found) - 1, min(count, len(found))).round().astype(int)
+    return found[chosen].tolist()
+
+
+def document_memory(
+    loaded: LoadedModels,
+    text: ProbedText,
+    sizes: Sequence[int],
+    lines: Sequence[int],
+    search: SearchSettings,
+    attention: str = "plain",
+) -> DocumentMemory:
+    """The peak memory of translating each line alone, with each size of context.
+
+    No sentence of the context was encoded before. Target context are the references. Sides without previous
+    sentences in training stay without; a model without any has the same peaks for every size.
+
+    Args:
+        lines: with as much context, see ``lines_with_context``.
+        attention: from ``ATTENTIONS``; plain makes whole matrices of weights, as the paper's code did.
+    """
+    sides = [side for side in SIDES if loaded.task.options.get(side)]
+    peaks: Dict[int, List[float]] = {}
+    with tqdm(total=len(sizes) * len(lines), unit="sentence", disable=None) as progress:
+        for size in sizes:
+            if not sides and peaks:
+                peaks[size] = next(iter(peaks.values()))
+                continue
+            sized = loaded.with_options(**{side: size for side in sides})
+            translator = DocumentTranslator(sized, search, width=1)
+            peaks[size] = []
+            for line in lines:
+                running = translator.running(text.sources, text.documents, text.targets, text.contexts)
+                translated = translator.translate(running, [line])
+                with sdpa_kernel(ATTENTIONS[attention]):
+                    peaks[size].append(peak_allocated(partial(list, translated), loaded.device))
+                progress.update()
+    tensors = {
+        tensor.data_ptr(): tensor.numel() * tensor.element_size()
+        for model in loaded.models
+        for tensor in model.state_dict().values()
+    }
+    return DocumentMemory(sum(tensors.values()) / 2**20, peaks)
+
+
+def memory_table(found: Dict[str, DocumentMemory]) -> str:
+    """Means and deviations over the lines, a row for each size; the models' own memory below."""
+    rows = [["context sentences", *(f"{name} (MiB)" for name in found)]]
+    for size in next(iter(found.values())).peaks:
+        rows.append([str(size), *(mean_and_deviation(each.peaks[size]) for each in found.values())])
+    rows.append(["the model itself", *(f"{each.parameters:.2f}" for each in found.values())])
+    return aligned_table(rows)
+
+
+def memory_panel(found: Dict[str, DocumentMemory], attention: str, lines: int) -> Panel:
+    """The means, a line for each model."""
+    return Panel(
+        f"mean peak memory beyond the model (MiB), {attention} attention, n = {lines} sentences",
+        {
+            name: {size: Point(float(np.mean(peaks))) for size, peaks in each.peaks.items()}
+            for name, each in found.items()
+        },
+    )
