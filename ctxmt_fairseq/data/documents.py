@@ -19,6 +19,7 @@ from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
+_BLOCK = 2**18  # bytes that are read at once
 LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata, and safe to hold
 
 
@@ -78,6 +79,40 @@ def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
         if not raw:
             return
         yield raw
+
+
+def raw_runs(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]:
+    """Runs of equal lines: the line with its newline, and how often it stands there. A run may come in parts.
+
+    Long runs cost next to nothing: blocks of repeated lines are compared, each twice as long as the last.
+
+    Raises:
+        BadInput: a line of more than ``LONGEST_LINE`` bytes.
+    """
+    text, at, number = b"", 0, 1
+    while True:
+        end = text.find(b"\n", at) + 1 or len(text)
+        if end == len(text):  # the line may go on
+            if end - at > LONGEST_LINE:
+                break
+            more = stream.read(_BLOCK)
+            if more:
+                text, at = text[at:] + more, 0
+                continue
+            if at == end:
+                return
+        line, block, count = text[at:end], text[at:end], 0
+        if len(line) > LONGEST_LINE:
+            break
+        while text.startswith(block, at):
+            at, count, block = at + len(block), count + len(block) // len(line), block + block
+        while len(block) > len(line):
+            block = block[: len(block) // 2]
+            if text.startswith(block, at):
+                at, count = at + len(block), count + len(block) // len(line)
+        yield line, count
+        number += count
+    raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
 
 
 def decode_line(raw: bytes, path: PathLike, number: int) -> str:
@@ -150,26 +185,25 @@ def id_runs(path: PathLike) -> Iterator[Tuple[str, int]]:
     seen: Set[str] = set()
     returned = False
     count = start = 0
-    previous, previous_raw = None, None
+    previous = None
     with open_file(path) as stream:
-        for count, raw in enumerate(raw_lines(stream, path), 1):
-            if raw == previous_raw:  # most lines: not worth decoding
-                continue
-            name, previous_raw = document_id(decode_line(raw, path, count)), raw
+        for raw, repeated in raw_runs(stream, path):
+            first, count = count + 1, count + repeated
+            name = document_id(decode_line(raw, path, first))
             if not name:
-                raise BadInput("expected a document id, found a blank line", path, count)
-            if name == previous:  # they differ in the white space around them
+                raise BadInput("expected a document id, found a blank line", path, first)
+            if name == previous:  # a run that came in parts, or other white space around the id
                 continue
             if previous is not None:
-                yield previous, count - 1 - start
+                yield previous, first - 1 - start
             if name in seen and not returned:
                 returned = True
                 logger.warning(
                     "%s:%d: document id %r returns after another document; it is read as a new document",
-                    path, count, name,
+                    path, first, name,
                 )  # fmt: skip
             seen.add(name)
-            start, previous = count - 1, name
+            start, previous = first - 1, name
     if previous is not None:
         yield previous, count - start
 
@@ -200,8 +234,13 @@ class Documents:
 
     def bounds(self, indices: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
         """First sentence and one past the last of each sentence's document, both shaped like ``indices``."""
-        document = np.searchsorted(self.starts, indices, side="right") - 1
-        return self.starts[document], self.starts[document + 1]
+        indices = np.asarray(indices)
+        # Only among the documents that there can be: neighbouring sentences are of few.
+        least, most = indices.min(initial=self.sentences), indices.max(initial=0)
+        first = np.searchsorted(self.starts, least, side="right") - 1
+        starts = self.starts[first : np.searchsorted(self.starts, most, side="right") + 1]
+        document = np.searchsorted(starts, indices, side="right") - 1
+        return starts[document], starts[document + 1]
 
     @classmethod
     def from_ids(cls, ids: Sequence[str]) -> "Documents":
@@ -209,7 +248,7 @@ class Documents:
         return cls.from_lengths([len(list(run)) for _, run in itertools.groupby(map(document_id, ids))])
 
     @classmethod
-    def from_lengths(cls, lengths: Sequence[int]) -> "Documents":
+    def from_lengths(cls, lengths: Union[Sequence[int], np.ndarray]) -> "Documents":
         """Boundaries from the number of sentences of each document."""
         return cls(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64))
 
@@ -224,7 +263,8 @@ class Documents:
         Raises:
             BadInput: see ``id_runs``; or another number of lines than expected.
         """
-        documents = cls.from_lengths([length for _, length in id_runs(path)])
+        lengths = np.fromiter((length for _, length in id_runs(path)), np.int64)
+        documents = cls.from_lengths(lengths)
         if expected is not None and documents.sentences != expected:
             found = documents.sentences
             raise BadInput(f"expected {expected} document ids, one per sentence, found {found}", path)

@@ -74,10 +74,9 @@ class MultiSourceDataset(ContextDataset):
             return super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
         self._check_sizes(indices, max_tokens)
         indices = np.sort(indices)
-        lines = self.lines[indices].astype(np.int64)
         rng = self.order_generator()
         offset = int(rng.integers(self.batch_runs)) if rng else 0
-        runs = ordering.runs(lines, self.builder.documents.bounds(lines)[0], self.batch_runs, offset)
+        runs = ordering.runs(self.lines[indices], self.builder.documents, self.batch_runs, offset)
         tokens = self.num_tokens_vec(indices)
         batches = ordering.batches_of_runs(runs, tokens, max_tokens, max_sentences, rng)
         return [indices[batch] for batch in batches]

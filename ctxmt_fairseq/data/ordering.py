@@ -1,38 +1,35 @@
-"""In which order examples are batched, and how batches are cut from runs of consecutive sentences."""
+"""In which order examples are batched, and where batches are cut, also between runs of consecutive sentences.
 
-from typing import List, Optional, Sequence
+All in arrays, as narrow as they may be: there can be tens of millions of examples.
+"""
+
+from typing import Callable, List, Optional, Sequence
 
 import numpy as np
+from fairseq.data import data_utils
+from scipy.sparse import coo_array
 
-LARGEST = 1023  # of three sizes in one key; longer windows are rare, and their order costs only pads
+from ctxmt_fairseq.data.documents import Documents
+
+CHUNK = 1 << 20  # examples that are sorted, or cut into batches, at once
+LARGEST = 1023  # for ``winding``; longer windows are rare, and their order costs only pads
 
 
 def by_size(sizes: Sequence[np.ndarray], rng: Optional[np.random.Generator] = None) -> np.ndarray:
-    """Examples by the first size, equal ones by the second, and so on; those of the same sizes as they stand,
-    or in an order drawn from ``rng``.
+    """Examples by the first of their sizes, then the next; equal ones as they stand, or as ``rng`` draws.
 
     Args:
-        sizes: one to three arrays (n,), in tokens or multiples of them; what is larger than a 32-bit number's
-            share (65,535 for two, 1,023 for three) counts as that.
+        sizes: arrays (n,), in tokens or multiples of them.
 
     Returns:
-        (n,) int64.
+        (n,) int32.
     """
-    # All sizes and the rank among equals in one number: sorting plain numbers is the fastest.
-    count, bits = len(sizes[0]), 32 // len(sizes)
-    keys = np.zeros(count, np.uint64)
-    for each in sizes:
-        keys <<= np.uint64(bits)
-        keys |= np.clip(each, 0, 2**bits - 1).astype(np.uint32)
-    keys <<= np.uint64(32)
-    order = rank = np.arange(count, dtype=np.uint32)
+    order = np.arange(len(sizes[0]), dtype=np.int32)
     if rng is not None:
-        order = rng.permutation(order)
-        rank[order] = np.arange(count, dtype=np.uint32)
-    keys |= rank
-    keys.sort()
-    keys &= np.uint64(2**32 - 1)
-    return order[keys.view(np.int64)].astype(np.int64)
+        rng.shuffle(order)
+    for keys in reversed(sizes):
+        order = _counting_sort(order, keys)
+    return order
 
 
 def winding(sizes: Sequence[np.ndarray]) -> List[np.ndarray]:
@@ -45,31 +42,90 @@ def winding(sizes: Sequence[np.ndarray]) -> List[np.ndarray]:
     Args:
         sizes: arrays (n,) of whole numbers from 0 to ``LARGEST``, larger ones count as that.
     """
-    turned, before = [], np.zeros(len(sizes[0]), np.int32)
+    turned, odd = [], np.zeros(len(sizes[0]), bool)
     for each in sizes:
-        each = np.minimum(each, LARGEST).astype(np.int32)
-        turned.append(np.where(before & 1, LARGEST - each, each))
-        before += each
+        each = np.minimum(each, LARGEST).astype(np.int16)
+        turned.append(np.where(odd, LARGEST - each, each))
+        odd ^= (each & 1).astype(bool)
     return turned
 
 
-def runs(lines: np.ndarray, documents: np.ndarray, length: int, offset: int = 0) -> List[np.ndarray]:
-    """Places (in ``lines``) of runs of at most ``length`` consecutive lines of one document.
+def _counting_sort(order: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """A permutation (n,) by its ``keys[order]``; where these are equal it stays as it is."""
+    chunks = range(0, len(order), CHUNK)
+    bins = int(keys.max(initial=0)) + 1
+    counts = sum(np.bincount(keys[at : at + CHUNK], minlength=bins) for at in chunks)
+    free = np.cumsum(counts) - counts  # where the next example with each key goes
+    result = np.empty_like(order)
+    for at in chunks:
+        part = order[at : at + CHUNK]
+        # A sparse matrix sorts its entries by rows, and in each by columns: it counts, as we would.
+        entries = part, (keys[part], np.arange(len(part), dtype=np.int32))
+        rows = coo_array(entries, shape=(bins, len(part))).tocsr()
+        counts = np.diff(rows.indptr)
+        result[np.repeat(free - rows.indptr[:-1], counts) + np.arange(len(part))] = rows.data
+        free += counts
+    return result
+
+
+def batches_of(
+    indices: np.ndarray,
+    tokens: np.ndarray,
+    max_tokens: Optional[int],
+    max_sentences: Optional[int],
+    multiple: int = 1,
+) -> List[np.ndarray]:
+    """fairseq's batches, but the last one is kept whatever its size: no sentence is lost.
+
+    Args:
+        indices: (m,) examples in their order.
+        tokens: (n,) size of each example there is.
+        max_tokens, max_sentences, multiple: as in fairseq's ``batch_by_size``.
+    """
+    begins: List[np.ndarray] = []
+    at, size = 0, CHUNK
+    while at < len(indices):
+        part = indices[at : at + size]
+        batches = data_utils.batch_by_size(
+            np.arange(at, at + len(part)),
+            None,
+            num_tokens_vec=tokens[part].astype(np.int64),
+            max_tokens=max_tokens,
+            max_sentences=max_sentences,
+            required_batch_size_multiple=multiple,
+        )
+        first = np.array([batch[0] for batch in batches])
+        if at + len(part) == len(indices):
+            batched = sum(map(len, batches))
+            rest = [at + batched] if batched < len(part) else []
+            return _slices(indices, np.concatenate([*begins, first, rest]).astype(np.int64))
+        # The last could go on behind the part; fairseq begins a batch with no memory of those before it.
+        if len(first) > 1:
+            begins.append(first[:-1])
+            at = int(first[-1])
+        else:
+            size *= 2
+    return []
+
+
+def runs(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
+    """Where runs of at most ``length`` consecutive lines of one document begin: places in ``lines``, (r,).
 
     Args:
         lines: (n,) increasing line numbers.
-        documents: (n,) first line of each line's document.
         offset: the first run of a document is shorter by this much, so that epochs can cut differently.
     """
-    if not len(lines):
-        return []
-    numbers = (lines - documents + offset) // length
-    breaks = (np.diff(lines) != 1) | (np.diff(documents) != 0) | (np.diff(numbers) != 0)
-    return np.split(np.arange(len(lines)), np.flatnonzero(breaks) + 1)
+    starts = documents.starts[:-1]
+    counts = (np.diff(documents.starts) - 1 + offset) // length + 1
+    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    firsts = np.repeat(starts, counts) + np.maximum(number * length - offset, 0)
+    gaps = np.flatnonzero(np.diff(lines) != 1) + 1
+    begins = np.union1d(np.searchsorted(lines, firsts), gaps)
+    return begins[begins < len(lines)]
 
 
 def batches_of_runs(
-    parts: List[np.ndarray],
+    begins: np.ndarray,
     tokens: np.ndarray,
     max_tokens: Optional[int],
     max_sentences: Optional[int],
@@ -80,31 +136,65 @@ def batches_of_runs(
     Without ``rng``, runs of equal size stand as given: the neighbours of one document in one batch.
 
     Args:
-        parts: runs, as places.
+        begins: (r,) the place where each run begins.
         tokens: (n,) size of the example at each place.
         max_tokens: limit for the longest example times the number of examples; None or 0 for none.
         max_sentences: limit for the number of examples; None or 0 for none.
         rng: draws the order of runs of equal size.
+
+    Returns:
+        the places of each batch's examples.
     """
-    if rng is not None:
-        parts = [parts[number] for number in rng.permutation(len(parts))]
-    batches: List[np.ndarray] = []
-    batch: List[int] = []
-    longest = 0
-    for part in sorted(parts, key=lambda run: int(tokens[run].max())):
-        whole = max(longest, int(tokens[part].max())), len(batch) + len(part)
-        if batch and not _fits(*whole, max_tokens, max_sentences):
-            batches.append(np.array(batch))
-            batch, longest = [], 0
-        for place in part.tolist():  # a run that is larger than a batch is cut
-            longer = max(longest, int(tokens[place]))
-            if batch and not _fits(longer, len(batch) + 1, max_tokens, max_sentences):
-                batches.append(np.array(batch))
-                batch, longer = [], int(tokens[place])
-            batch.append(place)
-            longest = longer
-    return batches + [np.array(batch)] if batch else batches
+
+    def fits(longest, count):
+        within = longest * count <= (max_tokens or np.inf)
+        return within & (count <= (max_sentences or np.inf))
+
+    longest = np.maximum.reduceat(tokens, begins).astype(np.int64)
+    order = by_size([longest], rng)
+    longest, counts = longest[order], np.diff(begins, append=len(tokens))[order]
+    firsts = np.cumsum(counts) - counts
+    places = np.repeat(begins[order] - firsts, counts) + np.arange(len(tokens))
+
+    large = ~fits(longest, counts)
+    cuts = _cuts(firsts[large], counts[large], tokens[places], fits)
+    pieces = np.union1d(firsts, cuts)
+    run = np.searchsorted(firsts, pieces, side="right") - 1
+    batches, count = [], 0
+    lengths = np.diff(pieces, append=len(tokens))
+    for piece, length, most, alone in zip(
+        *(array.tolist() for array in (pieces, lengths, longest[run], large[run])), strict=True
+    ):
+        if not count or alone or not fits(most, count + length):
+            batches.append(piece)
+            count = 0
+        count += length
+    return _slices(places, np.array(batches))
 
 
-def _fits(longest: int, count: int, max_tokens: Optional[int], max_sentences: Optional[int]) -> bool:
-    return not (max_tokens and longest * count > max_tokens or max_sentences and count > max_sentences)
+def _cuts(begins: np.ndarray, counts: np.ndarray, tokens: np.ndarray, fits: Callable) -> np.ndarray:
+    """Where runs that are larger than a batch are cut: all of them example by example, side by side.
+
+    Args:
+        begins, counts: (r,) of the runs, in ``tokens``.
+
+    Returns:
+        the places where another batch begins, in no order.
+    """
+    cuts = [np.empty(0, np.int64)]
+    longest = count = np.zeros(len(begins), np.int64)
+    for step in range(int(counts.max(initial=0))):
+        inside = step < counts
+        begins, counts, longest, count = (array[inside] for array in (begins, counts, longest, count))
+        size = tokens[begins + step].astype(np.int64)
+        longer = np.maximum(longest, size)
+        full = (count > 0) & ~fits(longer, count + 1)
+        cuts.append(begins[full] + step)
+        longest, count = np.where(full, size, longer), np.where(full, 1, count + 1)
+    return np.concatenate(cuts)
+
+
+def _slices(indices: np.ndarray, begins: np.ndarray) -> List[np.ndarray]:
+    """Views of ``indices`` (n,), each from a place in ``begins`` to the next."""
+    ends = [*begins[1:].tolist(), len(indices)]
+    return [indices[begin:end] for begin, end in zip(begins.tolist(), ends, strict=True)]

@@ -15,6 +15,27 @@ from ctxmt_fairseq.errors import BadInput
 logger = logging.getLogger(__name__)
 
 
+class AllLines:
+    """The lines of a corpus as if they were an array of their numbers, which would be large."""
+
+    def __init__(self, count: int):
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, places: Any) -> Any:
+        if isinstance(places, slice):
+            return np.arange(*places.indices(self.count), dtype=np.int32)
+        places = np.asarray(places)
+        if places.max(initial=0) >= self.count or places.min(initial=0) < -self.count:
+            raise IndexError(f"a line of {self.count}")
+        return np.where(places < 0, places + self.count, places)
+
+    def __array__(self, dtype: Any = np.int32) -> np.ndarray:
+        return np.arange(self.count, dtype=dtype)
+
+
 class SizedDataset(FairseqDataset):
     """Base of ``ContextDataset``: how large its windows are, which fit the model, in what batches they come.
 
@@ -49,9 +70,9 @@ class SizedDataset(FairseqDataset):
     ):
         self.source, self.target = source, target
         self.builder = builder
-        self.lines = np.arange(builder.documents.sentences, dtype=np.int32) if current is None else current
+        self.lines: Any = AllLines(builder.documents.sentences) if current is None else current
         if builder.shuffled is not None:
-            builder.shuffled.among(self.lines)
+            builder.shuffled.among(self.lines[:])
         self.training = training
         self.max_window_tokens = max_window_tokens if training else None
         self.max_sentence_tokens = max_sentence_tokens if training else None
@@ -140,19 +161,25 @@ class SizedDataset(FairseqDataset):
     @property
     def _current_sizes(self) -> Tuple[np.ndarray, np.ndarray]:
         """(n,) source and target tokens of the current sentences."""
-        source = np.asarray(self.source.sizes)[self.lines]
+        source = np.asarray(self.source.sizes)[self.lines[:]]
         if self.target is None:
             return source, np.zeros_like(source)
-        return source, np.asarray(self.target.sizes)[self.lines]
+        return source, np.asarray(self.target.sizes)[self.lines[:]]
 
     def num_tokens(self, index: int) -> int:
         return int(self.num_tokens_vec(np.array([index]))[0])
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
         """(m,) what ``--max-tokens`` counts of examples: the longer side."""
-        window = self.window_sizes.source, self.window_sizes.target
-        source, target = self._current_sizes if self.count_current_tokens else window
+        source, target = self._counted_sizes
         return np.maximum(source[indices], target[indices])
+
+    @property
+    def _counted_sizes(self) -> Tuple[np.ndarray, np.ndarray]:
+        """(n,) source and target tokens of the examples as ``--max-tokens`` counts them."""
+        if self.count_current_tokens:
+            return self._current_sizes
+        return self.window_sizes.source, self.window_sizes.target
 
     def ordered_indices(self) -> np.ndarray:
         """Examples of like sizes side by side; equal sizes in an order drawn from (seed, epoch).
@@ -224,11 +251,8 @@ class SizedDataset(FairseqDataset):
         if len(indices) == 0:
             raise BadInput(f"{self.name}: no example is left to make a batch of")
         self._check_sizes(indices, max_tokens)
-        batches = super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
-        batched = sum(len(batch) for batch in batches)
-        if batched < len(indices):
-            batches = list(batches) + [indices[batched:]]
-        return batches
+        tokens = np.maximum(*self._counted_sizes)
+        return ordering.batches_of(indices, tokens, max_tokens, max_sentences, required_batch_size_multiple)
 
     def _check_sizes(self, indices: np.ndarray, max_tokens: Optional[int]) -> None:
         sizes = self.window_sizes

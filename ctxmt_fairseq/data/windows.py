@@ -18,7 +18,7 @@ from ctxmt_fairseq.errors import BadInput
 
 PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # what a context sentence can be, its role
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
-CHUNK = 1 << 16  # sentences whose slots are held at once: they fit into the processor's cache
+CHUNK = 1 << 14  # sentences whose slots are held at once: they fit into the processor's cache
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Sizes(NamedTuple):
     """Sizes of n windows in tokens, separators and ``</s>`` included.
 
     Attributes:
-        source: (n,) int32.
-        target: (n,) int32.
+        source: (n,) int16 if all windows are sure to fit into it, else int32.
+        target: the same.
         reach: (n,) int8, the distance of the farthest context sentence in the window.
     """
 
@@ -226,15 +226,18 @@ class WindowBuilder:
             marks: tokens that are added to a context sentence; -1: there is no separator to end it.
         """
         limits = max_source, max_target, layout, marks
-        parts = [
-            self._sizes(indices[at : at + CHUNK], source_lengths, target_lengths, epoch, *limits)
-            for at in range(0, len(indices), CHUNK)
-        ] or [Sizes(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int8)))]
-        return (
-            parts[0]
-            if len(parts) == 1
-            else Sizes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        )
+        options, sides = self.options, [source_lengths, () if target_lengths is None else target_lengths]
+        longest = max(int(np.max(lengths, initial=1)) for lengths in sides) + abs(marks)
+        most = longest * (1 + options.source_context + options.source_context_after)
+        most += longest * (1 + options.target_context + options.target_context_on_source)
+        kind = np.int16 if most < 2**15 else np.int32
+        sizes = Sizes(*(np.empty(len(indices), kind) for kind in (kind, kind, np.int8)))
+        for at in range(0, len(indices), CHUNK):
+            part = indices[at : at + CHUNK]
+            measured = self._sizes(part, source_lengths, target_lengths, epoch, *limits)
+            for array, values in zip(sizes, measured, strict=True):
+                array[at : at + CHUNK] = values
+        return sizes
 
     def _sizes(
         self, indices, source_lengths, target_lengths, epoch, max_source, max_target, layout, marks
@@ -288,4 +291,6 @@ def slot_tokens(sentences: Optional[np.ndarray], lengths: Optional[np.ndarray]):
         return (sentences != NO_SENTENCE).astype(np.int32)
     # A sentence's </s> becomes its separator, so its length counts whole; what is no index reads any entry.
     counted = np.asarray(lengths)[np.maximum(sentences, 0)].astype(np.int32)
-    return np.where(sentences >= 0, counted, (sentences == EMPTY_SENTENCE).astype(np.int32))
+    counted *= sentences >= 0
+    counted += sentences == EMPTY_SENTENCE
+    return counted

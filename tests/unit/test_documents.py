@@ -2,6 +2,7 @@
 
 import json
 import logging
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -39,10 +40,16 @@ def test_bounds_are_those_of_the_own_document(lengths):
         assert (start[sentence], end[sentence]) == (owner.index(d), owner.index(d) + lengths[d])
 
 
-@given(st.lists(st.sampled_from("abc"), max_size=20), st.sampled_from([b"\n", b"\r\n"]), st.booleans())
-def test_reading_ids_gives_their_runs(tmp_path_factory, ids, newline, ends_with_newline):
+@given(
+    st.lists(st.sampled_from(["a", "b", "bb", "b" * 30]), max_size=40),
+    st.sampled_from([b"\n", b"\r\n"]),
+    st.booleans(),
+    st.sampled_from([1, 7, 2**18]),
+)
+def test_reading_ids_gives_their_runs(tmp_path_factory, ids, newline, ends_with_newline, block):
     content = newline.join(i.encode() for i in ids) + (newline if ids and ends_with_newline else b"")
-    documents = Documents.read(write(tmp_path_factory.mktemp("ids"), content), len(ids))
+    with mock.patch("ctxmt_fairseq.data.documents._BLOCK", block):
+        documents = Documents.read(write(tmp_path_factory.mktemp("ids"), content), len(ids))
     assert documents.starts.tolist() == Documents.from_ids(ids).starts.tolist()
     changes = [k for k in range(1, len(ids)) if ids[k] != ids[k - 1]]
     assert documents.starts.tolist() == sorted({0, *changes, len(ids)})
@@ -84,6 +91,11 @@ def test_another_number_of_ids_than_sentences(tmp_path):
 def test_unusable_ids_are_named_by_line(tmp_path, content, line, found):
     path = write(tmp_path, content)
     assert message(Documents.read, path) == f"{path}:{line}: {found}"
+
+
+def test_an_endless_id_is_named_by_line(tmp_path):
+    path = write(tmp_path, b"a\nb\n" + b"c" * (2**24 + 1))
+    assert message(Documents.read, path) == f"{path}:3: expected lines of at most {2**24} bytes"
 
 
 def test_a_missing_file_is_named(tmp_path):

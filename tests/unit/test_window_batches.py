@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from ctxmt_fairseq.data.sized_dataset import AllLines
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.multi_source_models import dataset as rows_dataset
 from tests.unit.window_datasets import K3, dataset
@@ -87,6 +88,16 @@ def test_evaluation_is_the_same_in_every_epoch():
     made = batches(data)
     data.set_epoch(7)
     assert [data[index]["source"].tolist() for index in range(43)] == first and batches(data) == made
+
+
+def test_all_lines_are_like_an_array_of_their_numbers():
+    lines, array = AllLines(9), np.arange(9)
+    for places in (0, -1, slice(2, 7), slice(None), slice(-3, None), [3, -9, 8], np.array([], int)):
+        assert np.array_equal(lines[places], array[places])
+    assert np.array_equal(np.asarray(lines), array) and len(lines) == 9
+    for places in (9, -10, [0, 9]):
+        with pytest.raises(IndexError):
+            lines[places]
 
 
 # ---- limits

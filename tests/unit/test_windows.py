@@ -212,6 +212,14 @@ def test_chunks_give_the_same_as_the_whole(monkeypatch):
         assert empty.shape == (0,) and empty.dtype == full.dtype
 
 
+@pytest.mark.parametrize("longest, kind", [(4_000, np.int16), (4_100, np.int32), (70_000, np.int32)])
+def test_sizes_are_narrow_where_no_window_can_be_longer(longest, kind):
+    builder = WindowBuilder(Documents.from_lengths([9]), ContextOptions(3, 0, 3))
+    sizes = builder.sizes(np.arange(9), np.full(9, longest, np.int32), np.full(9, longest, np.int32))
+    assert (sizes.source.dtype, sizes.target.dtype) == (kind, kind)
+    assert sizes.source.tolist() == [min(line + 1, 4) * longest for line in range(9)] == sizes.target.tolist()
+
+
 def test_reach_is_the_largest_distance_asked_for():
     assert ContextOptions(1, 4, 2, 3).reach == 4
     assert ContextOptions().reach == 0
