@@ -6,7 +6,7 @@ from ctxmt_fairseq.corpora.assembly.document_builder import DocumentBuilder
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Part
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.raw.tmx import Unit, read_units
-from ctxmt_fairseq.corpora.raw.xml_stream import PathLike
+from ctxmt_fairseq.corpora.raw.xml import PathLike
 
 _Pages = Tuple[Tuple[str, ...], Tuple[str, ...]]  # of either side
 

@@ -1,13 +1,13 @@
 """Documents in OPUS XML: sentences with their text and, in subtitles, their time."""
 
 import re
-from typing import Iterator, List, NamedTuple, Optional, Tuple, Union
-from xml.etree.ElementTree import Element
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ctxmt_fairseq.corpora.raw.subtitle_times import Event, Timed, sentence_times
-from ctxmt_fairseq.corpora.raw.xml import parse_xml
+from ctxmt_fairseq.corpora.raw.xml import XmlStream
 from ctxmt_fairseq.errors import BadInput
 
+_LABELS = ("NAME", "name", "ID", "id")
 _CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
 
 
@@ -38,84 +38,91 @@ def read_opus_document(content: bytes, name: str) -> Document:
     Raises:
         BadInput: broken XML, no sentences, a sentence without an id, or an id that stands there twice.
     """
-    ids: List[str] = []
-    texts: List[str] = []
-    events: List[Event] = []
-    places: List[Tuple[Tuple[str, str], ...]] = []
-    unreadable = 0
-    root = parse_xml(content, name)
-    read_text = _raw if root.find(".//w") is None else _tokenised
-    for element, around in _sentences(root, ()):
-        number = element.get("id")
-        if not number:
-            raise BadInput("expected an id of every sentence (<s id=...>)", name)
-        text, marks = read_text(element)
-        for position, mark in marks:
-            seconds = _seconds(mark.get("value", ""))
-            kind = mark.get("id", "")[-1:]
-            if seconds is None or kind not in "SE":
-                unreadable += 1
-            else:
-                events.append(Event(len(ids), position, kind == "E", seconds))
-        ids.append(number)
-        texts.append(text)
-        places.append(around)
-    if not ids:
+    reader = _Reader(name)
+    reader.parse(content)
+    if not reader.ids:
         raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
-    if len(set(ids)) != len(ids):
+    if len(set(reader.ids)) != len(reader.ids):
         raise BadInput("expected ids of sentences that differ", name)
-    times = sentence_times([_length(text) for text in texts], events) if events else None
-    return Document(ids, texts, times, unreadable, places)
+    times = None
+    if reader.events:
+        times = sentence_times([_length(text) for text in reader.texts], reader.events)
+    return Document(reader.ids, reader.texts, times, reader.unreadable, reader.places)
 
 
 _Around = Tuple[Tuple[str, str], ...]
 
 
-def _sentences(element: Element, around: _Around) -> Iterator[Tuple[Element, _Around]]:
-    """The ``<s>`` elements in order, and what is around each; not recursive, for nesting may be deep."""
-    stack = [(element, around)]
-    while stack:
-        element, around = stack.pop()
-        if element.tag == "s":
-            yield element, around
-            continue
-        label = element.get("NAME") or element.get("name") or element.get("ID") or element.get("id")
-        inside = (*around, (element.tag.lower(), label)) if label and element.tag != "document" else around
-        stack += [(child, inside) for child in reversed(element)]
+class _Reader(XmlStream[None]):
+    """Collects sentences as they end; a tree of all words would take twice the time."""
 
+    def __init__(self, name: str):
+        super().__init__(name)
+        self.ids: List[str] = []
+        self.texts: List[str] = []
+        self.events: List[Event] = []
+        self.places: List[_Around] = []
+        self.unreadable = 0
+        self._tokenised = False  # whether a word was seen: from then on nothing else is text
+        self._around: List[_Around] = [()]  # of every open element outside of sentences
+        self._depth = 0  # of elements, from the open sentence on
+        self._pieces: List[str] = []  # of the open sentence: words, or what stands there
 
-def _tokenised(sentence: Element) -> Tuple[str, List[Tuple[int, Element]]]:
-    """The words of a sentence joined by spaces, and its time marks with the characters before each."""
-    words: List[str] = []
-    marks: List[Tuple[int, Element]] = []
-    characters = 0
-    for element in sentence.iter():
-        if element.tag == "w":
-            word = element.text or ""
-            words.append(word)
-            characters += len(word)
-        elif element.tag == "time":
-            marks.append((characters, element))
-    return " ".join(words), marks
+    def start(self, tag: str, attributes: Dict[str, str]) -> None:
+        if self._depth:
+            self._depth += 1
+            if tag == "w":
+                if not self._tokenised:
+                    self._forget_raw_text()
+                self._pieces.append("")
+                self._parser.CharacterDataHandler = self._word
+            elif tag == "time":
+                self._time(attributes)
+                self._parser.CharacterDataHandler = None
+        elif tag == "s":
+            if not attributes.get("id"):
+                raise self.error("expected an id of every sentence (<s id=...>)")
+            self._depth, self._pieces = 1, []
+            self.ids.append(attributes["id"])
+            self.places.append(self._around[-1])
+            if not self._tokenised:
+                self._parser.CharacterDataHandler = self._pieces.append
+        else:
+            label = next((attributes[key] for key in _LABELS if attributes.get(key)), None)
+            inside = self._around[-1]
+            if label and tag != "document":
+                inside = (*inside, (tag.lower(), label))
+            self._around.append(inside)
 
+    def end(self, tag: str) -> None:
+        if not self._depth:
+            self._around.pop()
+            return
+        self._depth -= 1
+        self._parser.CharacterDataHandler = None
+        if not self._depth:
+            text = (" " if self._tokenised else "").join(self._pieces)
+            self.texts.append(text if self._tokenised else " ".join(text.split()))
+        elif not self._tokenised:
+            self._parser.CharacterDataHandler = self._pieces.append
 
-def _raw(sentence: Element) -> Tuple[str, List[Tuple[int, Element]]]:
-    """A sentence's text, blanks folded, and its time marks with the characters before each, blanks aside."""
-    pieces: List[str] = []
-    marks: List[Tuple[int, Element]] = []
-    stack: List[Union[str, Element, None]] = [sentence]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, Element):
-            if item.tag == "time":
-                marks.append((_length("".join(pieces)), item))
-                continue
-            for child in reversed(item):
-                stack += [child.tail, child]
-            stack.append(item.text)
-        elif item:
-            pieces.append(item)
-    return " ".join("".join(pieces).split()), marks
+    def _word(self, text: str) -> None:
+        self._pieces[-1] += text
+
+    def _forget_raw_text(self) -> None:
+        """The first word: blanks between words are no text, nor is what stood before."""
+        self._tokenised = True
+        self._pieces = []
+        self.texts = [""] * len(self.texts)
+        self.events = [event._replace(position=0) for event in self.events]
+
+    def _time(self, attributes: Dict[str, str]) -> None:
+        seconds, kind = _seconds(attributes.get("value", "")), attributes.get("id", "")[-1:]
+        if seconds is None or kind not in "SE":
+            self.unreadable += 1
+        else:
+            position = sum(map(len, self._pieces)) if self._tokenised else _length("".join(self._pieces))
+            self.events.append(Event(len(self.ids) - 1, position, kind == "E", seconds))
 
 
 def _length(text: str) -> int:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
-from ctxmt_fairseq.corpora.raw.xml_stream import XmlStream
+from ctxmt_fairseq.corpora.raw.xml import XmlStream
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]

@@ -2,7 +2,7 @@
 
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from ctxmt_fairseq.corpora.raw.xml_stream import PathLike, XmlStream
+from ctxmt_fairseq.corpora.raw.xml import PathLike, XmlStream
 from ctxmt_fairseq.data.documents import LONGEST_LINE
 from ctxmt_fairseq.errors import BadInput
 

@@ -1,26 +1,95 @@
-"""XML from elsewhere: parsed without following or expanding anything that it declares."""
+"""XML from elsewhere, element by element; nothing that it declares is followed or expanded."""
 
+import contextlib
+import gzip
+import zlib
 from pathlib import Path
-from typing import Union
-from xml.etree import ElementTree
+from typing import Any, Dict, Generic, Iterator, List, TypeVar, Union
 from xml.parsers import expat
 
 from ctxmt_fairseq.errors import BadInput
 
+PathLike = Union[str, Path]
+Item = TypeVar("Item")
+_CHUNK = 1 << 20
 
-def parse_xml(content: bytes, name: Union[str, Path]) -> ElementTree.Element:
-    """The root element of an XML document.
 
-    Raises:
-        BadInput: it is not well-formed, or it declares entities, with which a small file fills the memory.
+class XmlStream(Generic[Item]):
+    """Handlers of a streaming parser; a subclass puts into ``done`` what an element holds when it ends.
+
+    Attributes:
+        path: the file, or the name of what is parsed.
+        done: items that nobody has taken yet.
     """
-    if b"<!ENTITY" in content:
-        raise BadInput("expected XML without declarations of entities", name)
-    try:
-        return ElementTree.fromstring(content)
-    except ElementTree.ParseError as error:
-        raise BadInput(
-            f"expected well-formed XML: {expat.ErrorString(error.code)}", name, error.position[0]
-        ) from None
-    except (ValueError, LookupError) as error:  # an encoding that nobody knows
-        raise BadInput(f"expected well-formed XML: {error}", name) from None
+
+    def __init__(self, path: PathLike):
+        self.path = path
+        self.done: List[Item] = []
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self.start
+        self._parser.EndElementHandler = self.end
+        self._parser.EntityDeclHandler = self._entity
+
+    def start(self, tag: str, attributes: Dict[str, str]) -> None:
+        """An element begins."""
+        raise NotImplementedError
+
+    def end(self, tag: str) -> None:
+        """An element ends."""
+        raise NotImplementedError
+
+    @property
+    def line(self) -> int:
+        """Where the parser is."""
+        return self._parser.CurrentLineNumber
+
+    def error(self, message: str) -> BadInput:
+        """The ``BadInput`` to raise where the parser is."""
+        return BadInput(message, self.path, self.line)
+
+    def _entity(self, *_: Any) -> None:
+        raise self.error("expected XML without declarations of entities")
+
+    def items(self) -> Iterator[Item]:
+        """Read the file, compressed or not; memory holds a piece of it.
+
+        Raises:
+            BadInput: no such file, a damaged one, no well-formed XML, or declarations of entities.
+        """
+        with self._named_errors(), open(self.path, "rb") as raw:
+            zipped = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            stream = gzip.GzipFile(fileobj=raw) if zipped else raw
+            while chunk := stream.read(_CHUNK):
+                self._parser.Parse(chunk, False)
+                yield from self._taken()
+            self._parser.Parse(b"", True)
+            yield from self._taken()
+
+    def parse(self, content: bytes) -> None:
+        """Read the whole of a document; ``path`` is for messages.
+
+        Raises:
+            BadInput: no well-formed XML, or declarations of entities.
+        """
+        with self._named_errors():
+            self._parser.Parse(content, True)
+
+    @contextlib.contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError:
+            raise BadInput("no such file", self.path) from None
+        except expat.ExpatError as error:
+            message = f"expected well-formed XML: {expat.ErrorString(error.code)}"
+            raise BadInput(message, self.path, error.lineno) from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadInput(f"damaged: {error or type(error).__name__}", self.path) from None
+        except LookupError as error:  # an encoding that nobody knows
+            raise BadInput(f"expected well-formed XML: {error}", self.path) from None
+
+    def _taken(self) -> List[Item]:
+        done, self.done = self.done, []
+        return done
