@@ -9,6 +9,7 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.benchmark.context_memory import context_memory
 from ctxmt_fairseq.benchmark.contrastive import contrastive
+from ctxmt_fairseq.benchmark.corpora import corpora
 from ctxmt_fairseq.benchmark.decoding import forced_prefix
 from ctxmt_fairseq.benchmark.indexing import indexing
 from ctxmt_fairseq.benchmark.metadata import metadata
@@ -35,14 +36,18 @@ def machine(cpu: bool) -> str:
     return f"{cores} CPU cores, {torch.get_num_threads()} threads, torch {torch.__version__}"
 
 
-def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: bool) -> List[Comparison]:
+def measure(
+    names: Sequence[str], size: str, repeats: int, sentences: int, links: int, cpu: bool
+) -> List[Comparison]:
     """Make the measurements; a progress bar counts them on stderr.
 
     Args:
-        names: train, decode, contrast, index, runs, cache, memory, metadata, store, significance, start.
+        names: train, decode, contrast, index, runs, cache, memory, metadata, store, corpus, significance,
+            start.
         size: of the models: tiny, iwslt, base.
         repeats: pairs of runs.
         sentences: to index.
+        links: to make a corpus of.
     """
     device = _device(cpu)
     max_tokens, examples = (16_000, 300) if device.type == "cuda" else (2_000, 60)
@@ -65,6 +70,7 @@ def measure(names: Sequence[str], size: str, repeats: int, sentences: int, cpu: 
             lambda: [store_size()],
             lambda: [store_time(size, repeats, device, max_tokens, encoder)],
         ],
+        "corpus": [partial(corpora, links, few)],
         "significance": [lambda: [significance(few)]],
         "start": [partial(start_up, repeats)],
     }

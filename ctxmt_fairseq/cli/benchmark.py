@@ -11,6 +11,8 @@ memory    peak memory of translation with 1 to 20 context sentences, with torch'
 metadata  step time: MTCue with up to 12 context vectors a sentence / stock transformer, and / CUE
 store     a vector for each context of each sentence / context store: bytes; and time of a batch and a step,
           contexts embedded anew (MiniLM) / from the store (needs the extra embed)
+corpus    subtitles of OPUS to a corpus: one worker / two; peak memory with 8 times as many links / with
+          these; opustools, where it is installed / one worker
 significance  paired bootstrap and approximate randomization, 10,000 samples / sacrebleu's paired bootstrap
 start     CPU time of commands without a model, and of the slowest --help / of import torch
 
@@ -32,6 +34,7 @@ MEASUREMENTS = (
     "memory",
     "metadata",
     "store",
+    "corpus",
     "significance",
     "start",
 )
@@ -61,6 +64,13 @@ def add_arguments(parser) -> None:
         metavar="N",
         help="size of the corpus to index (default: %(default)s)",
     )
+    parser.add_argument(
+        "--links",
+        type=positive_int,
+        default=200_000,
+        metavar="N",
+        help="size of the corpus to make, in thousands of them (default: %(default)s)",
+    )
     parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
     parser.add_argument("--json", metavar="FILE", help="write every pair there too")
     parser.add_argument("--plot", metavar="FILE", help="draw the growth of memory (PNG)")
@@ -78,7 +88,7 @@ def run(args) -> None:
             raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
     check_outputs(args.json, args.plot)
     names = args.measurements or MEASUREMENTS
-    comparisons = measure(names, args.size, args.repeats, args.sentences, args.cpu)
+    comparisons = measure(names, args.size, args.repeats, args.sentences, args.links, args.cpu)
     print(machine(args.cpu) + "\n")
     print(aligned_table([HEAD, *(comparison.row() for comparison in comparisons)]))
     report = {"machine": machine(args.cpu), "comparisons": [each.as_dict() for each in comparisons]}

@@ -10,6 +10,7 @@ from sacrebleu import corpus_bleu
 
 from ctxmt_fairseq.benchmark import (
     contrastive,
+    corpora,
     decoding,
     indexing,
     metadata,
@@ -296,3 +297,21 @@ def test_training_of_metadata_models_is_compared(monkeypatch):
     monkeypatch.setattr(metadata, "BATCHES", 2)
     for comparison in metadata.metadata("tiny", 1, CPU, max_tokens=200):
         assert_finite(comparison, 2)
+
+
+# ---- corpora -----------------------------------------------------------------------------------------------
+
+
+def test_generated_subtitles_make_a_corpus(tmp_path):
+    corpora.write_subtitles(tmp_path, 2 * corpora.FILM)
+    seconds_and_memory = corpora.make_corpus(tmp_path, 1)
+    assert all(value > 0 for value in seconds_and_memory)
+    counts = json.loads((tmp_path / "corpus.counts.json").read_text())
+    assert (counts["read"], counts["left_out"]) == (2000, {"overlap": 100})
+    assert all(2 <= len(line.split()) <= 10 for line in (tmp_path / "corpus.fr").read_text().splitlines())
+
+
+@pytest.mark.slow
+def test_corpora_are_measured_in_new_processes():
+    for comparison in corpora.corpora(corpora.FILM, 1):
+        assert_finite(comparison, 1)

@@ -2,13 +2,16 @@
 
 import json
 import os
+import sys
 
 import pytest
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.assembly import workers
 from ctxmt_fairseq.corpora.assembly.workers import in_order
+from ctxmt_fairseq.corpora.assembly.writer import _Corpus
 from tests.unit.opus_files import alignment, document, sentence, write_folder, write_zip
+from tests.unit.test_output_folders import killed
 
 FILMS = 12
 
@@ -87,6 +90,55 @@ def test_workers_change_nothing(opus):
     corpus(opus, "--out", opus / "two", "--workers", 2)
     for end in ("en", "de", "docids"):
         assert read(opus / "one")[end] == read(opus / "two")[end]
+
+
+def test_a_cluster_changes_nothing(opus):
+    """The same work through dask.distributed, whose users start the scheduler and the workers themselves."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        corpus(opus, "--out", opus / "many", "--dask", cluster.scheduler_address)
+    corpus(opus, "--out", opus / "one")
+    for end in ("en", "de", "docids"):
+        assert read(opus / "one")[end] == read(opus / "many")[end]
+
+
+def test_a_cluster_needs_dask(opus, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SystemExit):
+        corpus(opus, "--out", opus / "train", "--dask", "tcp://localhost:1")
+    assert "--dask: expected dask.distributed: pip install distributed" in capsys.readouterr().err
+    assert not list(opus.glob("train*")) and not list(opus.glob(".ctxmt*"))
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [("write", 0), ("write", 47), ("fsync", 0), ("fsync", 5), ("replace", 0), ("replace", 1), ("replace", 3)],
+)
+def test_a_killed_run_leaves_no_half_file(opus, monkeypatch, function, calls):
+    """Killed (-9) while lines are written, while files are put on disk, and while they take their places."""
+    corpus(opus, "--out", opus / "train")
+    expected, there = read(opus / "train"), sorted(os.listdir(opus))
+    for path in opus.glob("train.*"):
+        path.unlink()
+    owner = _Corpus if function == "write" else os
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, function, dying_after(calls, getattr(owner, function)))
+        killed(corpus, opus, "--out", opus / "train")
+    left = read(opus / "train")
+    assert left.items() <= expected.items() and len(left) == (calls if function == "replace" else 0)
+    corpus(opus, "--out", opus / "train")
+    assert read(opus / "train") == expected and sorted(os.listdir(opus)) == there
+
+
+def dying_after(calls, function):
+    left = iter(range(calls))
+
+    def wrapped(*args):
+        if next(left, None) is None:
+            os.kill(os.getpid(), 9)
+        return function(*args)
+
+    return wrapped
 
 
 def test_work_is_not_read_ahead_of_the_workers(monkeypatch):

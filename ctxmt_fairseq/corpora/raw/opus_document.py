@@ -74,8 +74,7 @@ class _Reader(XmlStream[None]):
             if tag == "w":
                 if not self._tokenised:
                     self._forget_raw_text()
-                self._pieces.append("")
-                self._parser.CharacterDataHandler = self._word
+                self._parser.CharacterDataHandler = self._pieces.append
             elif tag == "time":
                 self._time(attributes)
                 self._parser.CharacterDataHandler = None
@@ -105,9 +104,6 @@ class _Reader(XmlStream[None]):
             self.texts.append(text if self._tokenised else " ".join(text.split()))
         elif not self._tokenised:
             self._parser.CharacterDataHandler = self._pieces.append
-
-    def _word(self, text: str) -> None:
-        self._pieces[-1] += text
 
     def _forget_raw_text(self) -> None:
         """The first word: blanks between words are no text, nor is what stood before."""
