@@ -7,13 +7,13 @@ from typing import Any, ContextManager, Dict, Optional, Tuple, Union
 import torch
 from fairseq.data import Dictionary
 from fairseq.models import register_model
-from fairseq.models.transformer import TransformerDecoder
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
+from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.sizes import register_sizes
 from ctxmt_fairseq.modules.encoder_out import EncoderOut
 from ctxmt_fairseq.modules.segment_positions import KINDS, SegmentPositions, average_sentence_length
@@ -73,7 +73,7 @@ class ConcatTransformerEncoder(ContextEncoder):
         return encoder_out  # the context is in the source, and the decoder's row values were added there
 
 
-class ConcatTransformerDecoder(TransformerDecoder):
+class ConcatTransformerDecoder(Decoder):
     """fairseq's decoder with ``SegmentPositions``."""
 
     def positions_given(self, encoder_out: Optional[EncoderOut]) -> ContextManager[None]:

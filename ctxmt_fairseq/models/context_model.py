@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.encoder_out import EncoderOut, reorder_context_entries
@@ -93,7 +94,7 @@ class ContextModel(TransformerModel):
     """
 
     encoder_class: Type[TransformerEncoder] = ContextEncoder
-    decoder_class: Type[TransformerDecoder] = TransformerDecoder
+    decoder_class: Type[TransformerDecoder] = Decoder
     sentence_parameters: Mapping[str, torch.Size] = {}
 
     @classmethod

@@ -3,16 +3,17 @@
 import argparse
 from typing import Any, Dict, Optional, Tuple
 
-from fairseq.models.transformer import TransformerConfig, TransformerDecoder
+from fairseq.models.transformer import TransformerConfig
 from torch import Tensor
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
 from ctxmt_fairseq.modules.encoder_out import EncoderOut
 from ctxmt_fairseq.modules.fusions import FUSIONS, ContextDecoderLayer
 
 
-class ContextDecoder(TransformerDecoder):
+class ContextDecoder(Decoder):
     """fairseq's decoder with the layers of ``args.context_fusion``, which read the ``ContextStates`` in
     ``encoder_out``."""
 

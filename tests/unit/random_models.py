@@ -11,6 +11,7 @@ from fairseq.models.transformer import TransformerModel
 from fairseq.sequence_generator import SequenceGenerator
 
 import ctxmt_fairseq  # noqa: F401
+from ctxmt_fairseq.models.decoder import fuse_attention
 from ctxmt_fairseq.models.initialisation import OPTIONS
 from ctxmt_fairseq.models.sizes import SIZES
 from tests.unit.window_datasets import PAD, VOCABULARY
@@ -53,7 +54,17 @@ def _build_random(arch, task, seed, **options):
 
 def stock_model(size="tiny", **options):
     """fairseq's ``transformer`` with random weights."""
-    return build_random("transformer", STOCK_TASK, 11, **{**SIZES[size], **options})
+    return fused(build_random("transformer", STOCK_TASK, 11, **{**SIZES[size], **options}))
+
+
+def fused(stock):
+    """fairseq's transformer with fused attention, whose last bits are others: those of ``Decoder``."""
+    fuse_attention(stock.decoder.layers)
+    features = stock.decoder.extract_features_scriptable
+    stock.decoder.extract_features = lambda *inputs, alignment_layer=None, **more: features(
+        *inputs, alignment_layer=-1, **more
+    )
+    return stock
 
 
 def stock_twin(model):
@@ -65,7 +76,7 @@ def stock_twin(model):
     ).eval()
     own = model.state_dict()
     stock.load_state_dict({name: own[name] for name in stock.state_dict()})
-    return stock
+    return fused(stock)
 
 
 def saved(model, path):

@@ -19,6 +19,7 @@ from tests.unit.concat_models import (
     make,
     wanted,
 )
+from tests.unit.random_models import fused
 
 
 def stock_like(model, **options):
@@ -36,7 +37,7 @@ def stock_like(model, **options):
     stock = make(arch="transformer", seed=2, **sizes, **options)
     weights = {name.replace(".token_positions", ""): value for name, value in model.state_dict().items()}
     stock.load_state_dict(weights)
-    return stock
+    return fused(stock)
 
 
 @ALL
