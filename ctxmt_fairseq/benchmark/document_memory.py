@@ -98,10 +98,10 @@ def memory_table(found: Dict[str, DocumentMemory]) -> str:
     return aligned_table(rows)
 
 
-def memory_panel(found: Dict[str, DocumentMemory], attention: str, lines: int) -> Panel:
-    """The means, a line for each model."""
+def memory_panel(found: Dict[str, DocumentMemory], lines: int) -> Panel:
+    """The means over so many lines, a line for each model."""
     return Panel(
-        f"mean peak memory beyond the model (MiB), {attention} attention, n = {lines} sentences",
+        f"peak memory beyond the model (MiB), mean of n = {lines}",
         {
             name: {size: Point(float(np.mean(peaks))) for size, peaks in each.peaks.items()}
             for name, each in found.items()

@@ -63,4 +63,4 @@ def run(args) -> None:
             {"name": name, "parameters": each.parameters, "peaks": each.peaks} for name, each in found.items()
         ],
     }
-    write_chart(args, [memory.memory_panel(found, args.attention, count)], "context sentences", record)
+    write_chart(args, [memory.memory_panel(found, count)], "context sentences", record)

@@ -19,6 +19,8 @@ Examples:
 --formal test.formal.annotated.de --informal test.informal.annotated.de
 """
 
+PROMPT_OPTIONS = "--prompts, --formal-prompt, --informal-prompt"
+
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.control_options import add_evaluation_options
@@ -40,6 +42,11 @@ def add_arguments(parser) -> None:
             action="append",
             help=f"a context for {formality} translation; repeated for more (default: MTCue's five)",
         )
+    prompts.add_argument(
+        "--prompts",
+        metavar="FILE",
+        help="a line each: formal or informal, a tab and a prompt; or a prompt that is tried for both",
+    )
     add_evaluation_options(parser)
 
 
@@ -55,8 +62,8 @@ def run(args) -> None:
         raise BadInput("--source: expected with a MODEL, and only then")
     setting = read_setting(args)
     if args.path is None:
-        if args.formal_prompt or args.informal_prompt:
-            raise BadInput("--formal-prompt, --informal-prompt: expected a MODEL")
+        if args.formal_prompt or args.informal_prompt or args.prompts:
+            raise BadInput(f"{PROMPT_OPTIONS}: expected a MODEL")
         beside = {
             "--formal-hypotheses": args.formal_hypotheses,
             "--informal-hypotheses": args.informal_hypotheses,
@@ -83,17 +90,21 @@ def _control(args, sentences, references):
     from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL
     from ctxmt_fairseq.evaluation.attribute_control.formality_report import PROMPTS, control_formality
     from ctxmt_fairseq.evaluation.attribute_control.phrases import words_among
+    from ctxmt_fairseq.evaluation.attribute_control.prompt_file import read_prompts
 
-    loaded, translate = load_translate(args)
+    given = args.formal_prompt or args.informal_prompt
+    if given and args.prompts:
+        raise BadInput("expected --prompts, or --formal-prompt and --informal-prompt")
     prompts = {
         FORMAL: args.formal_prompt or PROMPTS[FORMAL],
         INFORMAL: args.informal_prompt or PROMPTS[INFORMAL],
     }
+    if args.prompts:
+        prompts = read_prompts(args.prompts)
+    loaded, translate = load_translate(args)
     if not loaded.reads_metadata:
-        if args.formal_prompt or args.informal_prompt:
-            raise BadInput(
-                "--formal-prompt, --informal-prompt: expected a model of the task metadata_context"
-            )
+        if given or args.prompts:
+            raise BadInput(f"{PROMPT_OPTIONS}: expected a model of the task metadata_context")
         print("ctxmt: the model reads no metadata: without prompts", file=sys.stderr)
         prompts = dict.fromkeys(prompts, ())
     return control_formality(translate, sentences, references, prompts, rule_of(args, words_among, loaded))

@@ -249,6 +249,10 @@ COMMANDS = [
         *("attributes. setting", 40, RESULT),
     ),
     Command(
+        *("control attributes eamt22", "control attributes --hypotheses eamt22.hyp eamt22.json"),
+        *("eamt22", 20, {**RESULT, **given("--translations out")}),
+    ),
+    Command(
         *("control attributes model", f"control attributes {MTCUE} attributes.jsonl --cpu --beam 2"),
         *(f"attributes. sentences {MTCUE} data setting", 1),
         {**RESULT, **CONTEXT, **given("--sentences sentences.json --batch-size 1")},

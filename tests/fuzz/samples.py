@@ -216,6 +216,11 @@ def _results():
     write("run/train.log", LOG)
     references = ("--formal", "formal.fr", "--informal", "informal.fr")
     hypotheses = ("--formal-hypotheses", "formal.hyp", "--informal-hypotheses", "informal.hyp")
+    write(
+        "eamt22.json",
+        json.dumps([{"english": "a", "polish": "b c", "context_csv": "<sp:feminine>,,<plural>,"}]),
+    )
+    write("eamt22.hyp", "b d\n")
     write("setting.json", json.dumps({"count": 5, "kept": 10, "seed": 1}))
     ctxmt(
         "control", "formality", *references, *hypotheses, "--json", "result.json", "--setting", "setting.json"

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.annotated_references import parse_annotated
 from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL, ContrastiveReference
 from ctxmt_fairseq.evaluation.attribute_control.formality_report import (
@@ -13,6 +14,7 @@ from ctxmt_fairseq.evaluation.attribute_control.formality_report import (
     control_formality,
     judge,
 )
+from ctxmt_fairseq.evaluation.attribute_control.prompt_file import read_prompts
 
 REFERENCE = ContrastiveReference(
     parse_annotated("[F]Haben Sie[/F] [F]Ihren[/F] Hut, Anna?"),
@@ -146,3 +148,46 @@ def test_references_as_translations_are_all_right():
     assert right.as_dict()["accuracy"] == 100 and wrong.as_dict()["accuracy"] == 0
     assert right.as_dict()["best_prompts"] == {} and "mean" not in right.table("translations")
     assert [run.count.neither for run in right.plain] == [1, 1]
+
+
+# --- prompts of a file ---
+
+
+def test_prompts_of_a_file(tmp_path):
+    path = tmp_path / "prompts"
+    path.write_text(
+        "formal\tYour  Excellency\n\nA wedding\ninformal\tHey\t you\nA wedding\nformal\tA wedding\n"
+    )
+    assert read_prompts(path) == {
+        FORMAL: ["Your Excellency", "A wedding"],
+        INFORMAL: ["A wedding", "Hey you"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Formal\tx\n",
+            ":1: expected a prompt, or formal or informal, a tab and a prompt, found 'Formal\\tx'",
+        ),
+        ("formal\t \n", ":1: expected a prompt"),
+        ("formal\tx\n", ": expected prompts for informal translation, found none"),
+        ("", ": expected prompts for formal"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, text, expected):
+    path = tmp_path / "prompts"
+    path.write_text(text)
+    with pytest.raises(BadInput) as refused:
+        read_prompts(path)
+    assert str(refused.value).startswith(f"{path}{expected}")
+
+
+def test_a_prompt_for_both_formalities_is_translated_once():
+    calls = []
+    prompts = {FORMAL: ["Dear Sir", "Hey"], INFORMAL: ["Hey"]}
+    result = control_formality(obedient(calls), ["Have you that?"] * 4, [REFERENCE] * 4, prompts)
+    assert Counter(calls) == {None: 1, "Dear Sir": 1, "Hey": 1}
+    accuracies = [(run.wanted, run.prompt, run.count.accuracy) for run in result.prompted]
+    assert accuracies == [(FORMAL, "Dear Sir", 100), (FORMAL, "Hey", 25), (INFORMAL, "Hey", 75)]

@@ -9,7 +9,7 @@ from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
 
-KEYS = ("source", "attributes", "expected", "wrong", "context")
+KEYS = ("source", "attributes", "expected", "wrong", "context", "reference")
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class AttributeExample:
         expected, wrong: for each attribute that does, the phrases of which a translation has one if it agrees
             with the attribute, and those that it has if it does not.
         context: metadata, text by field; None: the attributes themselves.
+        reference: a translation; None: there is none.
     """
 
     source: str
@@ -28,6 +29,7 @@ class AttributeExample:
     expected: Mapping[str, Tuple[str, ...]]
     wrong: Mapping[str, Tuple[str, ...]]
     context: Optional[Mapping[str, str]] = None
+    reference: Optional[str] = None
 
     @property
     def combination(self) -> str:
@@ -44,7 +46,8 @@ def read_attribute_set(path: PathLike) -> List[AttributeExample]:
       translation; of each a list of phrases: ``{"speaker": ["fatiguée"]}`` and ``{"speaker": ["fatigué"]}``.
       A phrase is found as it is written (upper and lower case differ), as whole words;
     - ``context`` (optional): what a model reads, an object of texts by field or a list of texts:
-      ``["I am a woman", "Formal"]``. Default: the attributes.
+      ``["I am a woman", "Formal"]``. Default: the attributes;
+    - ``reference`` (optional, of all or none): a translation, for BLEU and chrF.
 
     Raises:
         BadInput: with the line, for anything missing, unknown or of the wrong kind, and for an empty file.
@@ -52,16 +55,17 @@ def read_attribute_set(path: PathLike) -> List[AttributeExample]:
     examples = [_example(place, record) for place, record in json_lines(path)]
     if not examples:
         raise BadInput("expected one JSON object per line, found an empty file", path)
+    without = [number for number, example in enumerate(examples, 1) if example.reference is None]
+    if 0 < len(without) < len(examples):
+        raise BadInput("expected the key 'reference', as other lines have it", path, without[0])
     return examples
 
 
 def _example(place: Place, record: Any) -> AttributeExample:
-    source = get(place, record, "source", str).strip()
+    source = one_line(place, get(place, record, "source", str), "source")
     unknown = sorted(record.keys() - set(KEYS))
     if unknown:
         raise place.error(f"expected the keys {', '.join(KEYS)}, found {unknown[0]!r}")
-    if not source or SEPARATOR in source.split() or len(source.splitlines()) > 1 or "\0" in source:
-        raise place.error(f"expected one line of text, without {SEPARATOR}, at the key 'source'")
     attributes = _texts(place, record, "attributes")
     expected, wrong = (_phrases(place, record, key) for key in ("expected", "wrong"))
     if not expected or expected.keys() != wrong.keys() or not expected.keys() <= attributes.keys():
@@ -72,7 +76,18 @@ def _example(place: Place, record: Any) -> AttributeExample:
         shared = set(expected[name]) & set(wrong[name])
         if shared:
             raise place.error(f"{shared.pop()!r} is both expected and wrong for {name!r}")
-    return AttributeExample(source, attributes, expected, wrong, _context(place, record))
+    reference = None
+    if "reference" in record:
+        reference = one_line(place, get(place, record, "reference", str), "reference")
+    return AttributeExample(source, attributes, expected, wrong, _context(place, record), reference)
+
+
+def one_line(place: Place, text: str, key: str) -> str:
+    """The text without outer blanks; raises BadInput where it is not one line of text."""
+    text = text.strip()
+    if not text or SEPARATOR in text.split() or len(text.splitlines()) > 1 or "\0" in text:
+        raise place.error(f"expected one line of text, without {SEPARATOR}, at the key {key!r}")
+    return text
 
 
 def _texts(place: Place, record: Any, key: str) -> Dict[str, str]:

@@ -191,7 +191,7 @@ def control_formality(
     """Translate all sentences without context and with each prompt as their only context.
 
     Args:
-        prompts: by the formality that each shall bring about.
+        prompts: by the formality that each shall bring about; one may stand under both.
     """
 
     def translations(prompt: Optional[str]) -> List[str]:
@@ -199,7 +199,10 @@ def control_formality(
 
     plain = translations(None)
     prompted: List[FormalityRun] = []
+    translated: Dict[str, List[str]] = {}  # a prompt may be tried for both formalities
     wanted_prompts = [(wanted, prompt) for wanted in FORMALITIES for prompt in prompts[wanted]]
     for wanted, prompt in tqdm(wanted_prompts, unit="prompt", disable=None):
-        prompted += judge({wanted: translations(prompt)}, references, occurs, prompt)
+        if prompt not in translated:
+            translated[prompt] = translations(prompt)
+        prompted += judge({wanted: translated[prompt]}, references, occurs, prompt)
     return FormalityReport(judge(dict.fromkeys(FORMALITIES, plain), references, occurs), prompted)
