@@ -247,7 +247,7 @@ def test_the_command_writes_table_and_json(tmp_path, capsys):
     table = capsys.readouterr().out
     assert "windows, K = 4 / stock sentences" in table
     written = json.loads(report.read_text())
-    assert [entry["unit"] for entry in written["comparisons"]] == ["s", "MiB"]
+    assert [entry["unit"] for entry in written["comparisons"]] == ["s", "MiB", "s"]
     assert all(len(entry["pairs"]) == 1 for entry in written["comparisons"])
 
 
