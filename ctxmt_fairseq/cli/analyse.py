@@ -10,6 +10,7 @@ ANALYSES = {
     "group-use": "how latent groups are used over a text",
     "memory": "memory of trained models against the size of their context",
     "attention": "how a sentence's tokens attend to its context",
+    "antecedents": "does attention find what a pronoun refers to?",
     "attention-words": "which words look at the context, in a whole text",
     "attention-share": "how much attention stays in the current sentence of a window",
     "curves": "trainings side by side, from their logs",

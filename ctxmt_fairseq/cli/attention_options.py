@@ -3,15 +3,21 @@
 from typing import Any
 
 
-def add_text_attention_options(parser: Any) -> None:
-    """The model, the text, whose attention is looked at, and the model's options."""
+def add_text_attention_options(parser: Any, side: bool = True) -> None:
+    """The model, the text, whose attention is looked at, and the model's options.
+
+    Args:
+        side: offer ``--side``.
+    """
     from ctxmt_fairseq.cli.model_options import add_model_options
     from ctxmt_fairseq.cli.option_types import positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
-    parser.add_argument("--side", choices=("encoder", "decoder"),
-                        help="whose attention (default: the encoder's, if it looks at context)")  # fmt: skip
+    if side:
+        parser.add_argument("--side", choices=("encoder", "decoder"),
+                            help="whose attention (default: the encoder's, if it looks at context)"
+                            )  # fmt: skip
     parser.add_argument("--layer", type=positive_int, metavar="N",
                         help="from 1 (default: the last that attends to context)")  # fmt: skip
     parser.add_argument("--max-tokens", type=positive_int, default=4000, metavar="N",

@@ -11,6 +11,7 @@ from ctxmt_fairseq.cli.commands import add_commands
 COMPARISONS = {
     "contrast": "accuracies on a contrastive set: McNemar's test",
     "lines": "the lines that systems translate differently, with their context",
+    "pronouns": "sentences whose pronouns refer to the sentences before",
     "translations": "BLEU and chrF: paired bootstrap and approximate randomization",
 }
 

@@ -22,6 +22,7 @@ KINDS = {
     "filter": "documents of a web crawl that are worth training on, step by step",
     "split": "corpora from one, such as training and test text, by documents",
     "mix": "one corpus from several, in proportions",
+    "corenlp": "coreference and parts of speech from Stanford CoreNLP",
     "stats": "documents, words, subwords and lengths of a corpus",
     "check": "is a corpus what it should be? files, encoding, ids, suspicious pairs",
     "films": "metadata of films for a corpus of subtitles, and how much of it has which context",

@@ -58,6 +58,11 @@ COMMANDS = {
     "compare lines": ["compare", "lines", "x", "x", "x", "x", "--json", MISSING],
     "analyse contexts": ["analyse", "contexts", MODEL, "--texts", "x", "--output", MISSING + ".png"],
     "benchmark": ["benchmark", "train", "--json", "good", "--plot", MISSING],
+    "report": ["report", "run", "--output", MISSING],
+    "compare pronouns": ["compare", "pronouns", "a", "b", "c", "--coreference", "d", "--json", MISSING],
+    "analyse antecedents": ["analyse", "antecedents", MODEL, "x", "--coreference", "c", "--json", MISSING],
+    "analyse attention-words": ["analyse", "attention-words", MODEL, "x", "--json", MISSING],
+    "corpus corenlp": ["corpus", "corenlp", "x", "--text", "t", "--docids", "d", "--out", MISSING],
     "average": ["average", ".", "--output", MISSING],
 }
 

@@ -1,0 +1,221 @@
+"""Does attention find what a pronoun refers to? (Voita et al. 2018, section 5.3.2, tables 6 to 9.)
+
+The token of the context with the highest weight, without ``<bos>``, ``</s>`` and punctuation, lies in the
+antecedent or it does not; of a pronoun of several subwords their mean counts. To compare with, the first, the
+last and a random noun of the context are taken for the antecedent.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.analysis.text_attention import AttendedSentence
+from ctxmt_fairseq.data.annotation import AnnotatedWord
+from ctxmt_fairseq.data.coreference import Antecedent, Reference
+from ctxmt_fairseq.tables import aligned_table
+
+HEURISTICS = ("random", "first", "last")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A pronoun, and what is right about it.
+
+    Attributes:
+        attention: whether the token with the highest weight lies in the antecedent.
+        nouns: of the context; None: not known.
+        shares: of each of ``HEURISTICS``, how often it is right: 0 or 1, for a random noun between them.
+        others: of each other source that knows the pronoun, whether its antecedent overlaps.
+    """
+
+    reference: Reference
+    attention: bool
+    nouns: Optional[int]
+    shares: Dict[str, float]
+    others: Dict[str, bool]
+
+
+@dataclass
+class Agreement:
+    """All pronouns, and why others do not count."""
+
+    judged: List[Judged] = field(default_factory=list)
+    left_out: Counter = field(default_factory=Counter)
+
+    @property
+    def groups(self) -> Dict[Tuple[str, bool], List[Judged]]:
+        """(pronoun, whether more than one noun is asked for) -> the pronouns; ``all`` are together."""
+        found: Dict[Tuple[str, bool], List[Judged]] = {}
+        for several in (False, True):
+            chosen = [one for one in self.judged if not several or (one.nouns or 0) > 1]
+            found["all", several] = chosen
+            for name, _ in Counter(one.reference.text for one in self.judged).most_common():
+                found[name, several] = [one for one in chosen if one.reference.text == name]
+        return {key: group for key, group in found.items() if group}
+
+    def records(self) -> List[Dict[str, Any]]:
+        """A record for each group; agreement in %."""
+        return [
+            {"pronoun": name, "more_than_one_noun": several, "n": len(group), **_shares(group)}
+            for (name, several), group in self.groups.items()
+        ]
+
+    def confusions(self) -> List[Dict[str, Any]]:
+        """Table 9: for every other source, attention and the source, right and wrong, in % of the pronouns
+        that both judge; groups as in ``records``."""
+        found = []
+        for (name, several), group in self.groups.items():
+            for source in dict.fromkeys(other for one in group for other in one.others):
+                pairs = [(one.attention, one.others[source]) for one in group if source in one.others]
+                cells = {
+                    f"attention_{_word(attention)}_{_word(other)}": 100
+                    * pairs.count((attention, other))
+                    / len(pairs)
+                    for attention in (True, False)
+                    for other in (True, False)
+                }
+                found.append(
+                    {
+                        "pronoun": name,
+                        "more_than_one_noun": several,
+                        "source": source,
+                        "n": len(pairs),
+                        **cells,
+                    }
+                )
+        return found
+
+    def table(self) -> str:
+        """Tables 6 to 9."""
+        columns = [name for name in (*HEURISTICS, "attention") if any(name in row for row in self.records())]
+        rows = [["agreement in %", "n", *columns]]
+        for row in self.records():
+            name = row["pronoun"] + (", more than one noun" if row["more_than_one_noun"] else "")
+            cells = [f"{row[column]:.1f}" if column in row else "-" for column in columns]
+            rows.append([name, str(row["n"]), *cells])
+        parts = [aligned_table(rows)]
+        for row in self.confusions():
+            name = row["pronoun"] + (", more than one noun" if row["more_than_one_noun"] else "")
+            head = [f"{name}, {row['n']}, in %", f"{row['source']} right", f"{row['source']} wrong"]
+            tables = [
+                [f"attention {_word(each)}"]
+                + [f"{row[f'attention_{_word(each)}_{_word(other)}']:.1f}" for other in (True, False)]
+                for each in (True, False)
+            ]
+            parts.append(aligned_table([head, *tables]))
+        if self.left_out:
+            parts.append("left out: " + ", ".join(f"{count} {why}" for why, count in self.left_out.items()))
+        return "\n\n".join(parts)
+
+
+def agreement(
+    sentences: Iterable[AttendedSentence],
+    references: Sequence[Reference],
+    truth: str,
+    nouns: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
+) -> Agreement:
+    """Attention against the antecedents that one source found.
+
+    Args:
+        references: of one or several sources.
+        truth: the source that is taken for right.
+        nouns: of every line. Where they are known, an antecedent must hold one noun and no more, as in the
+            paper.
+    """
+    others: Dict[Any, List[Reference]] = {}
+    by_line: Dict[int, List[Reference]] = {}
+    for reference in references:
+        if reference.source == truth:
+            by_line.setdefault(reference.line, []).append(reference)
+        else:
+            others.setdefault((reference.line, reference.span), []).append(reference)
+    found = Agreement()
+    attended = set()
+    for sentence in sentences:
+        attended.add(sentence.line)
+        for reference in by_line.get(sentence.line, ()):
+            known = others.get((reference.line, reference.span), ())
+            judged = _judge(sentence, reference, known, nouns)
+            if isinstance(judged, Judged):
+                found.judged.append(judged)
+            else:
+                found.left_out[judged] += 1
+    missed = sum(len(group) for line, group in by_line.items() if line not in attended)
+    if missed:
+        found.left_out["in sentences without context"] += missed
+    return found
+
+
+def _judge(
+    sentence: AttendedSentence,
+    reference: Reference,
+    others: Sequence[Reference],
+    nouns: Optional[Sequence[Sequence[AnnotatedWord]]],
+) -> Any:
+    """A ``Judged``, or why it does not count."""
+    antecedent = reference.antecedent
+    context = {part.line: part for part in sentence.context if not part.target}
+    if antecedent is None:
+        return "without antecedent"
+    if not antecedent.nominal:
+        return "with a pronoun as antecedent"
+    if antecedent.line not in context:
+        return "with an antecedent that the model does not read"
+    asking = sentence.words.within(reference.span)
+    if not asking.any() or not context[antecedent.line].words.within(antecedent.span).any():
+        return "that the subword model writes in another form"
+    there = [(line, noun) for line in sorted(context) for noun in nouns[line]] if nouns is not None else []
+    inside = [antecedent.overlaps(line, (noun.start, noun.end)) for line, noun in there]
+    if nouns is not None and sum(inside) != 1:
+        return "without exactly one noun in the antecedent"
+    shares = {}
+    if inside:
+        shares = {"random": sum(inside) / len(inside), "first": float(inside[0]), "last": float(inside[-1])}
+    right = {
+        other.source: other.antecedent is not None
+        and antecedent.overlaps(other.antecedent.line, other.antecedent.span)
+        for other in others
+    }
+    at = _strongest(sentence, asking)
+    if at is None:
+        return "without a word in the context"
+    attention = _lies_in(at, antecedent, sentence)
+    return Judged(reference, attention, len(there) if nouns is not None else None, shares, right)
+
+
+def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple[int, int]]:
+    """The subword with the highest weight: the context sentence's and its own number; of equals the first."""
+    best, place = -1.0, None
+    for number, part in enumerate(sentence.context):
+        weights = np.where(part.words.lexical, part.weights[asking].mean(0), -1)
+        if len(weights) and weights.max() > best and part.words.lexical.any():
+            best, place = float(weights.max()), (number, int(weights.argmax()))
+    return place
+
+
+def _lies_in(place: Tuple[int, int], antecedent: Antecedent, sentence: AttendedSentence) -> bool:
+    part = sentence.context[place[0]]
+    if part.target or part.line != antecedent.line:
+        return False
+    return bool(part.words.within(antecedent.span)[part.words.place[place[1]]])
+
+
+def _shares(group: Sequence[Judged]) -> Dict[str, float]:
+    """Agreement in %; of heuristics over those whose nouns are known."""
+    shares = {
+        name: 100 * float(np.mean([one.shares[name] for one in group if one.shares]))
+        for name in HEURISTICS
+        if any(one.shares for one in group)
+    }
+    return {**shares, "attention": 100 * float(np.mean([one.attention for one in group]))}
+
+
+def _word(right: bool) -> str:
+    return "right" if right else "wrong"
+
+
+def is_noun(word: AnnotatedWord) -> bool:
+    """By its part of speech, of Universal Dependencies or the Penn Treebank."""
+    return word.pos in ("NOUN", "PROPN") or (word.pos or "").startswith("NN")

@@ -1,0 +1,104 @@
+"""Coreference and parts of speech from what Stanford CoreNLP writes, as the files of ``data.coreference`` and
+``data.annotation``."""
+
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+
+from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.errors import BadInput
+
+PRONOMINAL = "PRONOMINAL"
+
+
+class Converted(NamedTuple):
+    """References (records of ``data.coreference``) and words (of ``data.annotation``, one for each line)."""
+
+    references: List[Dict[str, Any]]
+    words: List[Dict[str, Any]]
+
+
+def convert_corenlp(
+    paths: Sequence[PathLike], sentences: Sequence[str], documents: Documents, source: str = "corenlp"
+) -> Converted:
+    """CoreNLP's JSON of each document of a text, in their order.
+
+    A pronoun is a mention of one token that CoreNLP calls pronominal. Its antecedent is the mention of the
+    same chain in the nearest line before that has any: of several there the last nominal one, else the last.
+    A pronoun without a mention in a line before is left out.
+
+    Args:
+        paths: a file for each document, made with ``-ssplit.eolonly`` from its lines; empty lines are none of
+            CoreNLP's sentences.
+        sentences: N lines.
+
+    Raises:
+        BadInput: another number of files, or text that is not that of the document.
+    """
+    bounds = list(zip(documents.starts[:-1].tolist(), documents.starts[1:].tolist(), strict=True))
+    if len(paths) != len(bounds):
+        raise BadInput(f"expected {len(bounds)} files, one for each document, found {len(paths)}")
+    references: List[Dict[str, Any]] = []
+    words: List[Dict[str, Any]] = [{"words": []} for _ in sentences]
+    for path, (start, end) in zip(paths, bounds, strict=True):
+        place, content = Place(path), load_json(path)
+        lines = [line for line in range(start, end) if sentences[line]]
+        parsed = get(place, content, "sentences", list)
+        if len(parsed) != len(lines):
+            raise place.error(f"expected {len(lines)} sentences, the document's lines, found {len(parsed)}")
+        tokens = []
+        for line, sentence in zip(lines, parsed, strict=True):
+            tokens.append(_tokens(place, sentence, sentences[line], line))
+            words[line] = {"words": tokens[-1]}
+        references += _references(place, content, lines, tokens, source)
+    references.sort(key=lambda record: (record["line"], record["pronoun"]))
+    return Converted(references, words)
+
+
+def _tokens(place: Place, sentence: Any, text: str, line: int) -> List[Dict[str, Any]]:
+    """The tokens with their places in the line, each sought after the one before."""
+    found, at = [], 0
+    for token in get(place, sentence, "tokens", list):
+        original = get(place, token, "originalText", str)
+        start = text.find(original, at)
+        if not original or start < 0 or text[at:start].strip():
+            raise place.error(f"expected the text of line {line + 1}, found {original[:40]!r} in it")
+        at = start + len(original)
+        record = {"text": original, "start": start, "end": at}
+        for key, name in (("pos", "pos"), ("lemma", "lemma")):
+            if key in token:
+                record[name] = get(place, token, key, str)
+        found.append(record)
+    return found
+
+
+def _references(
+    place: Place, content: Any, lines: Sequence[int], tokens: Sequence[List[Dict[str, Any]]], source: str
+) -> Iterator[Dict[str, Any]]:
+    for chain in get(place, content, "corefs", dict).values():
+        if not isinstance(chain, list):
+            raise place.error("expected a list of mentions in each chain of 'corefs'")
+        mentions = sorted(_mention(place, mention, tokens) for mention in chain)
+        for sentence, span, nominal, count in mentions:
+            before = [each for each in mentions if each[0] < sentence]
+            if nominal or count > 1 or not before:
+                continue
+            nearest = [each for each in before if each[0] == before[-1][0]]
+            chosen = ([each for each in nearest if each[2]] or nearest)[-1]
+            yield {
+                "line": lines[sentence] + 1,
+                "pronoun": list(span),
+                "source": source,
+                "antecedent": {"line": lines[chosen[0]] + 1, "span": list(chosen[1]), "nominal": chosen[2]},
+            }
+
+
+def _mention(
+    place: Place, mention: Any, tokens: Sequence[List[Dict[str, Any]]]
+) -> Tuple[int, Tuple[int, int], bool, int]:
+    """The sentence, from 0, the place in its line, whether it is nominal, and how many tokens it has."""
+    number, first, behind = (get(place, mention, key, int) for key in ("sentNum", "startIndex", "endIndex"))
+    if not 1 <= number <= len(tokens) or not 1 <= first < behind <= len(tokens[number - 1]) + 1:
+        raise place.error(f"expected a mention within the text, found tokens {first} to {behind} of {number}")
+    own = tokens[number - 1][first - 1 : behind - 1]
+    nominal = get(place, mention, "type", str) != PRONOMINAL
+    return number - 1, (own[0]["start"], own[-1]["end"]), nominal, len(own)

@@ -1,0 +1,174 @@
+"""Systems on the sentences whose pronouns refer to something in the sentences before (Voita et al. 2018,
+section 5.3.1, tables 3 to 5)."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+
+from ctxmt_fairseq.data.annotation import AnnotatedWord
+from ctxmt_fairseq.data.coreference import Reference
+from ctxmt_fairseq.evaluation.metrics import Translation
+from ctxmt_fairseq.evaluation.significance.correction import stars
+from ctxmt_fairseq.evaluation.significance.measures import Measure
+from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
+from ctxmt_fairseq.tables import aligned_table
+
+PLURAL = ("plur", "pl", "plural", "ptan")
+GENDERS = {"masc": "masculine", "fem": "feminine", "neut": "neuter"}
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Lines, counted from 0 and ascending, and how many pronouns put them here.
+
+    Attributes:
+        pronominal: of the pronouns, those whose antecedent is a pronoun.
+    """
+
+    name: str
+    lines: List[int]
+    pronouns: int
+    pronominal: int
+
+
+@dataclass(frozen=True)
+class SubsetScores:
+    """Scores of systems on a subset, and the differences from the first; none of a single line."""
+
+    subset: Subset
+    scores: List[float]
+    comparisons: List[TranslationComparison]
+
+
+def pronoun_subsets(references: Sequence[Reference], kinds: Sequence[Optional[str]] = ()) -> List[Subset]:
+    """Lines with each pronoun that has an antecedent in an earlier line: all; those with a nominal one; of
+    these those of each kind.
+
+    Args:
+        kinds: of every reference what its translation is, see ``translated_as``; empty: not known.
+    """
+    groups: Dict[str, List[Reference]] = {}
+    for reference, kind in zip(references, kinds or [None] * len(references), strict=True):
+        antecedent = reference.antecedent
+        if antecedent is None or antecedent.line >= reference.line:
+            continue
+        groups.setdefault(reference.text, []).append(reference)
+        if antecedent.nominal:
+            groups.setdefault(f"{reference.text}, nominal", []).append(reference)
+            if kind is not None:
+                groups.setdefault(f"{reference.text}, nominal, {kind}", []).append(reference)
+    return [_subset(name, group) for name, group in sorted(groups.items())]
+
+
+def _subset(name: str, group: Sequence[Reference]) -> Subset:
+    lines: Set[int] = {reference.line for reference in group}
+    pronominal = sum(
+        reference.antecedent is not None and not reference.antecedent.nominal for reference in group
+    )
+    return Subset(name, sorted(lines), len(group), pronominal)
+
+
+def translated_as(
+    reference: Reference,
+    source: str,
+    target: str,
+    pairs: Dict[int, List[int]],
+    annotated: Sequence[AnnotatedWord],
+) -> Optional[str]:
+    """Gender of a pronoun's translation in the reference, or plural; None: not aligned, or not annotated.
+
+    Of several aligned words the first pronoun counts, else the first word with a gender or a number.
+
+    Args:
+        pairs: of the line, see ``read_alignment``.
+        annotated: the words of the target.
+    """
+    words = [match.span() for match in re.finditer(r"\S+", source)]
+    asked = [at for at, span in enumerate(words) if _overlap(span, reference.span)]
+    spans = [match.span() for match in re.finditer(r"\S+", target)]
+    aligned = [spans[j] for i in asked for j in pairs.get(i, ())]
+    found = [word for span in aligned for word in annotated if _overlap(span, (word.start, word.end))]
+    known = [(word.pos != "PRON", _kind(word)) for word in found]
+    return next((kind for _, kind in sorted(known, key=lambda row: row[0]) if kind), None)
+
+
+def _kind(word: AnnotatedWord) -> Optional[str]:
+    if (word.number or "").lower() in PLURAL:
+        return "plural"
+    return GENDERS.get((word.gender or "").lower()[:4].rstrip("i"))
+
+
+def _overlap(a: Tuple[int, int], b: Tuple[int, int]) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def compare_subsets(
+    names: Sequence[str],
+    translations: Sequence[Translation],
+    subsets: Sequence[Subset],
+    measure: Measure,
+    samples: int,
+    seed: int,
+) -> List[SubsetScores]:
+    """Scores on every subset, and the tests of ``compare_translations`` by sentences.
+
+    Args:
+        translations: of the systems, a line for each line of the text.
+    """
+    rows = [measure.rows(number, each) for number, each in enumerate(translations)]
+    found = []
+    for subset in subsets:
+        scores = [float(measure.scores(each[subset.lines].sum(0, keepdims=True))[0]) for each in rows]
+        comparisons: List[TranslationComparison] = []
+        if len(names) > 1 and len(subset.lines) > 1:
+            chosen = [
+                Translation(
+                    [each.hypotheses[line] for line in subset.lines],
+                    [[each.references[0][line] for line in subset.lines]],
+                )
+                for each in translations
+            ]
+            comparisons = compare_translations(names, chosen, [measure], ["sentence"], samples, seed)
+        found.append(SubsetScores(subset, scores, comparisons))
+    return found
+
+
+def subsets_table(names: Sequence[str], found: Sequence[SubsetScores]) -> str:
+    """Tables 3 to 5: a row for each subset, differences from the first system with their stars."""
+    rows = [
+        [
+            "pronoun, antecedent",
+            "sentences",
+            "pronouns",
+            "pronominal",
+            *names,
+            *(f"{n} - {names[0]}" for n in names[1:]),
+        ]
+    ]
+    for each in found:
+        differences = [f"{row.result.difference:+.2f}{stars(row.p_holm)}" for row in each.comparisons]
+        subset = each.subset
+        rows.append(
+            [
+                subset.name,
+                *(str(count) for count in (len(subset.lines), subset.pronouns, subset.pronominal)),
+                *(f"{score:.2f}" for score in each.scores),
+                *(differences or ["-"] * (len(names) - 1)),
+            ]
+        )
+    return aligned_table(rows)
+
+
+def subset_records(names: Sequence[str], found: Sequence[SubsetScores]) -> List[Dict[str, Any]]:
+    """For JSON."""
+    return [
+        {
+            "subset": each.subset.name,
+            "sentences": len(each.subset.lines),
+            "pronouns": each.subset.pronouns,
+            "pronominal_antecedents": each.subset.pronominal,
+            "scores": dict(zip(names, each.scores, strict=True)),
+            "comparisons": [row.as_dict() for row in each.comparisons],
+        }
+        for each in found
+    ]
