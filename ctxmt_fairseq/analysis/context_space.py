@@ -1,6 +1,6 @@
 """Contexts as vectors before and after a model's context encoder (MTCue, section 4 and figure 3)."""
 
-from typing import Any, List, NamedTuple
+from typing import Any, List, NamedTuple, Sequence, Union
 
 import numpy as np
 import torch
@@ -43,29 +43,36 @@ def check_distance(model: Any, distance: int) -> None:
         raise BadInput(f"--sentences: {architecture(model)} was trained without previous sentences")
 
 
-def context_space(loaded: LoadedModels, texts: List[str], distance: int = METADATA) -> ContextSpace:
+def context_space(
+    loaded: LoadedModels, texts: List[str], distance: Union[int, Sequence[int]] = METADATA
+) -> ContextSpace:
     """The vectors of texts, each as the only context of a sentence.
 
     For ``cue_transformer``, the context encoder's output before the mean, which of one vector is that vector.
 
     Args:
         loaded: one model.
-        distance: ``METADATA``, or ``PREVIOUS`` for the sentence before.
+        distance: ``METADATA``, or ``PREVIOUS`` for the sentence before; of all texts or of each.
 
     Raises:
         BadInput: a model without context encoder, or one that never saw such a distance.
     """
     (model,) = loaded.models
     encoder = context_encoder(model)
-    check_distance(model, distance)
-    if distance != METADATA:  # sentences: embedded as the data folder's are
-        texts = [loaded.source_subwords.steps.surface(text) for text in texts]
+    places = np.broadcast_to(np.array(distance, np.int64), len(texts))
+    for each in np.unique(places).tolist():
+        check_distance(model, each)
+    surface = loaded.source_subwords.steps.surface  # sentences are embedded as the data folder's are
+    texts = [
+        text if place == METADATA else surface(text)
+        for text, place in zip(texts, places.tolist(), strict=True)
+    ]
     contexts = loaded.contexts_of([""] * len(texts), [{"": text} for text in texts])
     before = np.asarray(contexts.vectors[contexts.metadata[:, 0]], np.float32)
     after = []
     with torch.no_grad():
         for start in range(0, len(texts), _BATCH):
             vectors = torch.from_numpy(before[start : start + _BATCH]).to(loaded.device)
-            distances = torch.full((len(vectors), 1), distance, device=loaded.device)
+            distances = torch.tensor(places[start : start + _BATCH, None], device=loaded.device)
             after.append(encoder(vectors.unsqueeze(1), distances).states[:, 0].float().cpu().numpy())
     return ContextSpace(before, np.concatenate(after))

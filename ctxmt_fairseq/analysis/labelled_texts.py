@@ -9,6 +9,7 @@ from ctxmt_fairseq.data.documents import PathLike, iterate_lines
 from ctxmt_fairseq.data.metadata_text import single_spaces
 from ctxmt_fairseq.errors import BadInput
 
+FIELD = "field"
 NAMES = ("value", "second value")  # what a file's attributes are called
 
 
@@ -65,6 +66,36 @@ class LabelledTexts:
         return LabelledTexts(texts, (score, *others))
 
 
+KIND = "kind"
+METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
+
+
+def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) -> LabelledTexts:
+    """Both, the metadata first, told apart by a further attribute.
+
+    Sentences without attributes beside metadata with their fields are a field of their own instead.
+
+    Raises:
+        BadInput: they have not the same number of attributes, or more than one.
+    """
+    texts = [*metadata.texts, *sentences.texts]
+    fields, values = metadata.attributes, sentences.attributes
+    if len(fields) == 1 and fields[0].name == FIELD and not values:
+        names = [*fields[0].values.tolist(), *[SENTENCE_KIND] * len(sentences.texts)]
+        return LabelledTexts(texts, (Attribute.of(FIELD, names),))
+    if len(fields) != len(values) or len(fields) > 1:
+        raise BadInput(
+            "--previous: expected as many attributes as of the other texts, one at most, "
+            f"found {len(values)} and {len(fields)}"
+        )
+    shared = [
+        Attribute.of(one.name, [*one.values.tolist(), *other.values.tolist()])
+        for one, other in zip(fields, values, strict=True)
+    ]
+    kinds = [METADATA_KIND] * len(metadata.texts) + [SENTENCE_KIND] * len(sentences.texts)
+    return LabelledTexts(texts, (*shared, Attribute.of(KIND, kinds)))
+
+
 def read_labelled_texts(path: PathLike) -> LabelledTexts:
     """Read lines of a text, and tab-separated up to two attributes; blank lines are passed over.
 
@@ -113,4 +144,4 @@ def metadata_texts(contexts: Any) -> LabelledTexts:
             fields.setdefault(text, field)
     if not fields:
         raise BadInput("expected metadata in the context store, found none")
-    return LabelledTexts(list(fields), (Attribute("field", np.array(list(fields.values()))),))
+    return LabelledTexts(list(fields), (Attribute(FIELD, np.array(list(fields.values()))),))

@@ -10,6 +10,8 @@ Contexts are
   --split NAME   all distinct metadata of a split of the data folder, the attribute is the field
   --scores FILE  the prompts that ctxmt control formality --json measured; with --texts or --split, of
                  their texts those that have a score. Then the score comes before other attributes.
+  --previous FILE  sentences, as --texts, beside the metadata of --texts or --split in one map: the model
+                 takes them for the previous sentence, and a further attribute tells them apart.
 
 Example: ctxmt analyse contexts mtcue.pt --texts contexts.tsv --output contexts.png
 """
@@ -25,6 +27,7 @@ def add_arguments(parser) -> None:
         "--texts", metavar="FILE", help="text, or text TAB attribute (TAB attribute), per line"
     )
     texts.add_argument("--split", metavar="NAME", help="the metadata of train, valid, test, ..")
+    texts.add_argument("--previous", metavar="FILE", help="previous sentences beside them, one per line")
     texts.add_argument("--scores", metavar="FILE.json", help="result of ctxmt control formality --json")
     texts.add_argument(
         "--sentences",
@@ -46,7 +49,12 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.context_map import NUMBERS, context_map, write_context_map
     from ctxmt_fairseq.analysis.context_space import METADATA, PREVIOUS, check_distance, context_space
     from ctxmt_fairseq.analysis.formality_scores import SCORE, read_formality_scores
-    from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts, metadata_texts, read_labelled_texts
+    from ctxmt_fairseq.analysis.labelled_texts import (
+        LabelledTexts,
+        metadata_and_sentences,
+        metadata_texts,
+        read_labelled_texts,
+    )
     from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.analysis.projection import check_umap
     from ctxmt_fairseq.cli.sentence_options import load_one_model
@@ -54,12 +62,15 @@ def run(args) -> None:
 
     if args.texts is not None and args.split is not None or not (args.texts or args.split or args.scores):
         raise BadInput("expected --texts, --split or --scores, and not the first two together")
+    if args.previous is not None and (args.sentences or args.scores):
+        raise BadInput("--previous: expected neither --sentences nor --scores")
     check_picture(args.output, NUMBERS)
     check_umap()
     scores = read_formality_scores(args.scores) if args.scores else {}
     labelled = read_labelled_texts(args.texts) if args.texts else LabelledTexts(list(scores))
+    previous = read_labelled_texts(args.previous) if args.previous else None
     loaded = load_one_model(args)
-    distance = PREVIOUS if args.sentences else METADATA
+    distance = PREVIOUS if args.sentences or previous else METADATA
     check_distance(loaded.models[0], distance)
     if args.split:
         loaded.task.load_dataset(args.split)
@@ -68,7 +79,11 @@ def run(args) -> None:
         known = len(labelled.texts)
         labelled = labelled.scored(SCORE, scores)
         print(f"{len(labelled.texts)} of {known} texts have a score")
-    space = context_space(loaded, labelled.texts, distance)
+    distances = [distance] * len(labelled.texts)
+    if previous:
+        distances = [METADATA] * len(labelled.texts) + [PREVIOUS] * len(previous.texts)
+        labelled = metadata_and_sentences(labelled, previous)
+    space = context_space(loaded, labelled.texts, distances)
     shown = context_map(
         labelled, space, loaded.task.known["encoder"], architecture(loaded.models[0]), args.seed
     )

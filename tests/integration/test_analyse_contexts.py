@@ -82,6 +82,7 @@ def test_texts_of_a_file(mtcue, texts, tmp_path, monkeypatch, capsys):
     where = ("--texts", texts, "--cpu", "--output", tmp_path / "other.png")
     line = refusal(capsys, mtcue, *where, "--sentences")
     assert line == "--sentences: mtcue_transformer was trained without previous sentences"
+    assert refusal(capsys, mtcue, *where, "--previous", texts).endswith("trained without previous sentences")
     texts.write_text("One\nTwo\n")
     assert refusal(capsys, mtcue, *where) == "expected at least 4 texts for a map, found 2"
     assert sorted(tmp_path.iterdir()) == before
@@ -136,6 +137,7 @@ def test_metadata_of_a_split_with_scores(mtcue, tmp_path, capsys):
         (("--split", "valid", "--seed", "-1"), "argument --seed: expected a whole number from 0 to"),
         (("--split", "valid", "--output", "map.svg"), "map.svg: expected the name of a picture"),
         (("--split", "valid", "--output", "no/map.png"), "no/map.png: cannot be written: no such folder"),
+        (("--split", "valid", "--previous", "a", "--sentences"), "--previous: expected neither"),
         (("--split", "valid"), "no-model: "),
     ],
 )

@@ -92,6 +92,15 @@ def test_many_texts_give_what_each_gives(monkeypatch):
         np.testing.assert_allclose(single.after[0], space.after[number], atol=1e-5)
 
 
+def test_metadata_and_sentences_in_one_space():
+    model = loaded(make())
+    places = [METADATA, PREVIOUS, PREVIOUS, METADATA][: len(TEXTS)]
+    space = context_space(model, TEXTS[: len(places)], places)
+    for text, place, vector in zip(TEXTS, places, space.after, strict=False):
+        np.testing.assert_allclose(vector, context_space(model, [text], place).after[0], atol=1e-5)
+    assert not np.allclose(space.after, context_space(model, TEXTS[: len(places)]).after)
+
+
 def test_models_without_context_encoder_are_refused():
     for model, name in ((make("tagging"), "tagging_transformer"), (stock_model(), "transformer")):
         with pytest.raises(BadInput, match=rf"mtcue_transformer or cue_transformer\), found {name}$"):

@@ -11,6 +11,7 @@ from ctxmt_fairseq.analysis.formality_scores import read_formality_scores
 from ctxmt_fairseq.analysis.labelled_texts import (
     Attribute,
     LabelledTexts,
+    metadata_and_sentences,
     metadata_texts,
     read_labelled_texts,
 )
@@ -45,6 +46,46 @@ def described(labelled):
 )
 def test_lines(tmp_path, text, texts, attributes):
     assert described(read_labelled_texts(write(tmp_path / "texts", text))) == (texts, attributes)
+
+
+def labelled(*columns, **attributes):
+    return LabelledTexts(list(columns), tuple(Attribute.of(*item) for item in attributes.items()))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "sentences", "attributes"),
+    [
+        (labelled("a"), labelled("b", "a"), {"kind": ["metadata", *["previous sentence"] * 2]}),
+        (
+            labelled("a", value=["x"]), labelled("b", "a", value=["y", "z"]),
+            {"value": ["x", "y", "z"], "kind": ["metadata", *["previous sentence"] * 2]},
+        ),
+        (
+            labelled("a", field=["genre"]), labelled("b", "a"),
+            {"field": ["genre", *["previous sentence"] * 2]},
+        ),
+        (
+            labelled("a", value=[1]), labelled("b", "a", value=[2, 3]),
+            {"value": [1.0, 2.0, 3.0], "kind": ["metadata", *["previous sentence"] * 2]},
+        ),
+    ],
+)  # fmt: skip
+def test_metadata_beside_sentences(metadata, sentences, attributes):
+    assert described(metadata_and_sentences(metadata, sentences)) == (["a", "b", "a"], attributes)
+
+
+def test_sentences_with_other_attributes_are_refused():
+    one, two = (
+        labelled("a", value=["x"]),
+        LabelledTexts(["a"], (Attribute.of("v", [1]), Attribute.of("w", [1]))),
+    )
+    for metadata, sentences, found in (
+        (labelled("a"), one, "1 and 0"),
+        (one, labelled("a"), "0 and 1"),
+        (two, two, 2),
+    ):
+        with pytest.raises(BadInput, match=f"--previous: expected as many attributes .* found {found}"):
+            metadata_and_sentences(metadata, sentences)
 
 
 @pytest.mark.parametrize(
