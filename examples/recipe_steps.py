@@ -106,7 +106,7 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
 
 EVALUATION = """
     out average beam lenpen dev decoding lenpens contexts window keep-sentence target-context-from tokenize
-    bootstrap max-len-a max-len-b documents convention random-context
+    bootstrap comet comet-context max-len-a max-len-b documents convention random-context
 """.split()
 EVALUATE_USAGE = """usage: evaluate.sh DATA RUN TEXT [SUITE...] [OPTIONS]
 

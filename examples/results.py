@@ -1,30 +1,116 @@
-"""What ctxmt evaluate found in several folders, side by side.
+"""What ctxmt evaluate found in several folders, side by side, with significance and the paper's values."""
 
-Usage: python results.py FOLDER...      one column per folder, named after it (NAME=FOLDER gives another name)
-"""
-
+import argparse
+import importlib.util
 import sys
 from pathlib import Path
-from typing import List
+from types import ModuleType
+from typing import Any, Dict, List, Tuple
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.metrics import read_translation
+from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
+from ctxmt_fairseq.evaluation.significance.correction import stars
+from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.evaluation.significance.translations import compare_translations
 from ctxmt_fairseq.evaluation.whole_runs.results import read_results, results_table
+from ctxmt_fairseq.tables import aligned_table
+
+HERE = Path(__file__).resolve().parent
+Stars = Dict[Tuple[str, str], str]  # (column, row) ->
+METRICS = {"bleu": "BLEU", "chrf2": "chrF2"}
+GROUPS = {"disc": "Disc."}
 
 
-def main(arguments: List[str]) -> None:
-    if not arguments or arguments[0] in ("-h", "--help"):
-        sys.exit(__doc__)
+def options(arguments: List[str]) -> Any:
+    parser = argparse.ArgumentParser(
+        prog="results.py",
+        description=f"{__doc__} Stars: * p < .05, ** p < .01 after Holm's correction, against the first "
+        "folder; McNemar's test on contrastive sets, approximate randomization for BLEU and chrF2.",
+    )
+    parser.add_argument("folders", nargs="+", metavar="FOLDER",
+                        help="a column for each, named after it; NAME=FOLDER gives another name")  # fmt: skip
+    parser.add_argument("--reference", metavar="FILE", help="of the translations: tests them, too")
+    parser.add_argument("--docids", metavar="FILE", help="its document ids: documents are resampled")
+    parser.add_argument("--paper", metavar="PAPER[:TABLE]",
+                        help="print the values of the paper, from PAPER/recipe.py, below")  # fmt: skip
+    return parser.parse_args(arguments)
+
+
+def read_columns(arguments: List[str]) -> Dict[str, Tuple[Path, Any]]:
+    """Name -> folder and results."""
     columns = {}
     for argument in arguments:
         name, _, path = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         folder = Path(path)
-        try:
-            columns[name or (folder.parent.name if folder.name == "evaluation" else folder.name)] = (
-                read_results(folder)
-            )
-        except BadInput as error:
-            sys.exit(f"error: {error}")
-    print(results_table(columns))
+        name = name or (folder.parent.name if folder.name == "evaluation" else folder.name)
+        columns[name] = folder, read_results(folder)
+    return columns
+
+
+def contrast_stars(columns: Dict[str, Tuple[Path, Any]]) -> Stars:
+    """Of every contrastive set that all columns have with its examples."""
+    found: Stars = {}
+    for suite, report in next(iter(columns.values()))[1]["contrast"].items():
+        paths = {str(folder / f"{suite}.examples.jsonl"): name for name, (folder, _) in columns.items()}
+        if len(paths) < 2 or not all(Path(path).exists() for path in paths):
+            continue
+        for row in compare_contrast(list(paths)):
+            label = {"all": f"accuracy ({report['convention']})", **GROUPS}.get(row.group, row.group)
+            found[paths[row.b], f"{suite}, {label}"] = stars(row.p_holm)
+    return found
+
+
+def translation_stars(columns: Dict[str, Tuple[Path, Any]], reference: str, docids: Any) -> Stars:
+    """Of every translation that all columns have."""
+    found: Stars = {}
+    for translation in next(iter(columns.values()))[1]["translations"]:
+        paths = {name: folder / f"{translation}.hyp" for name, (folder, _) in columns.items()}
+        if len(paths) < 2 or not all(path.exists() for path in paths.values()):
+            continue
+        texts = [read_translation(path, [reference], docids) for path in paths.values()]
+        unit = ["document" if docids else "sentence"]
+        for row in compare_translations(list(paths), texts, list(map(measure, METRICS)), unit):
+            found[row.b, f"{METRICS[row.metric]}, {translation}"] = stars(row.p_holm)
+    return found
+
+
+def published(paper: str, names: List[str]) -> str:
+    """The paper's values of the rows that the columns are named after; of all rows if there are none.
+
+    Raises:
+        BadInput: no such paper or table.
+    """
+    folder, _, wanted = paper.partition(":")
+    path = HERE / folder / "recipe.py"
+    spec = importlib.util.spec_from_file_location("published", path)
+    if not path.exists() or spec is None or spec.loader is None:
+        raise BadInput(f"--paper {folder}: no such recipe")
+    recipe: ModuleType = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(recipe)
+    tables = getattr(recipe, "PUBLISHED", {})
+    if wanted and wanted not in tables or not tables:
+        raise BadInput(f"--paper {paper}: expected a table from {', '.join(tables) or 'another paper'}")
+    parts = []
+    for name in [wanted] if wanted else tables:
+        head, *rows = [line.split() for line in tables[name].strip().splitlines()]
+        chosen = [row for row in rows if row[0] in names] or rows
+        parts.append(aligned_table([[f"published, {name}", *head[1:]], *chosen]))
+    return "\n\n".join(parts)
+
+
+def main(arguments: List[str]) -> None:
+    args = options(arguments)
+    try:
+        columns = read_columns(args.folders)
+        found = contrast_stars(columns)
+        if args.reference:
+            found.update(translation_stars(columns, args.reference, args.docids))
+        print(results_table({name: results for name, (_, results) in columns.items()}, found))
+        if args.paper:
+            print("\n" + published(args.paper, list(columns)))
+    except BadInput as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""All that is measured of a trained model: translations with every kind of context, their BLEU and chrF, and
-contrastive sets, with one model that is loaded once.
+"""All that is measured of a trained model: translations with every kind of context, their BLEU, chrF
+and COMET, and contrastive sets, with one model that is loaded once.
 
 MODEL is a training's folder (its --save-dir, or the folder that holds its checkpoints/), of which --average
 checkpoints nearest the best are averaged; or a checkpoint. Reads TEXT.SRC, TEXT.TGT (the references) and
@@ -87,6 +87,11 @@ def add_arguments(parser) -> None:
     scores.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
     scores.add_argument("--lowercase", action="store_true",
                         help="ignore case; with a lower-cased data folder it always is")  # fmt: skip
+    scores.add_argument("--comet", nargs="+", default=[], metavar="MODEL",
+                        help="models of COMET, see ctxmt score --help (needs the extra comet)")  # fmt: skip
+    scores.add_argument("--comet-context", type=non_negative_int, nargs="?", const=2, default=0,
+                        metavar="K", help="document-level COMET, with K previous sentences (K: 2 if left "
+                        "out)")  # fmt: skip
     scores.add_argument("--bootstrap", type=non_negative_int, default=0, metavar="N",
                         help="95 %% intervals from N samples")  # fmt: skip
     conventions = ("suite", *(f"{how}-{span}" for span in ("current", "window") for how in ("sum", "mean")))
@@ -234,6 +239,9 @@ def _evaluator(args, ledger: Any) -> Any:
         bootstrap=args.bootstrap,
         convention=None if args.convention == "suite" else Convention(*args.convention.split("-")),
         width=args.documents_at_once,
+        comet=_comet_models(args),
+        comet_context=args.comet_context,
+        cpu=args.cpu,
     )
     first_pass = None
     if args.target_context_from not in ("own", "reference"):
@@ -244,6 +252,19 @@ def _evaluator(args, ledger: Any) -> Any:
     return Evaluator(
         files, loaded, content, ledger, settings, args.target_context_from == "reference", first_pass
     )
+
+
+def _comet_models(args) -> List[Any]:
+    """The models of COMET, loaded."""
+    from ctxmt_fairseq.errors import BadInput
+
+    if not args.comet:
+        if args.comet_context:
+            raise BadInput("--comet-context: expected --comet")
+        return []
+    from ctxmt_fairseq.evaluation.comet.models import load_comet
+
+    return [load_comet(name) for text in args.comet for name in text.split()]
 
 
 def _load(args, name: str, ledger: Any, average: str) -> Any:

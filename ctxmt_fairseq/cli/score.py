@@ -64,7 +64,7 @@ def run(args) -> None:
     scores = []
     if args.references:
         scores = metrics.score_translation(translation, args.tokenize, lowercase, args.bootstrap)
-    scores += [metrics.MetricScore(one.title, one.level, one.score, one.signature, digits=4) for one in comet]
+    scores += [one.metric_score() for one in comet]
     print(metrics.score_table(scores))
     empty = metrics.empty_hypotheses(translation)
     print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")

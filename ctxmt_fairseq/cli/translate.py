@@ -108,10 +108,10 @@ def run(args) -> None:
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
     from ctxmt_fairseq.output_files import check_outputs
 
-    documents = read_input(args)
-    metadata = read_metadata(args, documents)
     mark = checked_corpus_options(args)
     check_outputs(args.output)
+    documents = read_input(args)
+    metadata = read_metadata(args, documents)
     model = load_from_options(args, args.documents_at_once)
     if metadata and not model.loaded.reads_metadata:
         raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")

@@ -52,5 +52,35 @@ PARTS = {
 # --score-reference: the mean over the tokens of its window.
 EVALUATE = "--average 5 --beam 4 --lenpen 0.6 --decoding 'window prefix' --convention mean-window"
 
+# Tables 1 to 3, 6 to 8: accuracies in %, BLEU, wmt20-comet-da.
+PUBLISHED = {
+    "en-ru": """
+        row           Deixis  Lex-co.  Ell-inf  Ell-vp  Disc.  BLEU   COMET
+        base          50.00   45.87    51.80    27.00   46.64  31.98  0.321
+        s4to4         85.80   46.13    79.60    73.20   72.02  32.45  0.329
+        s4to4+CD      87.16   46.40    81.00    78.20   73.42  32.37  0.328
+        s4to4+shift+CD  85.76  48.33   81.40    80.40   73.55  32.37  0.334
+        s4to4+sin+CD  87.96   46.80    78.00    76.60   73.48  -      -
+        s4to4+lrn+CD  88.12   46.47    81.20    75.60   73.68  -      -
+        s4to4+shift=100+CD  85.60  48.73  80.80  79.60  73.46  -      -
+        s4to4+shift=avg-sequence+CD  84.84  46.20  77.60  73.00  71.34  -  -
+        s2to2         61.84   46.07    74.60    69.00   59.10  -      -
+        s2to2+CD      62.88   46.27    78.00    71.60   60.28  -      -
+        s2to2+shift+CD  62.60  46.60   81.20    71.40   60.54  -      -
+        s3to3         73.52   45.87    78.00    72.60   65.58  -      -
+        s3to3+CD      73.88   46.80    82.40    78.00   67.02  -      -
+        s3to3+shift+CD  75.24  46.07   79.40    76.00   66.98  -      -
+    """,
+    "en-de": """
+        row             d=1    d=2    d=3    d>3    Disc.  BLEU   COMET
+        base            32.89  43.97  47.99  70.58  37.27  29.63  0.546
+        s4to4           68.89  74.96  79.58  87.78  71.35  29.48  0.536
+        s4to4+CD        72.86  75.96  80.10  84.38  74.31  29.32  0.522
+        s4to4+shift+CD  72.56  77.15  80.27  86.65  74.39  29.20  0.528
+        s4to4+sin+CD    71.83  76.82  80.97  87.55  73.88  -      -
+        s4to4+lrn+CD    70.21  75.29  77.66  85.06  72.14  -      -
+    """,
+}
+
 SMALL = {"subtitles": "base s2to2+shift+CD"}
 SMOKE = {"subtitles": "s2to2+shift+CD"}

@@ -325,3 +325,23 @@ def test_without_the_extra_one_line_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "comet.models", None)
     with pytest.raises(BadInput, match=r"ctxmt_fairseq\[comet\]"):
         load_comet("anything")
+
+
+@pytest.mark.slow
+def test_evaluate_scores_with_comet_what_score_does(folders, tmp_path, monkeypatch):
+    from tests.unit.evaluations import evaluate
+    from tests.unit.probed_models import checkpoint, write_text
+
+    model, text = checkpoint(tmp_path / "model", "document_window"), write_text(tmp_path)
+    out = tmp_path / "out"
+    how = ("--comet", str(folders["reference"]), "--comet-context", "1")
+    found = evaluate(model, text, out, "--contexts", "trained absent", *how)
+    score = ("score", out / "prefix.absent.hyp", f"{text}.fr", "--docids", f"{text}.docids")
+    assert run(*score, "--source", f"{text}.en", "--cpu", "--json", tmp_path / "json", *how) == 0
+    assert found["translations"]["prefix.absent"] == result(tmp_path / "json")
+    assert found["translations"]["prefix.absent"]["comet"][0]["context"] == 1
+
+    monkeypatch.setattr(CometModel, "predict", lambda *how: pytest.fail("scored again"))
+    assert evaluate(model, text, out, "--contexts", "trained absent", *how) == found
+    first = evaluate(model, text, out, "--decoding", "window", "--keep-sentence", "first")
+    assert "comet" not in first["translations"]["window"]

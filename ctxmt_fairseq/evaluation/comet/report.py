@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import List
 
+from ctxmt_fairseq.evaluation.metrics import MetricScore
+
 
 @dataclass(frozen=True)
 class CometScore:
@@ -32,6 +34,10 @@ class CometScore:
     def title(self) -> str:
         """Of the metric."""
         return f"COMET {Path(self.name).name}"
+
+    def metric_score(self) -> MetricScore:
+        """As an entry of the scores of a translation."""
+        return MetricScore(self.title, self.level, self.score, self.signature, digits=4)
 
     @property
     def level(self) -> str:

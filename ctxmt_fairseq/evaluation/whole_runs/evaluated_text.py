@@ -1,12 +1,13 @@
 """The text that a model is evaluated on."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.comet.inputs import CometText
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
 from ctxmt_fairseq.generation.journal import fingerprint
@@ -42,15 +43,27 @@ class EvaluatedText:
                 with the previous reference, and lines that begin a document are left out.
         """
         starts = self.documents.documents.starts
-        references, current = self.references, self.documents.current
-        if first:
-            references = ["", *references[:-1]]
-            current = current.copy()
-            current[starts[:-1]] = False
+        _, references, current = self._aligned(first)
         lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]
         kept = np.flatnonzero(current).tolist()
         texts = [[surface(text[line].strip()) for line in kept] for text in (lines, references)]
         return Translation(texts[0], [texts[1]], [length for length in lengths if length])
+
+    def comet(self, lines: List[str], first: bool = False) -> CometText:
+        """A translation as COMET reads it; arguments as for ``translation``."""
+        sources, references, current = self._aligned(first)
+        texts = [[line.strip() for line in text] for text in (sources, lines, references)]
+        kept = np.flatnonzero(current)
+        return CometText(texts[0], texts[1], texts[2], self.documents.documents, kept)
+
+    def _aligned(self, first: bool) -> Tuple[List[str], List[str], np.ndarray]:
+        """Sources and references that belong to the lines of a translation, and which lines count."""
+        sources, references, current = self.documents.sentences, self.references, self.documents.current
+        if first:
+            sources, references = (["", *text[:-1]] for text in (sources, references))
+            current = current.copy()
+            current[self.documents.documents.starts[:-1]] = False
+        return sources, references, current
 
 
 def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:

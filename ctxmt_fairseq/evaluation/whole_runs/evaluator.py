@@ -8,6 +8,8 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import read_sentences
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.comet.models import CometModel
+from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, Convention, texts_of
@@ -32,6 +34,8 @@ class Settings:
         first: the first sentence of each decoded window is kept.
         convention: of contrastive sets; None: each suite's own.
         width: documents translated side by side.
+        comet: models of COMET, and how many previous sentences they read.
+        cpu: leave a GPU alone when scoring with COMET.
     """
 
     search: Dict[str, Any]
@@ -43,6 +47,9 @@ class Settings:
     bootstrap: int = 0
     convention: Optional[Convention] = None
     width: int = 16
+    comet: Sequence[CometModel] = ()
+    comet_context: int = 0
+    cpu: bool = False
 
 
 class Evaluator:
@@ -119,11 +126,12 @@ class Evaluator:
         self._make(output, made_from, [output], work)
 
     def score(self, text: EvaluatedText, name: str) -> Dict[str, Any]:
-        """BLEU and chrF of ``NAME.hyp``, also as ``NAME.score.json``."""
+        """BLEU, chrF and COMET of ``NAME.hyp``, also as ``NAME.score.json``; COMET reads text as it is."""
         settings, folder = self.settings, self.ledger.folder
         steps = self.loaded.target_subwords.steps
         lowercase = settings.lowercase or steps.lowercase
-        how = [settings.tokenize, lowercase, settings.bootstrap, settings.first]
+        how: List[Any] = [settings.tokenize, lowercase, settings.bootstrap, settings.first]
+        how += [[model.content, settings.comet_context] for model in settings.comet]
         made_from = [file_hash(folder / f"{name}.hyp"), text.content, how, self.content]
         output = f"{name}.score.json"
 
@@ -131,10 +139,27 @@ class Evaluator:
             lines = read_sentences(folder / f"{name}.hyp")
             translation = text.translation(lines, steps.surface, settings.first)
             scores = score_translation(translation, settings.tokenize, lowercase, settings.bootstrap)
-            write_file(folder / output, _json(score_dict(translation, scores)))
+            comet = self._comet(text, lines, folder / f"{name}.hyp.comet.json")
+            scores += [each.metric_score() for each in comet]
+            found = score_dict(translation, scores)
+            write_file(
+                folder / output, _json({**found, "comet": list(map(asdict, comet))} if comet else found)
+            )
 
         self._make(output, made_from, [output], work, self._about(text))
         return json.loads((folder / output).read_text(encoding="utf-8"))
+
+    def _comet(self, text: EvaluatedText, lines: List[str], cache: Path) -> List[CometScore]:
+        settings = self.settings
+        if not settings.comet:
+            return []
+        from ctxmt_fairseq.evaluation.comet.scores import comet_score
+
+        given = text.comet(lines, settings.first)
+        return [
+            comet_score(given, model, settings.comet_context, cache, cpu=settings.cpu)
+            for model in settings.comet
+        ]
 
     def evaluate(self, text: EvaluatedText, name: str, decoding: str, lenpen: float, **how: Any) -> float:
         """Translate and score; returns BLEU."""

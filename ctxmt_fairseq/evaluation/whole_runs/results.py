@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.data.documents import PathLike
@@ -11,6 +12,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tables import aligned_table
 
 RESULTS = "results.json"
+COMET = "COMET"  # how the names of its scores begin
 TRAINED = "trained"  # context as in training
 _TRANSLATION = re.compile(r"(prefix|window)(?:\.w(\d+))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?")
 _SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
@@ -91,7 +93,7 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
     rows: Dict[str, float] = {}
     for name, scores in results["translations"].items():
         for score in scores["scores"]:
-            if score["level"] == "sentence":
+            if score["level"] == "sentence" or score["name"].startswith(COMET):
                 rows[f"{score['name']}, {name}"] = float(score["score"])
     for name, report in results["contrast"].items():
         rows[f"{name}, accuracy ({report['convention']})"] = float(report["accuracy"])
@@ -105,11 +107,26 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
     return rows
 
 
-def results_table(columns: Mapping[str, Mapping[str, Any]]) -> str:
-    """A row for each measure, a column for each name."""
+def results_table(
+    columns: Mapping[str, Mapping[str, Any]], stars: Mapping[Tuple[str, str], str] = MappingProxyType({})
+) -> str:
+    """A row for each measure, a column for each name.
+
+    Args:
+        stars: (column, row) -> what stands behind the number.
+    """
     numbers = {name: measures(results) for name, results in columns.items()}
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
-    cells = [[f"{column[row]:.2f}" if row in column else "-" for column in numbers.values()] for row in rows]
+    width = max(map(len, stars.values()), default=0)
+    cells = [
+        [
+            f"{column[row]:.{4 if row.startswith(COMET) else 2}f}{stars.get((name, row), ''):{width}}"
+            if row in column
+            else "-" + " " * width
+            for name, column in numbers.items()
+        ]
+        for row in rows
+    ]
     return aligned_table([["", *columns], *([row, *line] for row, line in zip(rows, cells, strict=True))])
 
 
