@@ -12,6 +12,7 @@ ANALYSES = {
     "attention": "how a sentence's tokens attend to its context",
     "antecedents": "does attention find what a pronoun refers to?",
     "attention-words": "which words look at the context, in a whole text",
+    "attention-sentences": "which of the context sentences are attended to, and the entropy over them",
     "attention-share": "how much attention stays in the current sentence of a window",
     "curves": "trainings side by side, from their logs",
     "sweep": "an option of the training, such as the context discount, against what it leads to",

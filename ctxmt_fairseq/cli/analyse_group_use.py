@@ -36,6 +36,7 @@ def run(args) -> None:
     from ctxmt_fairseq.cli.sentence_options import load_one_model
     from ctxmt_fairseq.data.annotation import read_annotation
     from ctxmt_fairseq.data.documents import read_sentences
+    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json)
@@ -45,7 +46,7 @@ def run(args) -> None:
     annotation = read_annotation(args.annotation, sentences) if args.annotation else None
     found = group_use(load_one_model(args), sentences, annotation, args.least, args.max_tokens)
     print(found.table(), "", found.summary, sep="\n")
-    numbers = {**found.map().as_dict(), **found.as_dict()}
+    numbers = {**found.map().as_dict(), **found.as_dict(), "made_by": made_by(args)}
     write_files([(args.json, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n")])
     if args.output:
         print("", *write_map(args.output, found.map(), found.as_dict(), annotate=True), sep="\n")

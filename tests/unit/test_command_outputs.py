@@ -51,6 +51,7 @@ COMMANDS = {
     "analyse group-use": ["analyse", "group-use", MODEL, "x", "--json", MISSING],
     "analyse curves": ["analyse", "curves", "x", "--output", MISSING + ".png"],
     "analyse sweep": ["analyse", "sweep", "x", "--json", MISSING],
+    "analyse attention-sentences": ["analyse", "attention-sentences", MODEL, "x", "--json", MISSING],
     "analyse memory": ["analyse", "memory", "x", MODEL, "--json", MISSING],
     "analyse windows": ["analyse", "windows", "x", "--json", MISSING],
     "analyse runs": ["analyse", "runs", "x", "--output", MISSING + ".png"],

@@ -1,0 +1,92 @@
+"""Which context sentences are attended to: shares by their place, and the entropy over them."""
+
+from collections import defaultdict
+from typing import Any, Dict, Iterable, List, NamedTuple
+
+import numpy as np
+
+from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
+from ctxmt_fairseq.charts import Panel, Point
+from ctxmt_fairseq.tables import aligned_table
+
+
+class PlacedAttention(NamedTuple):
+    """Means over the sentences that have context at the same places.
+
+    Attributes:
+        places: of the context sentences, such as -2 and -1; "target -1" for a translation.
+        sentences: how many sentences have context there.
+        shares: (n,) of the attention to the n context sentences, the part of each; without ``<bos>`` and
+            ``</s>``.
+        entropy: -sum p ln p of the words' shares, in nats; at most ln n.
+    """
+
+    places: List[str]
+    sentences: int
+    shares: np.ndarray
+    entropy: float
+
+
+def sentence_attention(sentences: Iterable[AttendedSentence]) -> List[PlacedAttention]:
+    """The attention of a text's sentences to those of their context, fewest context sentences first.
+
+    Means over the words of a sentence (no punctuation), then over sentences. A word that attends to ``<bos>``
+    and ``</s>`` alone has no shares.
+    """
+    found: Dict[Any, List[Any]] = defaultdict(list)
+    for sentence in sentences:
+        masses = np.stack([part.weights.sum(1) for part in sentence.context], axis=1)  # (W, n)
+        masses = masses[sentence.words.lexical_words]
+        masses = masses[masses.sum(1) > 0]
+        if len(masses):
+            shares = masses / masses.sum(1, keepdims=True)
+            logs = np.log(np.where(shares > 0, shares, 1))
+            places = tuple(_place(sentence.line, part) for part in sentence.context)
+            found[places].append((shares.mean(0), -(shares * logs).sum(1).mean()))
+    return [
+        PlacedAttention(
+            list(places),
+            len(values),
+            np.mean([shares for shares, _ in values], axis=0),
+            float(np.mean([entropy for _, entropy in values])),
+        )
+        for places, values in sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
+    ]
+
+
+def _place(line: int, part: ContextSentence) -> str:
+    return f"{'target ' if part.target else ''}{part.line - line:+d}"
+
+
+def sentence_table(found: List[PlacedAttention]) -> str:
+    """A row for each set of places."""
+    columns = list(dict.fromkeys(place for each in reversed(found) for place in each.places))
+    rows = [["context sentences", "sentences", *columns, "entropy (nats)", "uniform"]]
+    for each in found:
+        share = dict(zip(each.places, each.shares.tolist(), strict=True))
+        cells = [f"{share[place]:.3f}" if place in share else "-" for place in columns]
+        count = len(each.places)
+        rows.append(
+            [str(count), f"{each.sentences:,}", *cells, f"{each.entropy:.3f}", f"{np.log(count):.3f}"]
+        )
+    return aligned_table(rows)
+
+
+def sentence_records(found: List[PlacedAttention]) -> List[Dict[str, Any]]:
+    """For JSON."""
+    return [
+        {"places": each.places, "sentences": each.sentences, "shares": each.shares.tolist(),
+         "entropy": each.entropy, "uniform": float(np.log(len(each.places)))}
+        for each in found
+    ]  # fmt: skip
+
+
+def sentence_panel(found: List[PlacedAttention]) -> Panel:
+    """Bars: the shares by place, for each set of places."""
+    lines = {
+        f"{len(each.places)} context sentences, n = {each.sentences:,}": {
+            place: Point(100 * share) for place, share in zip(each.places, each.shares.tolist(), strict=True)
+        }
+        for each in reversed(found)
+    }
+    return Panel("attention to context sentences (%)", lines)
