@@ -23,17 +23,22 @@ def stock_name(name: str) -> str:
     return name.replace(".embed_positions.token_positions.", ".embed_positions.")
 
 
-def segment_index(tokens: Tensor, separator: int) -> Tensor:
+def segment_index(tokens: Tensor, separator: int, last: bool = False) -> Tensor:
     """Index k of the sentence that each token belongs to, from 0: the separators strictly before it.
 
     Args:
         tokens: (B, T) token ids. separator: id of the symbol that ends every sentence but the last.
 
     Returns:
-        LongTensor (B, T).
+        LongTensor (B, T); of the ``last`` token alone (B, 1).
     """
     ends = tokens.eq(separator)
-    return ends.cumsum(1) - ends.long()
+    return _count(ends, last) - (ends[:, -1:] if last else ends).long()
+
+
+def _count(flags: Tensor, last: bool) -> Tensor:
+    """How many of (B, T) hold up to each place, (B, T); or up to the ``last`` alone, (B, 1)."""
+    return flags.sum(1, keepdim=True) if last else flags.cumsum(1)
 
 
 def average_sentence_length(tokens: Tensor, separator: int, padding_idx: int) -> Tensor:
@@ -121,10 +126,10 @@ class SegmentPositions(nn.Module):
         """
         if self.kind == "none" and incremental_state is None:
             return self.token_positions(tokens)  # type: ignore[misc]
-        real = tokens.ne(self.padding_idx)
-        positions, segments = real.cumsum(1), self._segments(tokens)
-        if incremental_state is not None:
-            real, positions, segments = real[:, -1:], positions[:, -1:], segments[:, -1:]
+        real, last = tokens.ne(self.padding_idx), incremental_state is not None
+        positions, segments = _count(real, last), self._segments(tokens, last)
+        if last:
+            real = real[:, -1:]
         if self.kind == "shift":
             positions = positions + segments * (self._row_values() if self.shift is None else self.shift)
             return self._sinusoids(positions + self.padding_idx) * real.unsqueeze(2)
@@ -150,12 +155,12 @@ class SegmentPositions(nn.Module):
             sinusoids = F.pad(sinusoids, (0, 1))
         return sinusoids.to(table.weights.dtype)  # type: ignore[union-attr]
 
-    def _segments(self, tokens: Tensor) -> Tensor:
+    def _segments(self, tokens: Tensor, last: bool) -> Tensor:
         if self.kind == "flag":
             first, end = self._row_values().unbind(2)
-            places = tokens.ne(self.padding_idx).cumsum(1) - 1
+            places = _count(tokens.ne(self.padding_idx), last) - 1
             return ((places < first) | (places >= end)).long()
-        segments = segment_index(tokens, self.separator)
+        segments = segment_index(tokens, self.separator, last)
         if self.is_context is not None:
             return self.is_context(segments, self._row_values()).long()
         if isinstance(self.segment_table, nn.Embedding):

@@ -1,7 +1,7 @@
-"""Forced target prefixes that enter the decoder's key/value cache in one pass.
+"""Forced target prefixes that the decoder reads in one pass, once for all hypotheses of a sentence.
 
-fairseq's ``prefix_tokens`` decodes every prefix token as a search step. Here the target context, already
-translated, is read by the decoder at once; the search then sees only the current sentence, so that scores,
+fairseq's ``prefix_tokens`` decodes every prefix token as a search step, for each hypothesis. Here the target
+context, already translated, is read at once; the search then sees only the current sentence, so that scores,
 minimum length and length penalty count nothing else.
 """
 
@@ -9,11 +9,12 @@ import contextlib
 from typing import Dict, Iterator, List, Optional, Sequence
 
 import torch
-from fairseq.modules import MultiheadAttention, PositionalEmbedding
+from fairseq.modules import PositionalEmbedding
 from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
 from ctxmt_fairseq.search.beams import beams
+from ctxmt_fairseq.search.prefix_attention import Prefixes, continued, read_by
 
 IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
 
@@ -58,35 +59,6 @@ def _row_positions(decoder: nn.Module) -> Iterator[None]:
         decoder.embed_positions = stock
 
 
-@contextlib.contextmanager
-def _recorded_keys(decoder: nn.Module, state: IncrementalState, padding: Tensor) -> Iterator[None]:
-    """Fill ``state`` with the keys and values of every self-attention that runs meanwhile."""
-
-    def record(attention, args, kwargs):
-        query = kwargs["query"] if "query" in kwargs else args[0]  # (T, B, C)
-        length, rows, _ = query.shape
-        shape = (length, rows, attention.num_heads, attention.head_dim)
-        attention._set_input_buffer(
-            state,
-            {
-                "prev_key": attention.k_proj(query).view(shape).permute(1, 2, 0, 3).contiguous(),
-                "prev_value": attention.v_proj(query).view(shape).permute(1, 2, 0, 3).contiguous(),
-                "prev_key_padding_mask": padding,
-            },
-        )
-
-    handles = [
-        module.register_forward_pre_hook(record, with_kwargs=True)
-        for module in decoder.modules()
-        if isinstance(module, MultiheadAttention) and module.self_attention
-    ]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
 class ForcedPrefixEnsemble(EnsembleModel):
     """fairseq's ensemble, whose hypotheses continue the target context of their row.
 
@@ -102,8 +74,9 @@ class ForcedPrefixEnsemble(EnsembleModel):
         self.eos, self.pad = eos, pad
         self.beam_size = 1
         self.prefixes: List[Tensor] = []
-        self._read = torch.empty(0, 0, dtype=torch.long)  # (B * beam, L) what the caches hold, right-padded
+        self._read = torch.empty(0, 0, dtype=torch.long)  # (B * beam, L) what was read, right-padded
         self._first = torch.empty(0, dtype=torch.long)  # (B * beam,) the token that the search starts from
+        self._kept: List[Prefixes] = []  # keys and values of what was read, for each model
 
     def set_decoder_beam_size(self, beam_size: int) -> None:
         self.beam_size = beam_size
@@ -114,14 +87,20 @@ class ForcedPrefixEnsemble(EnsembleModel):
             self._read_prefixes(tokens.device, encoder_outs, incremental_states)
         tokens = torch.cat([self._read, self._first[:, None], tokens[:, 1:]], dim=1)
         with contextlib.ExitStack() as stack:
-            for model in self.models:
+            for model, prefixes in zip(self.models, self._kept, strict=True):
                 stack.enter_context(_row_positions(model.decoder))
+                stack.enter_context(continued(prefixes))
             return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
 
     def reorder_incremental_state(self, incremental_states, new_order) -> None:
         super().reorder_incremental_state(incremental_states, new_order)
+        if len(new_order) == len(self._read):
+            return  # hypotheses change places within their sentences, which have one prefix each
         self._read = self._read.index_select(0, new_order)
         self._first = self._first.index_select(0, new_order)
+        for prefixes in self._kept:
+            for prefix in prefixes.values():
+                prefix.keep(new_order[:: self.beam_size] // self.beam_size)
 
     def _read_prefixes(self, device, encoder_outs, incremental_states) -> None:
         """One pass of each decoder over ``</s>`` and the prefixes but for their last tokens."""
@@ -136,21 +115,24 @@ class ForcedPrefixEnsemble(EnsembleModel):
                 first[row] = prefix[-1]
         repeated = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
         self._read, self._first = read[repeated], first[repeated]
+        self._kept = [{} for _ in self.models]
         if not width:
             return
         first_beams = torch.arange(rows, device=device) * self.beam_size
-        for model, encoder_out, state in zip(self.models, encoder_outs, incremental_states, strict=True):
+        for number, (model, encoder_out) in enumerate(zip(self.models, encoder_outs, strict=True)):
             once = model.encoder.reorder_encoder_out(encoder_out, first_beams)
             if hasattr(model.decoder, "read_prefix"):  # recurrent: its state is not keys and values
+                state = incremental_states[number]
                 model.decoder.read_prefix(read, once, state)
+                model.decoder.reorder_incremental_state_scripting(state, repeated)
             else:
                 with beams([model], 1):
-                    self._fill_caches(model.decoder, once, state, read)
-            model.decoder.reorder_incremental_state_scripting(state, repeated)
+                    self._kept[number] = self._keys_and_values(model.decoder, once, read)
 
-    def _fill_caches(self, decoder, encoder_out, state: IncrementalState, read: Tensor) -> None:
+    def _keys_and_values(self, decoder, encoder_out, read: Tensor) -> Prefixes:
         padding = read.eq(self.pad)
         # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
         read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
-        with _recorded_keys(decoder, state, padding):
+        with read_by(decoder, padding) as prefixes:
             decoder(read, encoder_out=encoder_out, features_only=True)
+        return prefixes

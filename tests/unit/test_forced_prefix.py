@@ -150,7 +150,8 @@ def test_the_ensemble_is_reused_and_leaves_no_trace_in_its_models():
     sources, contexts = windows(4)
     first = forced(models, sources, contexts, beam=2)
     assert models[0].decoder.embed_positions is positions
-    assert not any(module._forward_pre_hooks for module in models[0].modules())
+    for module in models[0].modules():
+        assert not module._forward_pre_hooks and not module._forward_hooks and "forward" not in vars(module)
     again = forced(models, sources, contexts, beam=2)
     for ours, theirs in zip(first, again, strict=True):
         assert torch.equal(ours[0]["positional_scores"], theirs[0]["positional_scores"])
