@@ -5,7 +5,7 @@ import json
 from html import escape
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
@@ -107,6 +107,7 @@ def test_cleaning(written):
 PAGES = st.lists(st.sampled_from("xyz"), max_size=3, unique=True)
 
 
+@settings(max_examples=50)
 @given(st.lists(st.tuples(PAGES, PAGES), min_size=1, max_size=12))
 def test_documents_are_runs_with_a_common_page(tmp_path_factory, addresses):
     path = tmp_path_factory.mktemp("tmx") / "a.tmx"

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
@@ -55,8 +55,10 @@ def test_hashes_are_new_once(rounds):
         expected = [value not in known and value not in values[:place] for place, value in enumerate(values)]
         assert seen.add_new(np.array(values, np.uint64) * np.uint64(2**59)).tolist() == expected
         known |= set(values)
+    assert sum(array.nbytes for array in seen._arrays) == 8 * len(known)
 
 
+@settings(max_examples=50)
 @given(documents=DOCUMENTS, size=st.integers(1, 9))
 def test_the_first_copy_stays(tmp_path_factory, documents, size):
     files = files_of(tmp_path_factory.mktemp("double"), documents)
@@ -219,6 +221,7 @@ def test_score_files_of_others(tmp_path):
             score_files.read_scores(partial)
 
 
+@settings(max_examples=40)
 @given(
     documents=DOCUMENTS,
     scores=st.lists(st.floats(0, 1), min_size=32, max_size=32),
