@@ -26,7 +26,7 @@ DECODER = (
 # What is waited for all the same: fairseq's layers ask whether a batch has pads, in every layer of an encoder
 # and once in a decoder.
 FAIRSEQS = {ENCODER, DECODER}
-# What is sent to the device beside the batch.
+# What is sent to the device beside the batch, once for a model: fairseq's mask, the frequencies of positions.
 SENT_ONCE = {
     ("fairseq/models/transformer/transformer_decoder.py", "buffered_future_mask", "_to_copy"),
     ("ctxmt_fairseq/modules/segment_positions.py", "_sinusoids", "_to_copy"),

@@ -238,3 +238,11 @@ def test_dropout_is_that_of_equation_2(kind):
 def test_bad_input(kind, size, message):
     with pytest.raises(BadInput, match=message):
         build_shortening(kind, DIM, HEADS, size=size)
+
+
+@pytest.mark.parametrize("kind", SHORTENINGS)
+def test_how_many_vectors_a_sentence_becomes_is_known_from_its_tokens(kind):
+    module, sizes = make(kind), np.arange(9)
+    _, absent = module(*make_batch(*((int(size), 8 - int(size)) for size in sizes)))
+    known = module.vectors(sizes)
+    assert known is not None and known.tolist() == (~absent).sum(1).tolist()
