@@ -69,7 +69,7 @@ TRANSLATE = given(
     "--current text.current --output new --decoding prefix|window --target-context-from text.fr "
     "--context Sir --contexts text.meta.jsonl --keep-sentence current|first --documents-at-once 1 --scores "
     "--lenpen 0|0.6|-1 --max-len-a 0|0.5 --max-len-b 0|3 --min-len 0|1|5 "
-    "--unkpen 0|-2.5 --no-repeat-ngram-size 0|2"
+    "--unkpen 0|-2.5 --no-repeat-ngram-size 0|2 --corpus made --tag <BT> --mark origin=synthetic"
 )
 SENTENCE = given(
     "--sentence Hello --context Boat --document blank.en --line 2 --side encoder|decoder --layer 1 "
@@ -307,7 +307,7 @@ for _kind, _line, _more in (
     ("split film", "raw/films --held-out one=raw/list --by film --out new", given("--held-out two=0.1")),
     ("mix", "text=1 raw/films=2 --out new", {}),
     ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
-    ("check", "text --json json", given("--max-ratio 2|9.5")),
+    ("check", "text --json json", given("--max-ratio 2|9.5 --source-admits en|cs --target-admits fr")),
 ):
     _line = f"corpus {_kind.split()[0]} {_line} {LANGUAGES}"
     COMMANDS.append(Command(f"corpus {_kind}", _line, "text. data raw/films raw/list", 8, _more))
