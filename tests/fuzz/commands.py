@@ -194,6 +194,10 @@ COMMANDS = [
         {**SENTENCE, **CONTEXT},
     ),
     Command(
+        *("analyse group-use", "analyse group-use nowhere.pt text.en --annotation words.jsonl"),
+        *("text.en words", 15, given("--least 0.5 --json json --max-tokens 1")),
+    ),
+    Command(
         *("analyse attention", f"analyse attention {MTCUE} --sentence Hello", f"{MTCUE} data blank", 2),
         {**SENTENCE, **CONTEXT},
     ),

@@ -220,6 +220,9 @@ def _results():
         "eamt22.json",
         json.dumps([{"english": "a", "polish": "b c", "context_csv": "<sp:feminine>,,<plural>,"}]),
     )
+    lines = Path("text.en").read_text(encoding="utf-8").splitlines()
+    words = [[{"text": line[:1], "start": 0, "end": 1, "pos": "X"}] if line.strip() else [] for line in lines]
+    write("words.jsonl", "".join(json.dumps({"words": each}) + "\n" for each in words))
     write("eamt22.hyp", "b d\n")
     write("setting.json", json.dumps({"count": 5, "kept": 10, "seed": 1}))
     ctxmt(
