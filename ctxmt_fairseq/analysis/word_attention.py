@@ -111,7 +111,7 @@ class WordAttention:
             "words of the sentence or its context": Panel(
                 "useful attention, mean over sentences", {"sentence": source, "context": context}
             ),
-            f"position of the word{of}": Panel("useful attention", {"position": positions}),
+            f"position of the word{of}": Panel("useful attention", {"useful attention": positions}),
         }
 
     def as_dict(self, least: int) -> Dict[str, Any]:

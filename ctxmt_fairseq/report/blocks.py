@@ -61,6 +61,7 @@ class Chart:
     LEFT: ClassVar[int] = 48
     BOTTOM: ClassVar[int] = 34
     EDGE: ClassVar[int] = 10
+    RIGHT: ClassVar[int] = 24  # half of the last tick's text
 
     @cached_property
     def _across(self) -> Tuple[float, float]:
@@ -85,7 +86,7 @@ class Chart:
     def place(self, x: float, y: float) -> Tuple[float, float]:
         """Where a point is drawn, rounded to a tenth."""
         (left, right), (low, high, _) = self._across, self._up
-        width = self.WIDTH - self.LEFT - 2 * self.EDGE
+        width = self.WIDTH - self.LEFT - self.EDGE - self.RIGHT
         height = self.HEIGHT - self.BOTTOM - self.EDGE
         across = self.LEFT + self.EDGE + (x - left) / (right - left) * width
         up = self.HEIGHT - self.BOTTOM - (y - low) / (high - low) * height

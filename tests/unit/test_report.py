@@ -119,10 +119,10 @@ def test_the_axis_of_a_chart_holds_its_points():
     line = Line("a", [(0, 1.0), (2, 3.0)], [(0.5, 1.5), (2.5, 100.00000001)])
     chart = Chart("", "", "", [line], [])
     assert [text for _, text in chart.grid()] == ["0", "25", "50", "75", "100"]
-    assert chart.path(line) == "58.0,184.2 350.0,180.7"
-    assert chart.area(line) == "58.0,185.1 350.0,181.6 350.0,10.0 58.0,183.4"
+    assert chart.path(line) == "58.0,184.2 336.0,180.7"
+    assert chart.area(line) == "58.0,185.1 336.0,181.6 336.0,10.0 58.0,183.4"
     flat = Chart("", "", "", [Line("a", [(3, 7.0)])], [])
-    assert flat.path(flat.lines[0]) == "204.0,98.0" and len(flat.grid()) == 5
+    assert flat.path(flat.lines[0]) == "197.0,98.0" and len(flat.grid()) == 5
 
 
 # ---- one harmless file, for a telephone --------------------------------------------------------------
