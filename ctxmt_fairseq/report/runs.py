@@ -52,7 +52,7 @@ class Found:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to show."""
-        return not (self.scores or self.contrasts or self.others or self.pictures)
+        return not (self.scores or self.contrasts or self.others or self.pictures or self.log)
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,31 @@ COMMANDS = [
         given("--docids text.docids --current text.current --context 0|9 --metric chrf1 --top 1 --lowercase"),
     ),
     Command(
+        *("report", "report evaluated A=run compared.json picture.png --output page.html"),
+        *("evaluated run/ compared picture", 25),
+        given(
+            "--source text.en --reference text.fr --docids text.docids --sets sets/jsonl.jsonl "
+            "--examples 0|3 --title x"
+        ),
+    ),
+    Command(
+        *("compare pronouns", "compare pronouns text.en text.fr text.fr text.en --coreference coref.jsonl"),
+        *("text. coref align words", 15),
+        given(
+            "--alignment align --annotation words.jsonl --samples 100 --metric chrf1 --least 1|9 --json json"
+        ),
+    ),
+    Command(
+        *(
+            "corpus corenlp",
+            "corpus corenlp {} --text text.en --docids text.docids --out new".format(
+                " ".join(f"corenlp/{number}.json" for number in (1, 2))
+            ),
+        ),
+        *("text. corenlp", 15),
+        given("--name x"),
+    ),
+    Command(
         *("analyse groups", f"analyse groups {MODEL} --sentence Hello", f"{MODEL} data blank", 2),
         {**SENTENCE, **CONTEXT},
     ),

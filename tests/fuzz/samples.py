@@ -6,6 +6,8 @@ import json
 import logging
 import os
 import shutil
+import struct
+import zlib
 from pathlib import Path
 from unittest.mock import patch
 
@@ -108,6 +110,7 @@ def make_samples(folder):
         metadata = ("--arch", "mtcue_transformer", "--source-context", "1")
         train("mtcue", "metadata_context", *metadata)
         _results()
+        _coreference()
         _journal()
         shutil.rmtree("demo")
         logging.getLogger().handlers.clear()  # fairseq's; what is left writes to the stderr of the time
@@ -242,6 +245,35 @@ def _results():
         *("--json", "scores.json", "--cpu"),
     )
     ctxmt("evaluate", "model", "text", "sets/jsonl.jsonl", "--out", "evaluated", *"--cpu --beam 2".split())
+    ctxmt(*"compare translations text.fr text.en text.fr --samples 100 --json compared.json".split())
+    _picture()
+
+
+def _coreference():
+    """A pronoun of text.en, its annotation and alignment, and what CoreNLP would say of the text."""
+    lines, ids = (Path(f"text.{name}").read_text(encoding="utf-8").splitlines() for name in ("en", "docids"))
+    antecedent = {"line": 1, "span": [0, 1], "nominal": True}
+    record = {"line": 2, "pronoun": [0, 1], "source": "corenlp", "antecedent": antecedent}
+    write("coref.jsonl", json.dumps(record) + "\n")
+    write("align", "0-0\n" * len(lines))
+    write("words.jsonl", '{"words": []}\n' * len(lines))
+    mentions = [
+        {"sentNum": number, "startIndex": 1, "endIndex": 2, "type": kind}
+        for number, kind in ((1, "NOMINAL"), (2, "PRONOMINAL"))
+    ]
+    for number, name in enumerate(dict.fromkeys(ids), 1):
+        own = [line for line, document in zip(lines, ids, strict=True) if document == name]
+        tokens = [{"tokens": [{"originalText": word, "pos": "NN"} for word in line.split()]} for line in own]
+        write(f"corenlp/{number}.json", json.dumps({"sentences": tokens, "corefs": {"1": mentions}}))
+
+
+def _picture():
+    """Four dots as PNG."""
+    parts = [b"\x89PNG\r\n\x1a\n"]
+    header = struct.pack(">IIBBBBB", 2, 2, 8, 0, 0, 0, 0)
+    for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(b"\0ab\0cd")), (b"IEND", b"")):
+        parts += [struct.pack(">I", len(data)), kind, data, struct.pack(">I", zlib.crc32(kind + data))]
+    Path("picture.png").write_bytes(b"".join(parts))
 
 
 def _journal():
