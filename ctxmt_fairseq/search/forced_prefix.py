@@ -13,6 +13,7 @@ from fairseq.modules import PositionalEmbedding
 from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
+from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.prefix_attention import Prefixes, continued, read_by
 
@@ -66,7 +67,7 @@ class ForcedPrefixEnsemble(EnsembleModel):
 
     Attributes:
         prefixes: (L,) int64 target context of each row of the batch, each sentence ending with its
-            separator; possibly empty.
+            separator; possibly empty. They are on the CPU.
     """
 
     def __init__(self, models: Sequence[nn.Module], eos: int, pad: int):
@@ -106,13 +107,14 @@ class ForcedPrefixEnsemble(EnsembleModel):
         """One pass of each decoder over ``</s>`` and the prefixes but for their last tokens."""
         rows = len(self.prefixes)
         width = max((len(prefix) for prefix in self.prefixes), default=0)
-        read = torch.full((rows, width), self.pad, device=device)
-        first = torch.full((rows,), self.eos, device=device)
+        read = torch.full((rows, width), self.pad)
+        first = torch.full((rows,), self.eos)
         for row, prefix in enumerate(self.prefixes):
             if len(prefix):
                 read[row, 0] = self.eos
-                read[row, 1 : len(prefix)] = prefix[:-1].to(device)
+                read[row, 1 : len(prefix)] = prefix[:-1]
                 first[row] = prefix[-1]
+        read, first = to_device((read, first), device)
         repeated = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
         self._read, self._first = read[repeated], first[repeated]
         self._kept = [{} for _ in self.models]

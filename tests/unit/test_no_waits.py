@@ -12,10 +12,23 @@ from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.modules.sentence_cache import SentenceCache
+from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import WindowCount
+from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.search.running_document import RunningDocuments
 from tests.helpers.other_device import DEVICE, OtherDevice
-from tests.unit.steps import CHOSEN, STOCK, SYSTEMS, batch, build, criterion, decoder, first_steps, train
+from tests.unit.steps import (
+    BEAM,
+    CHOSEN,
+    STOCK,
+    SYSTEMS,
+    batch,
+    build,
+    criterion,
+    decoder,
+    first_steps,
+    train,
+)
 
 ENCODER = ("fairseq/models/transformer/transformer_encoder.py", "forward_scriptable", "_local_scalar_dense")
 DECODER = (
@@ -110,6 +123,36 @@ def test_translation_sends_and_fetches_a_batch_in_one_copy(system):
     assert set(device.waits) == {ENCODER, COPY} and device.fetched == {COPY: 3}
     # Besides the batch: which sentences are new to the kept ones, in the first batch alone; their sizes.
     assert device.sent - Counter(dict.fromkeys(SENT_ONCE, 1)) == {COPY: 3 + 4 * cached}
+
+
+@pytest.mark.parametrize("system", ["concat shift", slow("gated"), slow("gru")])
+def test_forced_target_context_is_sent_in_one_copy_and_waits_for_nothing(system, stock):
+    """The first step of a search reads it, the others continue it."""
+    with OtherDevice() as device, torch.no_grad():
+        loaded, sources, targets, documents = loaded_on(device, system)
+        running = RunningDocuments(loaded.task, sources, documents, targets, loaded.limits)
+        made, prefixes = running.batch([1, 6], True)
+        made = device.put(made)
+        ensemble = ForcedPrefixEnsemble(loaded.models, 2, 1)
+        ensemble.prefixes = prefixes
+        ensemble.set_decoder_beam_size(BEAM)
+        order = device.put(torch.tensor([0, 0, 1, 1]))
+        tokens = device.put(torch.tensor([[2, 7, 8], [2, 9, 9]]).repeat(BEAM, 1))
+        with beams(loaded.models, BEAM):
+            outs = ensemble.reorder_encoder_out(ensemble.forward_encoder(made["net_input"]), order)
+            device.waits.clear()
+            device.sent.clear()
+            states = [{}]
+            ensemble.forward_decoder(tokens[:, :1], outs, states)
+            reading, device.waits = device.waits, Counter()
+            assert device.sent - Counter(dict.fromkeys(SENT_ONCE, 1)) == {COPY: 1}
+            device.sent.clear()
+            for step in (2, 3):
+                ensemble.reorder_incremental_state(states, order)
+                outs = ensemble.reorder_encoder_out(outs, order)
+                ensemble.forward_decoder(tokens[:, :step], outs, states)
+    assert set(reading) <= {DECODER} and not device.sent
+    assert device.waits == ({} if system == "gru" else {DECODER: 2})
 
 
 @pytest.mark.parametrize("system", ["concat shift", "gated"])
