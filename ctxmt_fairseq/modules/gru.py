@@ -47,7 +47,8 @@ def gru_update(state: Tensor, recurrent: Tensor, inputs: Optional[Tensor] = None
         input_gates, input_candidate = inputs.split((2 * size, size), dim=-1)
         reset, update = torch.sigmoid(input_gates + gates).chunk(2, dim=-1)
         new = torch.tanh(input_candidate + reset * candidate)
-    return torch.lerp(new, state, update)
+    # Under autocast the gates may be half, the state is not.
+    return torch.lerp(new.type_as(state), state, update.type_as(state))
 
 
 class TransitionGRU(nn.Module):
