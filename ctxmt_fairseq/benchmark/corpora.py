@@ -2,10 +2,12 @@
 
 import gzip
 import importlib.util
+import os
 import random
 import tempfile
 import time
 import zipfile
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Iterator, List, Tuple
 
@@ -76,19 +78,21 @@ def read_by_opustools(folder: Path) -> Tuple[float, float]:
     start = time.perf_counter()
     zips = {f"{side}_zip": str(folder / f"{language}.zip") for side, language in
             zip(("source", "target"), LANGUAGES, strict=True)}  # fmt: skip
-    OpusRead(
-        directory="OpenSubtitles",
-        source=LANGUAGES[0],
-        target=LANGUAGES[1],
-        release="v2018",
-        alignment_file=str(folder / "en-fr.xml.gz"),
-        attribute="overlap",
-        threshold=OVERLAP,
-        leave_non_alignments_out=True,
-        write=[str(folder / f"moses.{language}") for language in LANGUAGES],
-        write_mode="moses",
-        **zips,
-    ).printPairs()
+    # It draws progress bars whether anybody looks or not.
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        OpusRead(
+            directory="OpenSubtitles",
+            source=LANGUAGES[0],
+            target=LANGUAGES[1],
+            release="v2018",
+            alignment_file=str(folder / "en-fr.xml.gz"),
+            attribute="overlap",
+            threshold=OVERLAP,
+            leave_non_alignments_out=True,
+            write=[str(folder / f"moses.{language}") for language in LANGUAGES],
+            write_mode="moses",
+            **zips,
+        ).printPairs()
     return time.perf_counter() - start, resident(peak=True)
 
 
