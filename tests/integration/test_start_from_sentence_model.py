@@ -17,6 +17,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from tests.integration.commands import TINY, TRAINING, losses, read, run
+from tests.unit.random_models import fused
 
 SIZE = tuple(option for option in TINY if option != "--share-all-embeddings")
 ARCHITECTURES = {
@@ -110,7 +111,7 @@ def test_without_context_it_is_the_stock_model(start, arch):
     batch = dataset.collater([dataset[line] for line in range(5)])["net_input"]
     plain = {name: batch[name] for name in ("src_tokens", "src_lengths", "prev_output_tokens")}
     with torch.no_grad():
-        expected, found = sentence.eval()(**plain)[0], model.eval()(**batch)[0]
+        expected, found = fused(sentence.eval())(**plain)[0], model.eval()(**batch)[0]
     symbols = expected.shape[-1]
     assert found.shape[-1] == symbols + 2  # of which the sentence-level model knows nothing
     expected, found = (logits[..., :symbols].log_softmax(-1) for logits in (expected, found))

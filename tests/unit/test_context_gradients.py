@@ -60,7 +60,7 @@ def reached(loss, parameters):
 def column_of_state(model, batch, monkeypatch):
     """The context sentence of each state (B, K), -1 for pads: with pads left in, all have equally many."""
     with monkeypatch.context() as patch:
-        patch.setattr(ContextStates, "compact", lambda context: context)
+        patch.setattr(ContextStates, "compact", lambda context, width: context)
         padding = encode(model, batch)["context_padding"][0].unflatten(1, (len(COLUMNS), -1))
     rows = [(~row).nonzero()[:, 0] for row in padding]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)

@@ -9,6 +9,7 @@ import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
 from ctxmt_fairseq.cli import main, score
+from ctxmt_fairseq.cli.commands import Options
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation import metrics
 from ctxmt_fairseq.evaluation.metrics import join_documents, read_translation, score_translation
@@ -45,7 +46,7 @@ def files(tmp_path):
 def run(*arguments):
     parser = argparse.ArgumentParser()
     score.add_arguments(parser)
-    score.run(parser.parse_args([*arguments]))
+    score.run(parser.parse_args([*arguments], Options(arguments)))
 
 
 def by_name(scores):

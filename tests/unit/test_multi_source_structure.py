@@ -7,6 +7,7 @@ from fairseq.models import ARCH_CONFIG_REGISTRY
 from fairseq.models.transformer import TransformerDecoder
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 
+from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.modules.context_layers import ContextEncoderLayer, GatedContextEncoderLayer
 from ctxmt_fairseq.modules.fusions import Parallel, Separate, Serial
 from tests.unit.multi_source_models import dataset, make
@@ -41,7 +42,7 @@ def test_voitas_encoders_share_all_but_the_last_layer(options):
 
 def test_voitas_decoder_is_stock():
     model = make("gated")
-    assert type(model.decoder) is TransformerDecoder
+    assert type(model.decoder) is Decoder and model.decoder.forward.__func__ is TransformerDecoder.forward
     assert all(type(layer).forward is TransformerDecoderLayerBase.forward for layer in model.decoder.layers)
 
 
