@@ -15,9 +15,10 @@ import sys
 import threading
 import warnings
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Callable, List, Optional
 
 from fairseq import checkpoint_utils, options
+from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BackgroundConsumer
 
 from ctxmt_fairseq import safe_checkpoints
@@ -136,6 +137,23 @@ def _saved_task(state: Any) -> Optional[str]:
     return None
 
 
+def datasets_that_were_not_read() -> None:
+    """Let mapped datasets that could not be read end in silence.
+
+    fairseq's ``__del__`` closes what a damaged file never let it open: two tracebacks beside the one line.
+    """
+    for kind in (MMapIndexedDataset, MMapIndexedDataset.Index):
+        kind.__del__ = _after_opening(kind.__del__)
+
+
+def _after_opening(close: Callable[[Any], None]) -> Callable[[Any], None]:
+    def close_what_is_open(dataset: Any) -> None:
+        if hasattr(dataset, "_bin_buffer_mmap"):
+            close(dataset)
+
+    return close_what_is_open
+
+
 def stop_background_consumers() -> None:
     """End the threads in which fairseq reads batches ahead.
 
@@ -157,5 +175,6 @@ def apply() -> None:
     load_checkpoints_safely()
     bf16_without_tpu()
     masks_of_two_types()
+    datasets_that_were_not_read()
     resume_from_newest_loadable()
     task_from_checkpoint(sys.argv)

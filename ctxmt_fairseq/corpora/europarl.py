@@ -6,7 +6,7 @@ from typing import Dict, Iterator, List, NamedTuple, Tuple, Union
 
 from ctxmt_fairseq.corpora.assembly.document_builder import DocumentBuilder
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Part
-from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.data.documents import iterate_lines, open_file
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
@@ -110,5 +110,5 @@ def days(source: PathLike, target: PathLike) -> Iterator[Tuple[Path, Path]]:
 
 def lines_of(pair: Tuple[PathLike, PathLike]) -> int:
     """Lines of text in a source file of which no more may be known: those that are no tag and not blank."""
-    with open(pair[0], "rb") as stream:
+    with open_file(pair[0]) as stream:
         return sum(1 for line in stream if line.strip() and not line.lstrip().startswith(b"<"))

@@ -34,7 +34,7 @@ class TextFiles:
         whole_words: the words will be the dictionary's symbols (no subwords), so none may be a special one.
 
     Raises:
-        BadInput: no document ids (or ids where blank lines shall mark the documents).
+        BadInput: one language twice; no document ids (or ids where blank lines shall mark the documents).
     """
 
     prefix: str
@@ -45,6 +45,8 @@ class TextFiles:
     ids_optional: bool = False
 
     def __post_init__(self):
+        if self.source_lang == self.target_lang:
+            raise BadInput(f"expected two languages, found {self.source_lang} twice")
         ids = self.path("docids")
         if self.blank_lines and any(self.path(name).exists() for name in ("docids", "current")):
             raise BadInput(f"blank lines between documents exclude {ids.name} and .current", self.prefix)

@@ -14,6 +14,7 @@ from ctxmt_fairseq.corpora.mix import mix
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.split import split
 from ctxmt_fairseq.corpora.text_rows import TextFiles
+from ctxmt_fairseq.errors import BadInput
 from tests.unit.corpus_files import read_corpus_files, write_corpus_files
 
 # Few texts, so that pairs come again; documents of 1 to 5 lines.
@@ -204,3 +205,5 @@ def test_refusals(films, tmp_path, capsys):
             run(kind, *options, "--out", tmp_path / "out")
         assert end.value.code == 2 and message in capsys.readouterr().err.splitlines()[-1]
         assert not list(tmp_path.glob("out*")) and not list(tmp_path.glob("x.*"))
+    with pytest.raises(BadInput, match="expected two languages, found en twice"):
+        TextFiles(prefix, "en", "en")

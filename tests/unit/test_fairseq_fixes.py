@@ -1,10 +1,12 @@
 """What the plugin mends in fairseq: safe loading, resuming, the task of a checkpoint, --bf16."""
 
 import argparse
+import gc
 import logging
 import os
 import pickle
 import re
+import sys
 import types
 import zipfile
 
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq import checkpoint_utils, options
+from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BufferedIterator
 
 from ctxmt_fairseq import fairseq_fixes
@@ -233,3 +236,17 @@ def test_a_run_that_stops_within_an_epoch_leaves_no_thread():
     assert iterator._consumer.is_alive()
     fairseq_fixes.stop_background_consumers()
     assert not iterator._consumer.is_alive()
+
+
+# ---- datasets
+
+
+def test_a_dataset_that_cannot_be_read_ends_in_silence(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    (tmp_path / "test.idx").write_bytes(b"damaged")
+    (tmp_path / "test.bin").touch()
+    with pytest.raises(AssertionError, match="doesn't match expected format"):
+        MMapIndexedDataset(str(tmp_path / "test"))
+    gc.collect()
+    assert said == []

@@ -1,6 +1,7 @@
 """OPUS' formats: documents, times, alignments, archives, and what they refuse."""
 
 import gzip
+import os
 
 import numpy as np
 import pytest
@@ -150,6 +151,11 @@ def test_truncated_and_missing_files(tmp_path):
         list(read_links(tmp_path / "cut.gz", "de", "en"))
     with pytest.raises(BadInput, match="no such file"):
         list(read_links(tmp_path / "none", "de", "en"))
+    os.mkfifo(tmp_path / "pipe")  # without a writer: it would be waited for
+    with pytest.raises(BadInput, match="pipe: expected a file"):
+        list(read_links(tmp_path / "pipe", "de", "en"))
+    with pytest.raises(BadInput, match="pipe: expected a folder or a zip file"):
+        Archives([tmp_path / "pipe"])
     folder = write_folder(tmp_path / "xml", {"en/1.xml.gz": document(sentence(1, "a " * 500))})
     path = tmp_path / "xml" / "en" / "1.xml.gz"
     path.write_bytes(path.read_bytes()[:40])

@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO, Dict, Optional, Sequence, Union
 
+from ctxmt_fairseq.data.documents import open_file
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
@@ -29,7 +30,8 @@ class Archives:
 
     def __init__(self, paths: Sequence[PathLike]):
         self._places = [
-            _Zip(Path(path)) if zipfile.is_zipfile(path) else _Folder(Path(path)) for path in paths
+            _Zip(Path(path)) if Path(path).is_file() and zipfile.is_zipfile(path) else _Folder(Path(path))
+            for path in paths
         ]
 
     def read(self, name: str) -> bytes:
@@ -101,10 +103,8 @@ def read_document(path: PathLike) -> bytes:
         BadInput: no such file, a damaged one, or one that is larger than any document.
     """
     try:
-        with open(path, "rb") as stream:
+        with open_file(path) as stream:
             return _decompressed(stream, str(path))
-    except FileNotFoundError:
-        raise BadInput("no such file", path) from None
     except _BROKEN as error:
         raise BadInput(f"damaged: {error or type(error).__name__}", path) from None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Dict, Generic, Iterator, List, TypeVar, Union
 from xml.parsers import expat
 
+from ctxmt_fairseq.data.documents import open_file
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
@@ -57,7 +58,7 @@ class XmlStream(Generic[Item]):
         Raises:
             BadInput: no such file, a damaged one, no well-formed XML, or declarations of entities.
         """
-        with self._named_errors(), open(self.path, "rb") as raw:
+        with self._named_errors(), open_file(self.path) as raw:
             zipped = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             stream = gzip.GzipFile(fileobj=raw) if zipped else raw
