@@ -47,13 +47,14 @@ def open_file(path: PathLike) -> BinaryIO:
         BadInput: there is none, or it may not be read.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # said before a pipe without a writer is waited for
-            raise BadInput("expected a file, found a folder, a pipe or a device", path)
-        return open(path, "rb")
+        if stat.S_ISREG(os.stat(path).st_mode):
+            return open(path, "rb")
     except FileNotFoundError:
         raise BadInput("no such file", path) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise BadInput(f"cannot be read: {getattr(error, 'strerror', error)}", path) from None
+    # Said before a pipe without a writer is waited for.
+    raise BadInput("expected a file, found a folder, a pipe or a device", path)
 
 
 def read_bytes(path: PathLike) -> bytes:
