@@ -77,8 +77,8 @@ class Subwords:
         return [" ".join(row if _NEVER_TEXT.isdisjoint(row) else _spelled_out(row)) for row in rows]
 
     def decode(self, pieces: str) -> str:
-        """The text of pieces joined by spaces."""
-        text = pieces if self.processor is None else self.processor.decode_pieces(pieces.split())
+        """The text of pieces joined by spaces, without blanks around it, as fairseq's."""
+        text = pieces if self.processor is None else self.processor.decode_pieces(pieces.split()).strip()
         return self.steps.undo(text)
 
     @property
