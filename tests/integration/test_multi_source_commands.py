@@ -22,7 +22,11 @@ MODELS = {
     "context_gru": ("--source-context", 1, "--target-context", 1),
 }
 # Updates and learning rate after which different sentences are translated differently.
-LEARNING = {"dual_encoder_transformer": (80, 5e-3), "context_gru": (30, 1e-2)}
+LEARNING = {
+    "gated_context_transformer": (60, 5e-3),
+    "dual_encoder_transformer": (80, 5e-3),
+    "context_gru": (30, 1e-2),
+}
 # What these translate depends on what they have translated.
 OWN_TRANSLATIONS = ("dual_encoder_transformer", "context_gru")
 FOLLOWING = "context_encoder_transformer"  # in a dialogue, what follows is not known yet
