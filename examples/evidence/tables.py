@@ -102,7 +102,8 @@ def significance_table(results: Results) -> str:
     By seed: McNemar's test, corrected over all that stands here (Holm). The mean over the seeds that both
     have: paired permutation over examples.
     """
-    pairs = [run for run in results if run[0] != CONTROL and (CONTROL, run[1]) in results]
+    systems = [run for run in results if run[0] in SYSTEMS and run[0] != CONTROL]
+    pairs = [run for run in systems if (CONTROL, run[1]) in results]
     found = []
     for row, seed in pairs:
         ours, control = (right(results[name, seed]) for name in (row, CONTROL))

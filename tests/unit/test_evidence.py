@@ -256,6 +256,8 @@ def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
     for (row, decisions), seed in itertools.product(wins.items(), (1, 2)):
         (tmp_path / f"{row}.{seed}.json").write_text(json.dumps(result(row, seed, decisions, 10.0 + seed)))
     (tmp_path / "search.json").write_text("{}")
+    candidate = {"row": "search-base", "seed": 1, "learning_curve": []}  # has no decisions
+    (tmp_path / "search-base.1.json").write_text(json.dumps(candidate))
     text = evidence.tables.text(evidence.tables.read(tmp_path))
     assert "| gated | +66.67**, +66.67** | +66.67 | 0.0001 |" in text
     assert "| control | 1, 2 | 2.500 ± 0.000 | 11.50 ± 0.71 |" in text
