@@ -63,11 +63,13 @@ class MultiSourceDataset(ContextDataset):
 
     def _sizes_of_batches(self) -> Sequence[np.ndarray]:
         # The current sentence and the context are padded apart, and know nothing of each other's lengths.
+        if not self.whole_sizes.reach.any():
+            return super()._sizes_of_batches()
         source, target = self._current_sizes
         targets = None if self.target is None else self.target.sizes
         lengths = self.source.sizes, targets, self._draw_epoch, self.layout == "joined"
         context = longest_contexts(self.builder, self.lines, *lengths)
-        return np.maximum(source, target) // 3, context, source
+        return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
         if not self.batch_runs or not len(indices):

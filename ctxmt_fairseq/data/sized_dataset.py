@@ -182,23 +182,14 @@ class SizedDataset(FairseqDataset):
         return self.window_sizes.source, self.window_sizes.target
 
     def ordered_indices(self) -> np.ndarray:
-        """Examples of like sizes side by side; equal sizes in an order drawn from (seed, epoch).
-
-        Without context, or with ``count_current_tokens``, by source, then target size, as fairseq's.
-        """
-        # By sizes without limits: fairseq tells the limits later, and the order must not depend on when.
-        whole = self.whole_sizes
-        sizes: Sequence[np.ndarray] = whole[:2]
-        if self.count_current_tokens:
-            sizes = self._current_sizes
-        elif whole.reach.any():
-            sizes = ordering.winding(self._sizes_of_batches())
+        """Examples of like sizes side by side; equal sizes in an order drawn from (seed, epoch)."""
+        sizes = self._current_sizes if self.count_current_tokens else self._sizes_of_batches()
         return ordering.by_size(sizes, self.order_generator())
 
     def _sizes_of_batches(self) -> Sequence[np.ndarray]:
-        """What decides how much of a batch is pads, the most important first: arrays (n,)."""
-        # Two source lengths at once share the pads between both sides.
-        return self.whole_sizes.source // 2, self.whole_sizes.target
+        """What examples are ordered by, the most important first: (n,) each. As fairseq: source, then target."""
+        # Without limits: fairseq tells them later, and the order must not depend on when.
+        return self.whole_sizes.source, self.whole_sizes.target
 
     def order_generator(self) -> Optional[np.random.Generator]:
         """For the order of an epoch's examples in training; None in evaluation, which keeps the corpus'."""

@@ -42,7 +42,7 @@ STAGES = {
 # every row, some 35. (--count-current-tokens would keep that number, with windows that are mostly pads.)
 WINDOWS = """--task document_window --arch concat_transformer
     --criterion context_discounted_label_smoothed_cross_entropy"""
-S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1390"
+S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440"
 MULTI_SOURCE = """--task multi_source --criterion label_smoothed_cross_entropy
     --source-context 1 --target-context-on-source 1 --max-tokens 2050"""
 
