@@ -187,7 +187,7 @@ class SizedDataset(FairseqDataset):
         return ordering.by_size(sizes, self.order_generator())
 
     def _sizes_of_batches(self) -> Sequence[np.ndarray]:
-        """What examples are ordered by, the most important first: (n,) each. As fairseq: source, then target."""
+        """What examples are ordered by, the most important first: (n,) each. fairseq: source, then target."""
         # Without limits: fairseq tells them later, and the order must not depend on when.
         return self.whole_sizes.source, self.whole_sizes.target
 
