@@ -5,9 +5,7 @@ import json
 import pytest
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.contrastive_sets import (
-    read_contrastive_set,
-)
+from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_set
 
 
 def write(path, *lines):
@@ -31,3 +29,13 @@ def lexical():
     """A set in the format of Bawden et al."""
     pair = {"correct": ["La rive.", "Au bord !"], "incorrect": ["La banque.", "Au guichet !"]}
     return {"3": {"type": "disambig", "examples": [{"src": ["The river.", "To the bank!"], "trg": pair}]}}
+
+
+def voita_record():
+    """A record in the format of Voita et al."""
+    return {
+        "src": "Sit down . _eos You look tired .",
+        "dst": ["Садись . _eos Вы устали .", "Садись . _eos Ты устал ."],
+        "true_ind": 1,
+        "ctx_dist": 1,
+    }

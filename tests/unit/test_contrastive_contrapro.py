@@ -1,29 +1,9 @@
 """ContraPro's reader: its JSON, with documents, with context files and without either."""
 
-import json
-
 import pytest
 
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, Convention, read_contrastive_set
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
-
-
-def write_json(path, value):
-    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-    return path
-
-
-def error(path, **arguments):
-    with pytest.raises(BadInput) as caught:
-        read_contrastive_set(path, **arguments)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
+from tests.unit.contrastive_files import error, write, write_json
 
 SOURCE = ["The cup is new.", "I bought it.", "Show me.", "It's here!", "Nice."]
 TARGET = ["Die Tasse ist neu.", "Ich habe sie gekauft.", "Zeig her.", "Sie ist hier!", "Schön."]

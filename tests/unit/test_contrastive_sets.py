@@ -9,36 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, Convention, read_contrastive_set
+from tests.unit.contrastive_files import error, voita_record, write, write_json
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "contrastive"
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
-
-
-def write_json(path, value):
-    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-    return path
-
-
-def error(path, **arguments):
-    with pytest.raises(BadInput) as caught:
-        read_contrastive_set(path, **arguments)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
-def voita_record():
-    return {
-        "src": "Sit down . _eos You look tired .",
-        "dst": ["Садись . _eos Вы устали .", "Садись . _eos Ты устал ."],
-        "true_ind": 1,
-        "ctx_dist": 1,
-    }
 
 
 def own_record(**changes):

@@ -11,16 +11,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets import (
     read_contrastive_set,
     read_contrastive_sets,
 )
-from tests.unit.contrastive_files import error, lexical, write_json
-
-
-def voita_record():
-    return {
-        "src": "Sit down . _eos You look tired .",
-        "dst": ["Садись . _eos Вы устали .", "Садись . _eos Ты устал ."],
-        "true_ind": 1,
-        "ctx_dist": 1,
-    }
+from tests.unit.contrastive_files import error, lexical, voita_record, write_json
 
 
 def test_voita(tmp_path):
