@@ -1,48 +1,9 @@
 """The command lines that the fuzzer starts from: every command of ``ctxmt``, and fairseq's validation."""
 
-import shlex
-from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Sequence
-
-Options = Dict[str, Optional[Sequence[str]]]  # good values; None: a flag
-
-
-@dataclass(frozen=True)
-class Command:
-    """What the fuzzer spoils.
-
-    Attributes:
-        name: of the row in the table.
-        line: a command line that works; names of files are those of the samples.
-        inputs: how the names of the samples begin that it reads.
-        weight: how often it is drawn, compared with the others: what is dear is drawn seldom.
-        options: those that may be added.
-        fixed: the line stays as it is; without its mistake it would work for hours.
-    """
-
-    name: str
-    line: str
-    inputs: str
-    weight: int
-    options: Options = field(default_factory=dict)
-    fixed: bool = False
-
-    @property
-    def arguments(self) -> List[str]:
-        return shlex.split(self.line)
-
-
-def given(text: str) -> Options:
-    """Options from text: ``--name`` with values joined by ``|``, or without."""
-    options: Options = {}
-    for part in text.split("--")[1:]:
-        name, *values = part.split()
-        options[f"--{name}"] = values[0].split("|") if values else None
-    return options
-
+from tests.fuzz.command import LANGUAGES, Command, given
+from tests.fuzz.corpus_commands import CORPUS_COMMANDS
 
 MODEL, MTCUE = "model/checkpoint_last.pt", "mtcue/checkpoint_last.pt"
-LANGUAGES = "--source-lang en --target-lang fr"
 FORMALITY = "--formal formal.fr --informal informal.fr"
 HYPOTHESES = "--formal-hypotheses formal.hyp --informal-hypotheses informal.hyp"
 PROMPTS = "--formal-prompt Sir --informal-prompt Mate --cpu --beam 2"
@@ -295,51 +256,7 @@ COMMANDS = [
     Command("fairseq-validate", f"fairseq-validate data --path {MODEL} {VALIDATE}", f"data {MODEL}", 3),
     Command("fairseq-validate store", f"fairseq-validate data --path {MTCUE} {VALIDATE}", f"data {MTCUE}", 2),
 ]
-_RAW = {
-    "opensubtitles": "--alignment raw/alignment.xml --xml raw/xml",
-    "opus": "--alignment raw/alignment.xml.gz --xml raw/both.zip",
-    "ted": "--source raw/talks.en --target raw/talks.fr",
-    "europarl": "--source raw/speeches.en.txt --target raw/speeches.fr.txt",
-    "voita": "--source raw/joined.en --target raw/joined.fr --current last",
-    "moses": "--source raw/joined.en --target raw/joined.fr --ids raw/pairs.ids",
-    "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
-    "tmx": "--tmx raw/crawl.tmx",
-    "filter deduplicate": "raw/films",
-    "filter select": "raw/films --scores raw/scores.tsv --threshold 0.4",
-}
-_RAW_OPTIONS = {
-    "opensubtitles": given(
-        "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
-    ),
-    "opus": given("--unaligned end|keep --clean none|all --skip-broken --sample 1|9 --sample-context 0|1"),
-    "moses": given("--clean none|all --sample 1 --sample-context-after 1 --seed 2"),
-    "europarl": given("--skip-broken"),
-    "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
-    "tmx": given("--clean none|all"),
-    "filter select": given("--document-scores new.tsv"),
-}
-for _kind, _files in _RAW.items():
-    _line = f"corpus {_kind} {_files} {LANGUAGES} --out new"
-    COMMANDS.append(Command(f"corpus {_kind}", _line, "raw", 12, _RAW_OPTIONS.get(_kind, {})))
-for _name, _files in {
-    "xml": "--source raw/news.xml --target raw/news.xml",
-    "docs": "--source text.en --target text.fr --docs raw/names",
-}.items():
-    _line = f"corpus wmt {_files} {LANGUAGES} --out new"
-    COMMANDS.append(Command(f"corpus wmt {_name}", _line, "raw/n text.", 6))
-_DUMPS = "raw/title.basics.tsv raw/title.crew.tsv raw/name.basics.tsv"
-_line = f"corpus films raw/films --omdb raw/omdb.jsonl --imdb {_DUMPS}"
-COMMANDS.append(Command("corpus films", _line, "raw/films raw/omdb raw/title raw/name.", 12))
-_TWO = "--held-out one=0.3 --held-out two=0.5"
-for _kind, _line, _more in (
-    ("split", f"text {_TWO} --out new", given("--by document|film --duplicates context|leave-out|keep")),
-    ("split film", "raw/films --held-out one=raw/list --by film --out new", given("--held-out two=0.1")),
-    ("mix", "text=1 raw/films=2 --out new", {}),
-    ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
-    ("check", "text --json json", given("--max-ratio 2|9.5 --source-admits en|cs --target-admits fr")),
-):
-    _line = f"corpus {_kind.split()[0]} {_line} {LANGUAGES}"
-    COMMANDS.append(Command(f"corpus {_kind}", _line, "text. data raw/films raw/list", 8, _more))
+COMMANDS += CORPUS_COMMANDS
 for _name, _more in SETS.items():
     _path = f"sets/{_name}"
     COMMANDS += [

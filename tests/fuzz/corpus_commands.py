@@ -1,0 +1,52 @@
+"""The command lines of ``ctxmt corpus`` that the fuzzer starts from."""
+
+from typing import List
+
+from tests.fuzz.command import LANGUAGES, Command, given
+
+_RAW = {
+    "opensubtitles": "--alignment raw/alignment.xml --xml raw/xml",
+    "opus": "--alignment raw/alignment.xml.gz --xml raw/both.zip",
+    "ted": "--source raw/talks.en --target raw/talks.fr",
+    "europarl": "--source raw/speeches.en.txt --target raw/speeches.fr.txt",
+    "voita": "--source raw/joined.en --target raw/joined.fr --current last",
+    "moses": "--source raw/joined.en --target raw/joined.fr --ids raw/pairs.ids",
+    "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
+    "tmx": "--tmx raw/crawl.tmx",
+    "filter deduplicate": "raw/films",
+    "filter select": "raw/films --scores raw/scores.tsv --threshold 0.4",
+}
+_RAW_OPTIONS = {
+    "opensubtitles": given(
+        "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
+    ),
+    "opus": given("--unaligned end|keep --clean none|all --skip-broken --sample 1|9 --sample-context 0|1"),
+    "moses": given("--clean none|all --sample 1 --sample-context-after 1 --seed 2"),
+    "europarl": given("--skip-broken"),
+    "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
+    "tmx": given("--clean none|all"),
+    "filter select": given("--document-scores new.tsv"),
+}
+CORPUS_COMMANDS: List[Command] = []
+for _kind, _files in _RAW.items():
+    _line = f"corpus {_kind} {_files} {LANGUAGES} --out new"
+    CORPUS_COMMANDS.append(Command(f"corpus {_kind}", _line, "raw", 12, _RAW_OPTIONS.get(_kind, {})))
+for _name, _files in {
+    "xml": "--source raw/news.xml --target raw/news.xml",
+    "docs": "--source text.en --target text.fr --docs raw/names",
+}.items():
+    _line = f"corpus wmt {_files} {LANGUAGES} --out new"
+    CORPUS_COMMANDS.append(Command(f"corpus wmt {_name}", _line, "raw/n text.", 6))
+_DUMPS = "raw/title.basics.tsv raw/title.crew.tsv raw/name.basics.tsv"
+_line = f"corpus films raw/films --omdb raw/omdb.jsonl --imdb {_DUMPS}"
+CORPUS_COMMANDS.append(Command("corpus films", _line, "raw/films raw/omdb raw/title raw/name.", 12))
+_TWO = "--held-out one=0.3 --held-out two=0.5"
+for _kind, _line, _more in (
+    ("split", f"text {_TWO} --out new", given("--by document|film --duplicates context|leave-out|keep")),
+    ("split film", "raw/films --held-out one=raw/list --by film --out new", given("--held-out two=0.1")),
+    ("mix", "text=1 raw/films=2 --out new", {}),
+    ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
+    ("check", "text --json json", given("--max-ratio 2|9.5 --source-admits en|cs --target-admits fr")),
+):
+    _line = f"corpus {_kind.split()[0]} {_line} {LANGUAGES}"
+    CORPUS_COMMANDS.append(Command(f"corpus {_kind}", _line, "text. data raw/films raw/list", 8, _more))
