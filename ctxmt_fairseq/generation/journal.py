@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any, BinaryIO, Dict
 
-from ctxmt_fairseq.drafts import Draft, Lock, draft_file
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import writing
+from ctxmt_fairseq.partial_files import lock_partial, partial_file
 
 _LONGEST_HEADER = 1000  # bytes: a file that begins with a longer line is no journal
 
@@ -40,12 +39,12 @@ class Journal:
     """
 
     def __init__(self, output: Path, run: str, lines: int, symbols: int, replace: bool = False):
-        self.path = output.with_name(output.name + ".partial")
+        self.path = partial_file(output)
         self.finished = False
         self.done: Dict[int, Dict[str, Any]] = {}
         self._limits = lines, symbols
         with writing(self.path):
-            self._lock = self._begin(run)
+            self._lock = lock_partial(self.path, _line({"run": run}), "ctxmt translate")
             try:
                 intact = self._read(run, replace)
                 self._stream: BinaryIO = open(self.path, "r+b")
@@ -54,24 +53,6 @@ class Journal:
             except BaseException:
                 self._lock.close()
                 raise
-
-    def _begin(self, run: str) -> Lock:
-        """Lock the journal that is there, or a new one."""
-        while True:
-            if self.path.exists() and not self.path.is_file():
-                raise BadInput("expected no folder, pipe or device of this name", self.path)
-            try:
-                lock = Lock(self.path)
-            except BlockingIOError:
-                raise BadInput("another ctxmt translate is writing to this output", self.path) from None
-            except FileNotFoundError:
-                with draft_file(self.path) as draft:
-                    draft.path.write_bytes(_line({"run": run}))
-                    _appear(draft)
-                continue
-            if lock.covers(self.path):
-                return lock
-            lock.close()  # the other run has ended meanwhile, and deleted its journal
 
     def _read(self, run: str, replace: bool) -> int:
         """Fill ``done``; returns the length of the intact part: a killed run may leave half a line."""
@@ -143,13 +124,3 @@ def _is_header(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return line.endswith(b"\n") and isinstance(record, dict) and list(record) == ["run"]
-
-
-def _appear(draft: Draft) -> None:
-    """Put a draft in its place if nothing is there."""
-    try:
-        os.link(draft.path, draft.target)
-    except FileExistsError:
-        pass
-    except OSError:  # a file system without links
-        draft.place()

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import os
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxmt_fairseq import drafts, partial_files
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.assembly.pairs import Pair
 from ctxmt_fairseq.corpora.filtering import deduplicate as deduplication
@@ -219,6 +221,31 @@ def test_score_files_of_others(tmp_path):
         partial.write_text(text)
         with pytest.raises(BadInput, match=place):
             score_files.read_scores(partial)
+
+
+def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypatch):
+    """It takes its place between our opening and our locking it."""
+    path, partial = tmp_path / "scores.tsv", tmp_path / "scores.tsv.partial"
+    with pytest.raises(KeyboardInterrupt):
+        write(path, Scorer(most=8))
+    before, moved = partial.read_bytes(), []
+
+    class Late(drafts.Lock):
+        def __init__(self, file):
+            super().__init__(file)
+            if file == partial and not moved:
+                moved.append(partial.rename(tmp_path / "theirs"))
+
+    monkeypatch.setattr(partial_files, "Lock", Late)
+    anew = Scorer()
+    assert write(path, anew) == 10 and len(anew.asked) == 10
+    assert moved and moved[0].read_bytes() == before
+
+
+def test_a_pipe_of_the_unfinished_files_name_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "scores.tsv.partial")
+    with pytest.raises(BadInput, match="expected no folder, pipe or device"):
+        write(tmp_path / "scores.tsv", Scorer())
 
 
 @settings(max_examples=40)

@@ -13,9 +13,10 @@ import numpy as np
 from ctxmt_fairseq.corpora.assembly.pairs import Pair
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.data.documents import iterate_lines
-from ctxmt_fairseq.drafts import Lock, sync_folder
+from ctxmt_fairseq.drafts import sync_folder
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import check_outputs, destination, writing
+from ctxmt_fairseq.partial_files import lock_partial, partial_file
 
 PathLike = Union[str, Path]
 Score = Callable[[List[Pair]], Sequence[np.ndarray]]
@@ -50,11 +51,12 @@ def write_scores(
     if file is None:
         raise BadInput("cannot be written: expected the name of a regular file", path)
     head = json.dumps(description, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-    if not Path(f"{file}.partial").exists() and _holds(file, head, pairs()):
+    partial_path = partial_file(file)
+    if not partial_path.exists() and _holds(file, head, pairs()):
         return sum(1 for _ in pairs())
     scorer = None
     number = 0
-    with writing(path), _Partial(Path(f"{file}.partial"), head) as partial:
+    with writing(path), _Partial(partial_path, head) as partial:
         for batch in _batches(pairs()):
             left = batch[partial.skip(map(pair_hash, batch)) :]
             if left:
@@ -133,12 +135,8 @@ class _Partial:
 
     def __init__(self, path: Path, head: bytes):
         self.path = path
+        self._lock = lock_partial(path, head, "ctxmt corpus filter")
         self._stream: BinaryIO = open(path, "a+b")
-        try:
-            self._lock = Lock(path)
-        except BlockingIOError:
-            self._stream.close()
-            raise BadInput("another ctxmt corpus filter is writing to this output", path) from None
         self._stream.seek(0)
         found = self._stream.readline(_LONGEST_HEAD)
         if found != head:
