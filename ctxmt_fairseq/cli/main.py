@@ -16,6 +16,7 @@ COMMANDS = {
     "translate": "translate documents",
     "contrast": "score a contrastive set",
     "score": "BLEU and chrF of a translation",
+    "score-forms": "do translations contain the forms that their context calls for?",
     "compare": "is one system better than another? significance tests",
     "probe": "what a model makes of its context: other contexts, sizes, CXMI",
     "report": "one HTML page of what runs have found",

@@ -22,6 +22,7 @@ SCORE = given(
     "--docids text.docids --current text.current --lowercase --json json "
     "--tokenize 13a|char|intl|zh|none|flores200|ja-mecab|spm"
 )
+FORMS = given("--matching ctxpro|words --current forms.current --json json --examples lines")
 EMBED = given(
     "--out store --fields all|none|genre|genre,plot --no-sentences --dtype float16|float32 --batch-size 2 "
     "--json json"
@@ -61,6 +62,8 @@ COMMANDS = [
         given("--seed 2 --document-length 4 --phenomena pronoun|deixis,ellipsis --json"),
     ),
     Command("score", "score text.fr text.fr", "text.", 60, {**SCORE, **given("--bootstrap 5")}),
+    Command("score-forms", "score-forms forms.jsonl forms.hyp", "forms", 20, FORMS),
+    Command("score-forms json", "score-forms forms.json forms.hyp", "forms", 20, FORMS),
     Command(
         *("compare contrast", "compare contrast examples.jsonl examples.jsonl", "examples", 40),
         given("--json json --all-pairs"),

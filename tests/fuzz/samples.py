@@ -61,6 +61,9 @@ ATTRIBUTES = [
 ]
 
 
+FORM = {"id": "1", "expected": "elle", "phenomenon": "pronoun", "distance": 1, "reference": "Elle dort."}
+CTXPRO = {"expected": "elle", "rule": "NOM.FEM", "ref segment": "Elle dort.", "ante distance": 1}
+
 LOG = """{'_name': None, 'seed': 1, 'context_discount': 0.1, 'best_checkpoint_metric': 'loss'}
 num. shared model params: 9,000 (num. trained: 9,000)
 2026-01-01 00:00:00 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 7.1 | ppl 99 | num_updates 4
@@ -178,6 +181,10 @@ def _sets():
         elif found.is_file():
             write(target.with_suffix(found.suffix), found.read_text(encoding="utf-8"))
     write("sets/contrapro.json", json.dumps([CONTRAPRO, {**CONTRAPRO, "segment id": 1}]))
+    write("forms.jsonl", f"{json.dumps(FORM)}\n{json.dumps({**FORM, 'id': '2', 'distance': None})}\n")
+    write("forms.json", json.dumps([CTXPRO, {**CTXPRO, "expected": "lui"}]))
+    write("forms.hyp", "Elle dort.\nIl est l\u00e0.\n")
+    write("forms.current", "1\n1\n")
     write("documents/film.de", "Es sank.\nEs sank.\n")
     write("documents/film.en", "It sank.\nIt sank.\n")
     for name, content in (("formal", FORMAL), ("informal", INFORMAL)):

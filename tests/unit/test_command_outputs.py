@@ -37,6 +37,7 @@ def test_a_pipe_and_a_link_are_written_and_stay(tmp_path, score):
 MODEL, MISSING = "model.pt", "missing/out"
 COMMANDS = {
     "score": ["score", "hyp", "hyp", "--json", MISSING],
+    "score-forms": ["score-forms", "set", "hyp", "--json", "good", "--examples", MISSING],
     "contrast": ["contrast", MODEL, "set", "--json", "good", "--examples", MISSING],
     "probe": ["probe", MODEL, "text", "--json", "good", "--words", MISSING],
     "probe plot": ["probe", MODEL, "text", "--plot", MISSING + ".png"],

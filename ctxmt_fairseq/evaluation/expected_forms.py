@@ -1,0 +1,258 @@
+"""Does a translation contain the form that its context calls for? Pure functions, no torch.
+
+Scores what a model writes itself; contrastive sets score what it is given. Wicks and Post (2023), "Identifying
+Context-Dependent Translations for Evaluation Set Production", with the sets and the scorer ctxpro.
+"""
+
+import json
+import string
+import unicodedata
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
+
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_report import (
+    DISC_NAMES,
+    Choice,
+    Tally,
+    disc_numbers,
+    distance_order,
+    tally_groups,
+)
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
+from ctxmt_fairseq.tables import aligned_table
+
+RIGHT, WRONG = Choice(1, True), Choice(0, False)
+SHOWN = 12  # forms that a table shows; sets of verbs have thousands
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+@dataclass(frozen=True)
+class ExpectedForm:
+    """One example.
+
+    Attributes:
+        form: one or several words.
+        distance: sentences back to what decides; 0: the same sentence; None: unknown.
+        reference: a translation that people made; None: the set has none.
+    """
+
+    id: str
+    form: str
+    phenomenon: str
+    distance: Optional[int]
+    reference: Optional[str]
+
+
+@dataclass(frozen=True)
+class FormSet:
+    """A set: its file's name without ending, and at least one example."""
+
+    name: str
+    examples: Sequence[ExpectedForm]
+
+
+def words(text: str) -> List[str]:
+    """Lower-cased runs of letters, their marks, and digits: everything else stands between words."""
+    text = unicodedata.normalize("NFC", text).lower()
+    return "".join(sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in text).split()
+
+
+def has_words(translation: str, form: str) -> bool:
+    """Whether the form's words follow each other in the translation."""
+    return f" {' '.join(words(form))} " in f" {' '.join(words(translation))} "
+
+
+def has_form_as_ctxpro(translation: str, form: str) -> bool:
+    """The rule of ctxpro's own scorer, for numbers that compare with published ones: without case, the form
+    stands between blanks or ends once ASCII punctuation is deleted from the translation.
+
+    What an apostrophe or a hyphen joins becomes one word: "j'accepte" has no "accepte", nor has "l'avis" its
+    "avis"; ``has_words`` finds both.
+    """
+    return f" {form.lower()} " in f" {translation.strip().lower().translate(_NO_PUNCTUATION)} "
+
+
+MATCHINGS: Mapping[str, Callable[[str, str], bool]] = {"ctxpro": has_form_as_ctxpro, "words": has_words}
+
+
+def read_forms(path: PathLike) -> FormSet:
+    """Read a set: a JSON list of ctxpro's or ContraPro's, or our JSON lines (``NAME.jsonl``).
+
+    ========== ==================== =============== ===============
+    here       ctxpro               ContraPro       JSON lines
+    ========== ==================== =============== ===============
+    form       expected             ref pronoun     expected
+    phenomenon rule                 ref pronoun     phenomenon
+    distance   ante distance or -   ante distance   distance
+    reference  ref segment          ref segment     reference or -
+    id         number from 1        number from 1   id
+    ========== ==================== =============== ===============
+
+    Raises:
+        BadInput: with file, and line or example, for anything missing or of the wrong kind; an empty set; an
+            id that stands there twice.
+    """
+    path = Path(path)
+    examples = list(_lines(path) if path.suffix == ".jsonl" else _list(path))
+    if not examples:
+        raise BadInput("expected examples with the form that is expected, found none", path)
+    return FormSet(path.stem, examples)
+
+
+def _lines(path: Path) -> Iterator[ExpectedForm]:
+    seen = set()
+    for place, record in json_lines(path):
+        example = ExpectedForm(
+            id=get(place, record, "id", str),
+            form=_form(place, record, "expected"),
+            phenomenon=get(place, record, "phenomenon", str),
+            distance=get(place, record, "distance", int, null=True),
+            reference=get(place, record, "reference", str) if "reference" in record else None,
+        )
+        if example.id in seen:
+            raise place.error(f"the example {example.id} stands there twice")
+        seen.add(example.id)
+        yield example
+
+
+def _list(path: Path) -> Iterator[ExpectedForm]:
+    records = load_json(path)
+    if not isinstance(records, list):
+        raise BadInput("expected a list of objects", path)
+    for number, record in enumerate(records, 1):
+        place = Place(path, part=f"example {number}")
+        contrapro = isinstance(record, dict) and "ref pronoun" in record and "expected" not in record
+        form = _form(place, record, "ref pronoun" if contrapro else "expected")
+        yield ExpectedForm(
+            id=str(number),
+            form=form,
+            phenomenon=form.lower() if contrapro else get(place, record, "rule", str),
+            distance=get(place, record, "ante distance", int, null=True)
+            if "ante distance" in record
+            else None,
+            reference=get(place, record, "ref segment", str),
+        )
+
+
+def _form(place: Place, record: Any, key: str) -> str:
+    form: str = get(place, record, key, str).strip()
+    if not words(form):
+        raise place.error(f"expected a word at the key {key!r}, found {form!r}")
+    return form
+
+
+@dataclass(frozen=True)
+class FormReport:
+    """How often the expected form is there; in the references too, which is the most that can be asked for.
+
+    Attributes:
+        groups: the tallies of the translations: kind (``phenomena``, ``distances``, ``forms``) to name to
+            tally.
+        references: the same of the references, None where the set has none.
+    """
+
+    name: str
+    matching: str
+    overall: Tally
+    groups: Mapping[str, Mapping[str, Tally]]
+    references: Optional["FormReport"] = None
+
+    @property
+    def disc(self) -> Dict[str, Optional[float]]:
+        """Over the distances that are known, as of contrastive sets."""
+        known = {name: tally for name, tally in self.groups["distances"].items() if name != "unknown"}
+        return disc_numbers({name: (tally.accuracy, tally.examples) for name, tally in known.items()})
+
+    def as_dict(self) -> Dict[str, Any]:
+        """For JSON: with the keys of a contrastive set's report, so that what reads those reads this."""
+        found: Dict[str, Any] = {"name": self.name, "convention": self.matching, **self.overall.as_dict()}
+        for kind, tallies in self.groups.items():
+            found[kind] = {name: tally.as_dict() for name, tally in tallies.items()}
+        found.update(self.disc)
+        if self.references is not None:
+            found["references"] = self.references.as_dict()
+        return found
+
+    def _rows(self) -> Iterator[Any]:
+        yield "all", "", self.overall
+        for kind, label in (("phenomena", ""), ("forms", "form "), ("distances", "distance ")):
+            tallies = self.groups[kind]
+            if kind != "forms" or (set(tallies) != set(self.groups["phenomena"]) and len(tallies) <= SHOWN):
+                for name, tally in tallies.items():
+                    yield label + name, (kind, name), tally
+
+    def table(self) -> str:
+        """An aligned table: how many translations have the form, beside the references if there are any."""
+        rows = [[f"{self.name} ({self.matching})", "examples", "found", "%"]]
+        if self.references is not None:
+            rows[0].append("references %")
+        for label, key, tally in self._rows():
+            row = [label, str(tally.examples), str(tally.correct), f"{tally.accuracy:.2f}"]
+            if self.references is not None:
+                reference = self.references
+                most = reference.groups[key[0]][key[1]] if key else reference.overall
+                row.append(f"{most.accuracy:.2f}")
+            rows.append(row)
+        for name, value in self.disc.items():
+            if value is not None:
+                blank = [""] * (len(rows[0]) - 4)
+                rows.append([DISC_NAMES[name], "", "", f"{value:.2f}", *blank])
+        return aligned_table(rows)
+
+
+def decide(form_set: FormSet, translations: Sequence[str], matching: str) -> List[bool]:
+    """Whether each translation has its example's form.
+
+    Args:
+        translations: of the examples' current sentences alone, in the set's order. (ctxpro's scorer cuts
+            off the last sentence of a translation, which may hold its context, too.)
+        matching: one of ``MATCHINGS``.
+
+    Raises:
+        ValueError: not one translation per example.
+    """
+    matches = MATCHINGS[matching]
+    return [matches(text, each.form) for text, each in zip(translations, form_set.examples, strict=True)]
+
+
+def form_report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormReport:
+    """Tallies of ``decide``'s decisions, with those of the references beside them."""
+    examples = form_set.examples
+    references = [example.reference for example in examples]
+    report = _report(form_set, found, matching)
+    if None in references:
+        return report
+    best = _report(form_set, decide(form_set, [text or "" for text in references], matching), matching)
+    return replace(report, references=best)
+
+
+def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormReport:
+    choices = [RIGHT if one else WRONG for one in found]
+    distances = tally_groups((distance_name(each.distance) for each in form_set.examples), choices)
+    groups = {
+        "phenomena": tally_groups((each.phenomenon for each in form_set.examples), choices),
+        "forms": tally_groups((each.form.lower() for each in form_set.examples), choices),
+        "distances": {name: distances[name] for name in sorted(distances, key=distance_order)},
+    }
+    return FormReport(form_set.name, matching, Tally.of(choices), groups)
+
+
+def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> Iterator[str]:
+    """One JSON object per example, as ``ctxmt compare contrast`` reads them: ``chosen`` is 1 where the form
+    is there, else 0, and ``correct`` always 1."""
+    for example, decision in zip(form_set.examples, found, strict=True):
+        record = {
+            "set": form_set.name,
+            "id": example.id,
+            "phenomenon": example.phenomenon,
+            "distance": example.distance,
+            "expected": example.form,
+            "correct": RIGHT.chosen,
+            "chosen": (RIGHT if decision else WRONG).chosen,
+            "convention": matching,
+        }
+        yield json.dumps(record, ensure_ascii=False)
