@@ -1,7 +1,7 @@
 """Does a translation contain the form that its context calls for? Pure functions, no torch.
 
-Scores what a model writes itself; contrastive sets score what it is given. Wicks and Post (2023), "Identifying
-Context-Dependent Translations for Evaluation Set Production", with the sets and the scorer ctxpro.
+Scores what a model writes itself; contrastive sets score what it is given. After Wicks and Post (2023),
+"Identifying Context-Dependent Translations for Evaluation Set Production", and their scorer ctxpro.
 """
 
 import json
