@@ -178,7 +178,7 @@ def test_fairseqs_own_waits(stock):
 
 
 @pytest.mark.parametrize("loss", ["margin", slow("discounted")])
-@pytest.mark.parametrize("system", ["concat shift", *(slow(name) for name in ("caching runs", "mtcue"))])
+@pytest.mark.parametrize("system", systems(("concat shift",)))
 def test_a_loss_waits_for_nothing_and_sends_what_it_draws(system, loss):
     training, _ = on_the_device(system, loss)
     assert set(training.waits) <= FAIRSEQS
