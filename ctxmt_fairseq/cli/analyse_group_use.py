@@ -5,6 +5,7 @@ for words, punctuation and </s> the mean weight of a token in each group (group)
 weight (select); and the sentences that use the group. With --annotation words are told apart by their part of
 speech: a JSON line for each sentence, whose places are characters:
   {"words": [{"text": "dogs", "start": 4, "end": 8, "pos": "NOUN"}, ...]}
+ctxmt corpus annotate makes it.
 
 Example: ctxmt analyse group-use checkpoint_best.pt test.en --annotation test.en.jsonl --output use.png
 """

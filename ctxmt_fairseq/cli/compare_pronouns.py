@@ -7,7 +7,8 @@ approximate randomization over sentences, Holm's correction.
   {"line": 7, "pronoun": [0, 2], "source": "corenlp",
    "antecedent": {"line": 6, "span": [12, 20], "nominal": true}}       (or null)
 --alignment has pairs i-j for each line, white-space words of SRC and REF counted from 0; --annotation a line
-{"words": [{"text", "start", "end", "pos", "gender", "number"}]} for each line of REF.
+{"words": [{"text", "start", "end", "pos", "gender", "number"}]} for each line of REF. ctxmt corpus align and
+ctxmt corpus annotate make them; files of other tools do as well.
 
 Example: ctxmt compare pronouns test.en test.fr baseline.hyp context.hyp --coreference test.coref.jsonl
 """

@@ -23,6 +23,8 @@ KINDS = {
     "split": "corpora from one, such as training and test text, by documents",
     "mix": "one corpus from several, in proportions",
     "corenlp": "coreference and parts of speech from Stanford CoreNLP",
+    "annotate": "part of speech, lemma, gender and number of a text's words",
+    "align": "which words of a text and its translation translate each other",
     "stats": "documents, words, subwords and lengths of a corpus",
     "check": "is a corpus what it should be? files, encoding, ids, suspicious pairs",
     "films": "metadata of films for a corpus of subtitles, and how much of it has which context",

@@ -2,12 +2,17 @@
 j-th of the target, white-space words counted from 0, as fast_align, eflomal and awesome-align write them."""
 
 import re
-from typing import Dict, List, Sequence
+from typing import Dict, Iterable, List, Sequence, Tuple
 
 from ctxmt_fairseq.data.documents import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 _PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")
+
+
+def alignment_line(pairs: Iterable[Tuple[int, int]]) -> str:
+    """The pairs of a line as ``read_alignment`` reads them, in their order."""
+    return " ".join(f"{i}-{j}" for i, j in sorted(set(pairs)))
 
 
 def read_alignment(

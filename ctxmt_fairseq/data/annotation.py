@@ -6,7 +6,8 @@
 ``lemma``, ``gender`` and ``number`` may be left out or null; other keys are passed over.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from typing import Any, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import PathLike
@@ -27,6 +28,12 @@ class AnnotatedWord:
     lemma: Optional[str] = None
     gender: Optional[str] = None
     number: Optional[str] = None
+
+
+def annotation_line(words: Sequence[AnnotatedWord]) -> str:
+    """The words of a sentence as ``read_annotation`` reads them; what is not known is left out."""
+    known = [{key: value for key, value in asdict(word).items() if value is not None} for word in words]
+    return json.dumps({"words": known}, ensure_ascii=False)
 
 
 def read_annotation(path: PathLike, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:

@@ -179,6 +179,15 @@ COMMANDS = [
         given("--name x"),
     ),
     Command(
+        *("corpus align", "corpus align text.en text.fr --output new"),
+        *("text.", 15),
+        given("--train text.fr --iterations 1|9 --symmetrization union|intersection"),
+    ),
+    Command(
+        *("corpus annotate", "corpus annotate text.fr --lang ru --output new"),
+        *("text.", 15, given("--lang de|fr_FR --model text")),
+    ),
+    Command(
         *("analyse groups", f"analyse groups {MODEL} --sentence Hello", f"{MODEL} data blank", 2),
         {**SENTENCE, **CONTEXT},
     ),

@@ -1,5 +1,7 @@
 """Spoiled input of every kind ends a command well: a small share of what ``python -m tests.fuzz`` runs."""
 
+import importlib.util
+
 import pytest
 
 from ctxmt_fairseq.cli.benchmark import MEASUREMENTS
@@ -14,6 +16,14 @@ STOPS = {
     "nowhere.pt": "ctxmt: error: nowhere.pt: no such checkpoint",
     "analyse groups": "ctxmt: error: expected a caching_transformer with --shortening group or select, found "
     "concat_transformer",
+    **{
+        command: f'ctxmt: error: {what}, in the extra "{extra}": pip install "ctxmt_fairseq[{extra}]"'
+        for command, package, what, extra in (
+            ("corpus align", "thot", "word alignment needs sil-thot", "align"),
+            ("corpus annotate", "pymorphy3", "annotation of ru needs pymorphy3", "linguistics"),
+        )
+        if importlib.util.find_spec(package) is None
+    },
 }
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -65,6 +65,8 @@ COMMANDS = {
     "analyse antecedents": ["analyse", "antecedents", MODEL, "x", "--coreference", "c", "--json", MISSING],
     "analyse attention-words": ["analyse", "attention-words", MODEL, "x", "--json", MISSING],
     "corpus corenlp": ["corpus", "corenlp", "x", "--text", "t", "--docids", "d", "--out", MISSING],
+    "corpus annotate": ["corpus", "annotate", "x", "--lang", "fr", "--output", MISSING],
+    "corpus align": ["corpus", "align", "x", "y", "--output", MISSING],
     "average": ["average", ".", "--output", MISSING],
 }
 

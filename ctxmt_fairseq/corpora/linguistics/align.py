@@ -1,0 +1,144 @@
+"""Word alignment as fast_align makes it (Dyer, Chahuneau and Smith 2013, "A simple, fast, and effective
+reparameterization of IBM Model 2"), by Thot's implementation: in both directions, then made one."""
+
+import tempfile
+from pathlib import Path
+from typing import Any, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.corpora.linguistics.extras import import_of_extra
+from ctxmt_fairseq.corpora.linguistics.words import lexical_parts
+from ctxmt_fairseq.corpora.raw.line_files import lines_together
+from ctxmt_fairseq.data.documents import PathLike
+
+EXTRA = "align"
+SYMMETRIZATIONS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersection", "union")
+LONGEST = 1024  # tokens of a sentence that Thot aligns
+Texts = Tuple[PathLike, PathLike]  # source and target
+
+
+class Tokens(NamedTuple):
+    """What is aligned of a sentence.
+
+    Attributes:
+        texts: in lower case.
+        words: of each token the white-space word that it belongs to, from 0.
+        size: white-space words.
+    """
+
+    texts: List[str]
+    words: List[int]
+    size: int
+
+    @classmethod
+    def of(cls, sentence: str) -> "Tokens":
+        """See ``lexical_parts``: a word is the same with a comma and without, and a comma never ties two."""
+        texts: List[str] = []
+        words: List[int] = []
+        sentence_words = sentence.split()
+        for number, word in enumerate(sentence_words):
+            parts = lexical_parts(word.lower())
+            texts += parts
+            words += [number] * len(parts)
+        return cls(texts, words, len(sentence_words))
+
+
+class AlignedLine(NamedTuple):
+    """White-space words that translate each other.
+
+    Attributes:
+        pairs: words of source and target, from 0.
+        sizes: words of source and target.
+        too_long: whether it was left without pairs for its length.
+    """
+
+    pairs: List[Tuple[int, int]]
+    sizes: Tuple[int, int]
+    too_long: bool
+
+
+def check_installed() -> None:
+    """Raises BadInput: no tool for word alignment is installed."""
+    _thot()
+
+
+def _thot() -> Any:
+    return import_of_extra("thot.alignment", EXTRA, "word alignment needs sil-thot")
+
+
+def aligned_text(
+    text: Texts,
+    more: Sequence[Texts] = (),
+    iterations: int = 5,
+    symmetrization: str = SYMMETRIZATIONS[0],
+) -> Iterator[AlignedLine]:
+    """The alignment of every line of a text.
+
+    Args:
+        text: files with as many lines.
+        more: further texts to learn from; a small text alone says little about its words.
+        iterations: of expectation maximisation in each direction, from IBM model 1's uniform start.
+        symmetrization: one of ``SYMMETRIZATIONS``.
+
+    Raises:
+        BadInput: files that cannot be read, or of different lengths; or as ``check_installed``.
+    """
+    aligner = _aligner([text, *more], iterations, symmetrization)
+    for source, target in _sentences([text]):
+        too_long = max(len(source.texts), len(target.texts)) > LONGEST
+        pairs: Set[Tuple[int, int]] = set()
+        if source.texts and target.texts and not too_long:
+            _, matrix = aligner.get_best_alignment(source.texts, target.texts)
+            found = np.argwhere(matrix.to_numpy()).tolist()
+            pairs = {(source.words[i], target.words[j]) for i, j in found}
+        yield AlignedLine(sorted(pairs), (source.size, target.size), too_long)
+
+
+def _sentences(texts: Iterable[Texts]) -> Iterator[Tuple[Tokens, Tokens]]:
+    for source, target in texts:
+        for line, translation in lines_together(source, target):
+            yield Tokens.of(line), Tokens.of(translation)
+
+
+def _aligner(texts: Sequence[Texts], iterations: int, symmetrization: str) -> Any:
+    """Both directions learnt; Thot reads the tokens from files in every iteration and does not hold them."""
+    thot = _thot()
+    with tempfile.TemporaryDirectory(prefix="ctxmt-align-") as folder:
+        files = [Path(folder, side) for side in ("source", "target")]
+        number = _write_tokens(texts, files)
+        directions = [_learnt(thot, order, number, iterations) for order in (files, files[::-1])]
+    aligner = thot.SymmetrizedAligner(*directions)
+    aligner.heuristic = getattr(thot.SymmetrizationHeuristic, symmetrization.upper().replace("-", "_"))
+    return aligner
+
+
+def _write_tokens(texts: Sequence[Texts], files: Sequence[Path]) -> int:
+    """How many pairs were written: those without words on a side, or too long, teach nothing."""
+    number = 0
+    with open(files[0], "w", encoding="utf-8") as first, open(files[1], "w", encoding="utf-8") as second:
+        for pair in _sentences(texts):
+            if all(0 < len(side.texts) <= LONGEST for side in pair):
+                number += 1
+                for stream, side in zip((first, second), pair, strict=True):
+                    stream.write(" ".join(side.texts) + "\n")
+    return number
+
+
+def _learnt(thot: Any, files: Sequence[Path], number: int, iterations: int) -> Any:
+    """A model of one direction.
+
+    Raises:
+        RuntimeError: Thot did not read every pair.
+    """
+    model = thot.FastAlignModel()
+    model.variational_bayes = True  # as fast_align's authors advise (-v)
+    if number:
+        model.read_sentence_pairs(*map(str, files))
+        if model.num_sentence_pairs != number:
+            raise RuntimeError(f"Thot read {model.num_sentence_pairs} of {number} pairs")
+        model.start_training()
+        for _ in range(iterations):
+            model.train()
+        model.end_training()
+    return model

@@ -1,0 +1,60 @@
+"""Text to annotation: the files that ``data.annotation`` reads."""
+
+import functools
+import itertools
+from typing import Iterator, List, Optional, Sequence
+
+from ctxmt_fairseq.corpora.assembly.workers import in_order
+from ctxmt_fairseq.corpora.linguistics.analysers import analyser
+from ctxmt_fairseq.data.annotation import AnnotatedWord
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.errors import BadInput
+
+LONGEST = 100_000  # characters of a line: far more than any sentence, and its analysis can be held
+_BLOCK = 1_000  # sentences that a worker is given
+
+
+def annotated_text(
+    path: PathLike, language: str, model: Optional[str] = None, workers: int = 1
+) -> Iterator[List[AnnotatedWord]]:
+    """The words of every line, blanks at its ends removed, in order; few lines are held at a time.
+
+    Args:
+        language, model: see ``analyser``.
+        workers: processes; each loads the tool.
+
+    Raises:
+        BadInput: as ``analyser`` and ``iterate_lines``; a line of more than ``LONGEST`` characters; or a tool
+            whose words are not the line's.
+    """
+    blocks = in_order(functools.partial(_annotated, language, model), _blocks(path), workers)
+    for number, (sentence, words) in enumerate(itertools.chain.from_iterable(blocks), 1):
+        if not covers(words, sentence):
+            tool = analyser(language, model).name
+            raise BadInput(f"expected the words of the line from {tool}, found others", path, number)
+        yield words
+
+
+def covers(words: Sequence[AnnotatedWord], sentence: str) -> bool:
+    """Whether the words are what the sentence has at their places, in order, and only blanks between them."""
+    end = 0
+    for word in words:
+        if not end <= word.start < word.end <= len(sentence) or sentence[end : word.start].strip():
+            return False
+        if word.text != sentence[word.start : word.end]:
+            return False
+        end = word.end
+    return not sentence[end:].strip()
+
+
+def _blocks(path: PathLike) -> Iterator[List[str]]:
+    lines = enumerate(iterate_lines(path), 1)
+    while block := list(itertools.islice(lines, _BLOCK)):
+        for number, line in block:
+            if len(line) > LONGEST:
+                raise BadInput(f"expected a line of at most {LONGEST:,} characters", path, number)
+        yield [line.strip() for _, line in block]
+
+
+def _annotated(language: str, model: Optional[str], sentences: List[str]) -> List[tuple]:
+    return list(zip(sentences, analyser(language, model).analyse(sentences), strict=True))
