@@ -22,7 +22,7 @@ EVALUATED = re.compile(r"(.*_)?xformers_att_config")
 NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
 # Files that a training started from; evaluation reads none but the data folder.
-PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store")
+PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights")
 
 
 class WrongValue(ValueError):

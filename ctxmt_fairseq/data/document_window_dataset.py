@@ -1,10 +1,14 @@
 """Windows of consecutive sentences, joined with ``<sep>``, as fairseq examples."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
+import numpy as np
 import torch
 
+from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
+from ctxmt_fairseq.data.highlighted_batch import Layout, highlight_batch, in_window
+from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
 from ctxmt_fairseq.data.windows import Slots
 
 CURRENT = ("current_segment", "current_span")  # where the current sentence stands in its window
@@ -18,15 +22,73 @@ class DocumentWindowDataset(ContextDataset):
 
     Args:
         separators: whether a separator ends every source sentence but the last; nothing does otherwise.
+        highlights: by line, the words that attention should connect; their places in the batch are its
+            ``highlights`` (``highlight_batch``), if it has any.
     """
 
-    def __init__(self, *args: Any, separators: bool = True, **kwargs: Any):
+    def __init__(
+        self,
+        *args: Any,
+        separators: bool = True,
+        highlights: Optional[Dict[int, LineHighlights]] = None,
+        **kwargs: Any,
+    ):
         super().__init__(*args, **kwargs)
         self.separators = separators
+        self.highlights = highlights or {}
 
     @property
     def marks(self) -> int:  # type: ignore[override]
         return 0 if self.separators else -1
+
+    def _example(self, line: int, slots: Slots) -> Dict[str, Any]:
+        example = super()._example(line, slots)
+        if line in self.highlights:
+            first = {"source": example["current_span"][0], "target": example["target_first"]}
+            example["highlights"] = in_window(self.highlights[line], self._layouts(line, slots), first)
+        return example
+
+    def _layouts(self, line: int, slots: Slots) -> Dict[str, Layout]:
+        """The sentences of the source window, as ``source_side`` puts them, and of the target window."""
+        before: List[Sentence] = [("target", sentence) for sentence in slots.target_on_source]
+        before += (("source", sentence) for sentence in slots.source_before)
+        after: List[Sentence] = [("source", sentence) for sentence in slots.source_after]
+        if self.builder.options.context_selection == "swapped":
+            before, after = [], before + after
+        targets: List[Sentence] = [("target", sentence) for sentence in slots.target_before]
+        return {
+            "source": self._layout([*before, ("source", line), *after], self.marks),
+            "target": self._layout([*targets, ("target", line)], 0),
+        }
+
+    def _layout(self, sentences: List[Sentence], marks: int) -> Layout:
+        layout, first = [], 0
+        for side, sentence in sentences:
+            if sentence != NO_SENTENCE:
+                layout.append(((side, sentence), first))
+                text = self.source if side == "source" else self.target
+                first += marks + (1 if sentence == EMPTY_SENTENCE else int(text.sizes[sentence]))
+        return layout
+
+    def collater(self, samples: List[Dict[str, Any]], pad_to_length: Optional[Dict[str, int]] = None):
+        batch = super().collater(samples, pad_to_length)
+        if batch and any("highlights" in sample for sample in samples):
+            by_id = {sample["id"]: sample for sample in samples}
+            rows = [by_id[line] for line in batch["id"].tolist()]
+            found = self._highlights_of(rows, batch)
+            if found:
+                batch["highlights"] = found
+        return batch
+
+    def _highlights_of(self, rows: List[Dict[str, Any]], batch: Dict[str, Any]) -> Dict[str, Any]:
+        tokens = {"source": batch["net_input"]["src_tokens"], "target": batch["target"]}
+        widths = {side: side_tokens.size(1) for side, side_tokens in tokens.items()}
+        starts = {
+            side: (width if self.padding[f"left_pad_{side}"] else lengths) - lengths
+            for side, width in widths.items()
+            for lengths in [np.array([len(row[side]) for row in rows])]
+        }
+        return highlight_batch([row.get("highlights") for row in rows], starts, widths)
 
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
         before = self._context(self.target, slots.target_on_source)

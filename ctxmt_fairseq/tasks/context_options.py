@@ -1,6 +1,7 @@
 """The options that the three tasks share, and where their values come from."""
 
 import logging
+import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, Optional
 
@@ -8,6 +9,7 @@ from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
 from ctxmt_fairseq.checkpoint_options import shown
+from ctxmt_fairseq.criterions.highlighted_attention import PAPERS_LAYERS, parse_layers
 from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import KEEP
@@ -81,6 +83,24 @@ class ContextConfig(TranslationConfig):
             "kind) with the sizes of --arch: all parameters that it has are taken over"
         },
     )
+    attention_highlights: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "words of the training text that need context and the words that support them, as JSON "
+            "lines (see the README), for --attention-weight"
+        },
+    )
+    attention_weight: float = field(
+        default=0.0,
+        metadata={
+            "help": "weight of the loss that pulls the attention of highlighted words towards their support, "
+            "beside any criterion"
+        },
+    )
+    attention_layers: str = field(
+        default=PAPERS_LAYERS,
+        metadata={"help": "the attentions that it pulls, and their layers"},
+    )
     seed: int = II("common.seed")
     rebuild_batches: bool = field(default=True, metadata=_HIDDEN)
     reuse_dataloader: bool = field(default=False, metadata=_HIDDEN)
@@ -153,6 +173,9 @@ def check(cfg: Any, state: Dict[str, Any], joined_dictionary: bool) -> None:
         raise BadInput(f"--keep-sentence {keep}: expected one of {', '.join(KEEP)}")
     if not 0 <= cfg.coword_dropout < 1:
         raise BadInput(f"--coword-dropout {cfg.coword_dropout}: expected a probability below 1")
+    parse_layers(cfg.attention_layers)
+    if not 0 <= cfg.attention_weight < math.inf:
+        raise BadInput(f"--attention-weight {cfg.attention_weight}: expected 0 or more")
     for name in ("max_window_tokens", "max_sentence_tokens"):
         value = getattr(cfg, name)
         if value is not None and value < 1:

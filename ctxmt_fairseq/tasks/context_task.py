@@ -72,7 +72,11 @@ class ContextTask(DecodingTask):
 
     # ---- options ---------------------------------------------------------------------------------------
 
+    reads_highlights = False
+
     def _check(self) -> None:
+        if self.cfg.attention_weight and not self.reads_highlights:
+            raise BadInput("--attention-weight: expected --task document_window")
         joined = self.src_dict.symbols == self.tgt_dict.symbols
         context_options.check(self.cfg, self.saved_options, joined)
 

@@ -1,12 +1,17 @@
 """The task ``document_window``: one encoder, context joined to the current sentence with ``<sep>``."""
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import Optional
 
 from fairseq.tasks import register_task
 
+from ctxmt_fairseq.corpora.binarised_words import SideWords
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.criterions.highlighted_attention import chosen_attentions, parse_layers, regularised
 from ctxmt_fairseq.data.context_exchange import exchange_windows, window_formats
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
+from ctxmt_fairseq.data.highlights import read_highlights
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks import context_options
@@ -35,6 +40,7 @@ class DocumentWindowTask(ContextTask):
     """
 
     defaults = {**context_options.DEFAULTS, "no_separator": False}
+    reads_highlights = True
     provides = ("current_segment", "current_span", "target_context_sizes")
 
     def _check(self) -> None:
@@ -57,6 +63,36 @@ class DocumentWindowTask(ContextTask):
             source = replace(source, separator=None)
         return exchange_windows(sample, order, source, target)
 
+    def build_model(self, cfg, from_checkpoint=False):
+        model = super().build_model(cfg, from_checkpoint)
+        if self.cfg.attention_weight and not from_checkpoint:
+            if getattr(cfg, "checkpoint_activations", False):
+                raise BadInput("--attention-weight: expected no --checkpoint-activations")
+            chosen_attentions(model, parse_layers(self.cfg.attention_layers))
+        return model
+
+    def build_criterion(self, cfg, from_checkpoint=False):
+        """The criterion; with --attention-weight it pulls attention towards highlights, too."""
+        criterion = super().build_criterion(cfg, from_checkpoint)
+        return regularised(criterion, self.cfg.attention_weight, parse_layers(self.cfg.attention_layers))
+
+    def _highlights(self, source, target, documents):
+        """The highlights of the training text; none of weight 0."""
+        if not self.cfg.attention_weight:
+            return None
+        if self.cfg.attention_highlights is None:
+            raise BadInput("--attention-weight: expected --attention-highlights FILE")
+        folder, *more = self.cfg.data.split(os.pathsep)
+        if more:
+            raise BadInput("--attention-highlights: expected one data folder, whose lines it numbers")
+        sides = {
+            "source": SideWords(source, self.src_dict, Subwords.load(folder, self.cfg.source_lang)),
+            "target": SideWords(target, self.tgt_dict, Subwords.load(folder, self.cfg.target_lang)),
+        }
+        return read_highlights(
+            self.cfg.attention_highlights, documents, lambda sentence: sides[sentence[0]].places(sentence[1])
+        )
+
     def build_dataset(
         self, split, source, target, documents, current, training, contexts=None, distinct=None
     ):
@@ -71,5 +107,6 @@ class DocumentWindowTask(ContextTask):
             training=training,
             name=split,
             separators=not self.no_separator,
+            highlights=self._highlights(source, target, documents) if training else None,
             **self.dataset_options,
         )

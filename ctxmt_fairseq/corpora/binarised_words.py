@@ -1,0 +1,32 @@
+"""Which subwords of a binarised sentence are which word."""
+
+from typing import Any, List, Optional
+
+import numpy as np
+from fairseq.data import Dictionary
+
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.highlights import split_words
+
+
+class SideWords:
+    """One side of a binarised text.
+
+    Args:
+        sentences: LongTensors, each ending with ``</s>``; None: there are none.
+        dictionary: of their subwords.
+        subwords: the segmentation that made them.
+    """
+
+    def __init__(self, sentences: Optional[Any], dictionary: Dictionary, subwords: Subwords):
+        self.sentences, self.dictionary, self.subwords = sentences, dictionary, subwords
+
+    def places(self, line: int) -> Optional[List[np.ndarray]]:
+        """The places of each word's subwords in a sentence.
+
+        None where a subword is unknown to the dictionary, and so whether it starts a word.
+        """
+        tokens = [] if self.sentences is None else self.sentences[line].tolist()[:-1]
+        if self.subwords.cuts_words and self.dictionary.unk() in tokens:
+            return None
+        return split_words(self.subwords.word_starts([self.dictionary[token] for token in tokens]))

@@ -1,0 +1,114 @@
+"""Highlights (``highlights``) in windows and in batches of windows: which positions of an attention should
+look at which."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+import torch
+
+from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
+
+Layout = Sequence[Tuple[Sentence, int]]  # the sentences of a window, and the first token of each
+
+
+@dataclass(frozen=True)
+class WindowHighlights:
+    """The highlights of one window, as places in it, pads not counted.
+
+    Attributes:
+        words: by side, the places of each word's subwords.
+        support: by side, the places of supporting subwords.
+    """
+
+    words: Dict[str, List[np.ndarray]]
+    support: Dict[str, np.ndarray]
+
+
+def in_window(
+    highlights: LineHighlights, layouts: Dict[str, Layout], current: Dict[str, int]
+) -> WindowHighlights:
+    """A line's highlights in a window; what supports from outside of it is left out.
+
+    Args:
+        layouts: of each side's window. current: the first token of the current sentence there.
+    """
+    support = {}
+    for side, layout in layouts.items():
+        places = [first + highlights.support[name] for name, first in layout if name in highlights.support]
+        support[side] = np.concatenate([np.empty(0, np.int64), *places])
+    words = {side: [current[side] + word for word in words] for side, words in highlights.words.items()}
+    return WindowHighlights(words, support)
+
+
+def highlight_batch(
+    rows: Sequence[Optional[WindowHighlights]],
+    starts: Dict[str, np.ndarray],
+    widths: Dict[str, int],
+) -> Dict[str, Dict[str, Any]]:
+    """What the attentions of a batch of B windows should look at.
+
+    In the decoder a token is predicted where the one before it is read; so a word's queries are where its
+    subwords are predicted, and its keys where those of the support have been read by then.
+
+    Args:
+        rows: B windows' highlights, None for those without.
+        starts: by side, (B,) the column of each window's first token.
+        widths: columns of the batch, by side.
+
+    Returns:
+        by attention, of ``encoder`` (self-attention: source words to source support), ``cross`` (target words
+        to source support) and ``decoder`` (self-attention: target words to target support) those that have
+        any of n queries: ``rows`` and ``queries``, LongTensor (n,), the row and column of each query,
+        ``subwords`` (n,), how many queries its word has, ``keys`` BoolTensor (n, width), what it should look
+        at, at least one; and ``words``, how many words the queries are.
+    """
+    found = {
+        "encoder": _Queries(widths["source"]),
+        "cross": _Queries(widths["source"]),
+        "decoder": _Queries(widths["target"]),
+    }
+    for row, highlights in enumerate(rows):
+        if highlights is None:
+            continue
+        source, target = (starts[side][row] for side in ("source", "target"))
+        keys = source + highlights.support["source"]
+        for word in highlights.words.get("source", ()):
+            found["encoder"].add(row, source + word, [keys] * len(word))
+        for word in highlights.words.get("target", ()):
+            queries, read = target + word, target + highlights.support["target"] + 1
+            found["cross"].add(row, queries, [keys] * len(word))
+            found["decoder"].add(row, queries, [read[read <= query] for query in queries])
+    return {name: queries.tensors() for name, queries in found.items() if queries.words}
+
+
+class _Queries:
+    """The queries of one attention, word by word."""
+
+    def __init__(self, width: int):
+        self.width = width
+        self.words = 0
+        self.rows: List[int] = []
+        self.queries: List[int] = []
+        self.subwords: List[int] = []
+        self.keys: List[np.ndarray] = []
+
+    def add(self, row: int, queries: np.ndarray, keys: Sequence[np.ndarray]) -> None:
+        """A word; its queries that have no keys are left out."""
+        pairs = [(int(query), seen) for query, seen in zip(queries, keys, strict=True) if len(seen)]
+        for query, seen in pairs:
+            mask = np.zeros(self.width, bool)
+            mask[seen] = True
+            self.rows.append(row)
+            self.queries.append(query)
+            self.subwords.append(len(pairs))
+            self.keys.append(mask)
+        self.words += bool(pairs)
+
+    def tensors(self) -> Dict[str, Any]:
+        numbers = {"rows": self.rows, "queries": self.queries, "subwords": self.subwords}
+        return {
+            **{name: torch.tensor(values) for name, values in numbers.items()},
+            "keys": torch.from_numpy(np.stack(self.keys)),
+            "words": self.words,
+        }
