@@ -1,4 +1,4 @@
-"""Attention towards the context that people found useful, beside any criterion: attention regularisation as in
+"""Attention towards the context that people found useful, beside any criterion: attention regularisation of
 "Do Context-Aware Translation Models Pay the Right Attention?" (Yin et al. 2021)."""
 
 import math

@@ -24,7 +24,7 @@ from ctxmt_fairseq.errors import BadInput
 logger = logging.getLogger(__name__)
 
 SIDES = ("source", "target")
-_DISTANCE = re.compile(r"-?\d{1,3}")
+_DISTANCE = re.compile(r"-?[0-9]{1,3}")
 Sentence = Tuple[str, int]  # side and line, from 0
 # The places of each word's subwords in a sentence; None where they cannot be told.
 WordPlaces = Callable[[Sentence], Optional[Sequence[np.ndarray]]]

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import importlib
 import io
 import itertools
 import os
@@ -21,6 +22,7 @@ from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME
 
+FAIRSEQ = {"fairseq-train": "fairseq_cli.train", "fairseq-validate": "fairseq_cli.validate"}
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
 OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths")
@@ -128,7 +130,7 @@ class Fuzzer:
 
     def _arguments(self, rng, command):
         arguments = command.arguments
-        if arguments[0] == "fairseq-validate":
+        if arguments[0] in FAIRSEQ:
             return arguments  # fairseq's own parser says what it expects in its own way
         for option, values in command.options.items():
             if rng.random() < 0.1:
@@ -236,7 +238,7 @@ def call(arguments, folder):
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             signal.setitimer(signal.ITIMER_REAL, WAITING)
             try:
-                code = fairseq_validate(arguments) if "fairseq-validate" in arguments[:1] else main(arguments)
+                code = fairseq(arguments) if arguments and arguments[0] in FAIRSEQ else main(arguments)
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -251,17 +253,15 @@ def call(arguments, folder):
     return code, stderr.buffer.getvalue().decode("utf-8", "replace"), error
 
 
-def fairseq_validate(arguments):
-    """fairseq-validate with the plugin, and what ``edge.hook_commands`` does at its end."""
-    from fairseq_cli.validate import cli_main
-
+def fairseq(arguments):
+    """A command of fairseq with the plugin, and what ``edge.hook_commands`` does at its end."""
     from ctxmt_fairseq.fairseq_fixes import task_from_checkpoint
 
     argv = list(arguments)
     try:
         with patch.object(sys, "argv", argv):
             task_from_checkpoint(argv)
-            cli_main()
+            importlib.import_module(FAIRSEQ[argv[0]]).cli_main()
     except Exception as error:
         code = exit_code(error)
         if code is None:

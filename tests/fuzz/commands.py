@@ -8,6 +8,12 @@ FORMALITY = "--formal formal.fr --informal informal.fr"
 HYPOTHESES = "--formal-hypotheses formal.hyp --informal-hypotheses informal.hyp"
 PROMPTS = "--formal-prompt Sir --informal-prompt Mate --cpu --beam 2"
 VALIDATE = "--valid-subset valid --cpu --batch-size 4 --num-workers 0"
+TRAIN = (
+    "--task document_window --arch concat_transformer_tiny --encoder-layers 1 --decoder-layers 1 --cpu "
+    "--criterion cross_entropy --optimizer sgd --lr 0.1 --max-tokens 200 --max-update 1 --num-workers 0 "
+    "--source-context 1 --target-context 1 --disable-validation --no-save --save-dir ."
+)
+HIGHLIGHTS = "--attention-highlights marks.jsonl --attention-weight 2"
 GIVEN = "--bpe-codes given/codes --dict-source given/en.txt --dict-target given/fr.txt"
 SEARCH = "--cpu --beam 2 --max-len-b 4"
 
@@ -266,6 +272,7 @@ COMMANDS = [
     ),
     Command("control plot", "control plot result.json --out plot.png", "result", 4),
     Command("fairseq-validate", f"fairseq-validate data --path {MODEL} {VALIDATE}", f"data {MODEL}", 3),
+    Command("fairseq-train highlights", f"fairseq-train data {TRAIN} {HIGHLIGHTS}", "data marks", 3),
     Command("fairseq-validate store", f"fairseq-validate data --path {MTCUE} {VALIDATE}", f"data {MTCUE}", 2),
 ]
 COMMANDS += CORPUS_COMMANDS

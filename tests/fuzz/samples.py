@@ -63,6 +63,10 @@ ATTRIBUTES = [
 
 FORM = {"id": "1", "expected": "elle", "phenomenon": "pronoun", "distance": 1, "reference": "Elle dort."}
 CTXPRO = {"expected": "elle", "rule": "NOM.FEM", "ref segment": "Elle dort.", "ante distance": 1}
+MARKS = {
+    "source": {"words": [0], "support": {"-1": [0, 1]}},
+    "target": {"words": [0], "support": {"-1": [1]}},
+}
 
 LOG = """{'_name': None, 'seed': 1, 'context_discount': 0.1, 'best_checkpoint_metric': 'loss'}
 num. shared model params: 9,000 (num. trained: 9,000)
@@ -185,6 +189,7 @@ def _sets():
     write("forms.json", json.dumps([CTXPRO, {**CTXPRO, "expected": "lui"}]))
     write("forms.hyp", "Elle dort.\nIl est l\u00e0.\n")
     write("forms.current", "1\n1\n")
+    write("marks.jsonl", "".join(json.dumps({**MARKS, "line": line}) + "\n" for line in (2, 3)))
     write("documents/film.de", "Es sank.\nEs sank.\n")
     write("documents/film.en", "It sank.\nIt sank.\n")
     for name, content in (("formal", FORMAL), ("informal", INFORMAL)):

@@ -8,6 +8,7 @@ import torch
 
 from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.criterions.highlighted_attention import PAPERS_LAYERS, parse_layers, regularised
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -17,6 +18,7 @@ from ctxmt_fairseq.search.current_sentence import WindowCount
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.search.running_document import RunningDocuments
 from tests.helpers.other_device import DEVICE, OtherDevice
+from tests.unit.highlighted import collated, highlighted
 from tests.unit.steps import (
     BEAM,
     CHOSEN,
@@ -184,6 +186,20 @@ def test_a_loss_waits_for_nothing_and_sends_what_it_draws(system, loss):
     assert set(training.waits) <= FAIRSEQS
     assert training.sent[COPY] == (2 if loss == "margin" else 0)  # one copy for each random context
     assert set(training.sent) <= SENT_ONCE | {COPY}
+
+
+def test_regularised_attention_waits_for_nothing_and_sends_nothing(stock):
+    task, model, data = highlighted()
+    sample = collated(data)
+    loss = regularised(criterion(task), 1.0, parse_layers(PAPERS_LAYERS))
+    near = train(model, loss, sample)
+    model.zero_grad()
+    with OtherDevice() as device:
+        device.put(model)
+        far = train(model, loss, device.put(sample))
+    torch.testing.assert_close(far.near, near, rtol=1e-4, atol=0)
+    assert set(device.waits) <= FAIRSEQS
+    assert set(device.sent) <= SENT_ONCE and not device.fetched
 
 
 @pytest.mark.parametrize("system", systems())
