@@ -66,8 +66,8 @@ class DocumentWindowDataset(ContextDataset):
         for side, sentence in sentences:
             if sentence != NO_SENTENCE:
                 layout.append(((side, sentence), first))
-                text = self.source if side == "source" else self.target
-                first += marks + (1 if sentence == EMPTY_SENTENCE else int(text.sizes[sentence]))
+                text: Any = self.source if side == "source" else self.target
+                first += marks + (1 if sentence == EMPTY_SENTENCE else len(text[sentence]))
         return layout
 
     def collater(self, samples: List[Dict[str, Any]], pad_to_length: Optional[Dict[str, int]] = None):
