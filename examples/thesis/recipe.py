@@ -107,6 +107,130 @@ IN_PROFILE = [
 # "normalized by target sentence length" (chapter 5), in its scripts the tokens and </s>.
 EVALUATE = "--beam 6 --lenpen 0.6 --decoding window --convention mean-current"
 
+# BLEU with the real context, a random one, and none (the symbol </s>); n: --lenpen, opt: the best on dev. The
+# accuracy (%) is that of the disambiguation set. Of 6.5 the interval is BLEU / 100, r the ratio of lengths.
+PUBLISHED = {
+    "6.1": """
+        row                      BLEU   disambig
+        RNN-src0tgt0_to_tgt0     29.07  50
+        RNN-src1tgt0_to_tgt0     28.88  50.7
+        RNN-src1tgt1_to_tgt0     27.82  -
+        RNN-src1tgt1_to_tgt1     27.33  -
+    """,
+    "6.2": """
+        row                      BLEU
+        src0tgt0_to_tgt0         34.58
+        src1tgt0_to_tgt0         34.99
+        src1tgt0_to_tgt1         34.05
+    """,
+    "6.3": """
+        row                      BLEU   disambig
+        src0tgt0_to_tgt0         27.77  50
+        src1tgt0_to_tgt0         27.93  60.4
+        src1tgt1ref_to_tgt0      28.4   52.8
+        src2tgt0_to_tgt0         27.97  -
+    """,
+    "6.4": """
+        row                      real   random  null   real-random  disambig
+        src0tgt0_to_tgt0         34.92  -       -      -            50
+        src1tgt0_to_tgt0         35.36  34.85   35.35  0.51         62.4
+        DE                       35.36  35.14   1.41   0.22         50.6
+        DE+shared                34.98  34.32   1.38   0.65         50.6
+        DE+shared+token          35.24  34.93   1.41   0.31         51.8
+        CE+gate+pretrain+freeze  34.83  34.65   1.37   0.18         51.2
+        Voita                    34.82  34.15   1.88   0.15         52.4
+        src1tgt1ref_to_tgt0      37.12  20.28   33.93  16.84        58.3
+        src1tgt1mt_to_tgt0       35.10  -       -      -            58.3
+    """,
+    "6.4-opt": """
+        row                      real   random  null   real-random  disambig
+        src0tgt0_to_tgt0         36.38  -       -      -            50
+        src1tgt0_to_tgt0         36.60  35.97   36.35  0.63         62.4
+        DE                       36.47  36.32   1.44   0.15         50.6
+        DE+shared                36.33  35.64   1.39   0.69         50.6
+        DE+shared+token          36.42  36.15   1.43   0.27         51.8
+        CE+gate+pretrain+freeze  36.41  36.20   1.42   0.21         51.2
+        src1tgt1ref_to_tgt0      37.44  20.92   35.14  16.52        58.3
+        src1tgt1mt_to_tgt0       35.90  -       -      -            58.3
+    """,
+    "6.5": """
+        row                      n    r      BLEU   low    high   chrF1   chrF3
+        src0tgt0_to_tgt0         0.6  1.018  31.59  0.311  0.321  0.5036  0.5062
+        src1tgt0_to_tgt0         0.6  1.019  32.07  0.315  0.326  0.5080  0.5114
+        DE                       0.6  1.010  31.62  0.311  0.322  0.5013  0.5028
+        DE+shared                0.6  1.005  31.47  0.309  0.320  0.5007  0.5013
+        DE+shared+token          0.6  1.015  31.59  0.310  0.321  0.5032  0.5058
+        CE+gate+pretrain+freeze  0.6  1.020  31.50  0.310  0.320  0.5038  0.5069
+        src1tgt1ref_to_tgt0      0.6  1.018  33.14  0.326  0.337  0.5181  0.5222
+        src1tgt1mt_to_tgt0       0.6  1.033  31.15  0.306  0.317  0.5022  0.5093
+    """,
+    "6.5-opt": """
+        row                      n    r      BLEU   low    high   chrF1   chrF3
+        src0tgt0_to_tgt0         2.9  1.122  29.31  0.288  0.298  0.4977  0.5193
+        src1tgt0_to_tgt0         1.7  1.117  29.81  0.293  0.303  0.5016  0.5232
+        DE                       2.0  1.114  29.25  0.287  0.298  0.4962  0.5166
+        DE+shared                2.0  1.114  29.01  0.285  0.295  0.4953  0.5157
+        DE+shared+token          1.9  1.108  29.54  0.290  0.301  0.4979  0.5176
+        CE+gate+pretrain+freeze  0.6  1.120  29.38  0.310  0.320  0.4983  0.5198
+        src1tgt1ref_to_tgt0      1.0  1.083  31.47  0.309  0.320  0.5134  0.5306
+        src1tgt1mt_to_tgt0       1.5  1.113  29.45  0.289  0.300  0.4979  0.5202
+    """,
+    "6.6": """
+        row                      real   random  null   disambig
+        src0tgt0_to_tgt0         29.6   -       -      50
+        src1tgt0_to_tgt0         30.3   30.3    29.4   51.8
+        DE                       30.0   30.0    1.9    50.5
+        CE                       29.8   -       -      -
+        CE+gate                  29.9   -       -      -
+        CE+gate+pretrain+freeze  30.0   -       -      -
+        src1tgt0_to_tgt1_1st     30.0   -       -      -
+        src1tgt0_to_tgt1         29.8   -       -      -
+        src1tgt1ref_to_tgt0      29.97  -       -      -
+    """,
+    "6.6-n-1.9": """
+        row                      real
+        src1tgt0_to_tgt1_1st     30.2
+        src1tgt0_to_tgt1         30.1
+    """,
+    "6.6-sentence-limit-160": """
+        row                      real   random  null   disambig
+        src0tgt0_to_tgt0         30.3   -       -      50
+        CE+gate+pretrain+freeze  30.5   30.4    0.1    52.8
+        CE+switch                29.6   -       -      -
+        Voita                    29.8   -       -      -
+        Voita+switch             29.3   -       -      -
+    """,
+    "6.9": """
+        row                               BLEU
+        src0tgt0_to_tgt0                  35.92
+        CE+gate+pretrain+freeze           35.83
+        CE+gate                           35.71
+        CE+gate+pretrain                  35.85
+        CE+pretrain+freeze                35.65
+        CE+gate=zhang+pretrain+freeze     35.79
+        CE+gate+layers=2+pretrain+freeze  35.66
+        CE+gate+layers=6+pretrain+freeze  35.81
+    """,
+    "6.10-weak": """
+        row                      newstest2018  newstest2016
+        src0tgt0_to_tgt0         25.28         26.64
+        CE+pretrain+freeze       24.93         26.25
+        CE+gate+pretrain+freeze  24.97         26.33
+    """,
+    "6.10-strong": """
+        row                      newstest2018  newstest2016
+        src0tgt0_to_tgt0         28.3          29.95
+        CE+pretrain+freeze       27.42         29.03
+        CE+gate+pretrain+freeze  27.25         29.12
+    """,
+    "2.4": """
+        row                      BLEU   random  difference
+        src0tgt0_to_tgt0         29.16  -       -
+        Voita                    29.34  28.94   0.4
+        Voita+margin             29.91  26.17   3.74
+    """,
+}
+
 SMALL = {"subtitles": "src0tgt0_to_tgt0 src1tgt0_to_tgt0 DE DE+shared+token CE+gate+pretrain+freeze Voita"}
 SMOKE = {"subtitles": "CE+gate"}
 SMALL_CONTEXTS = "trained random empty absent"

@@ -7,7 +7,8 @@ from recipes import Recipe
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from tests.unit.reports import SYSTEMS, write_runs
 
-PAPERS = {"focused_concat": 2, "gated_context": 1, "sequence_shortening": 2, "mtcue": 2}  # tables
+# Tables of each paper.
+PAPERS = {"focused_concat": 2, "gated_context": 1, "sequence_shortening": 2, "mtcue": 2, "thesis": 14}
 
 
 @pytest.fixture(scope="module")
