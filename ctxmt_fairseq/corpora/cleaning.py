@@ -15,7 +15,6 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\*[^*]+\*")
 _SPEAKER = re.compile(r"\s*(?P<name>[^:]{2,40}?)\s?:(?!\d)\s*")
 _DASH = re.compile(r"^(?:\s*[-‐-―−])+(?=\s|[^\W\d]|[¡¿\"'«„“.…])\s*")
 _MUSIC = re.compile(r"[♪♫♬♩]+|(?:^|(?<=\s))#+(?=\s|$)")
-_BLANKS = re.compile(r"\s+")
 # A small L where a capital i belongs, the other way round, and a bar for it: what scanners mistake.
 _SLIPS: Dict[str, List[Tuple[re.Pattern, str]]] = {
     "": [(re.compile(r"(?<!\S)\|(?=[\s'’]|$)"), "I"), (re.compile(r"(?<=[a-zà-ÿ])II(?=\b|[a-z])"), "ll")],
@@ -130,4 +129,4 @@ def clean(line: str, language: str, steps: Sequence[str], changed: Counter) -> s
         if after != line:
             changed[f"cleaned: {name}"] += 1
             line = after
-    return _BLANKS.sub(" ", line).strip()
+    return " ".join(line.split())

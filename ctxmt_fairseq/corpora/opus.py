@@ -2,8 +2,9 @@
 
 import functools
 import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.corpora.assembly.document_builder import DocumentBuilder
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Part
@@ -15,6 +16,7 @@ from ctxmt_fairseq.errors import BadInput
 
 _NAME = re.compile(r"(?P<language>[^/]+)/(?P<id>(?:[^/]+/)*[^/]+?)(?:\.xml)?(?:\.gz)?")
 METADATA = ("chapter", "speaker")  # elements around sentences that say something about them
+_NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -50,32 +52,32 @@ class Opus:
             BadInput: a document is missing, broken, or has no sentence that a link names.
         """
         archives = _archives(self.archives)
-        sides = tuple(
-            _Side(read_opus_document(archives.read(name), name), name, language)
-            for name, language in ((linked.source, self.source_lang), (linked.target, self.target_lang))
+        source, target = (
+            _Side(read_opus_document(archives.read(name), name), name, self.max_gap)
+            for name in (linked.source, linked.target)
         )
         builder = DocumentBuilder(document_id(linked.source), Account())
+        remarks = builder.account.remarks
         if self.max_gap is not None:
-            for side in sides:
-                side.remark_times(builder.account)
-        previous: Optional[Sequence[List[int]]] = None
-        for link in linked.links:
-            here = [side.places(ids) for side, ids in zip(sides, link[:2], strict=True)]
-            if previous and not self._goes_on(sides, previous, here):
+            source.remark_times(remarks)
+            target.remark_times(remarks)
+        sources = source.taken(link.source for link in linked.links)
+        targets = target.taken(link.target for link in linked.links)
+        for link, (here, goes_on), (there, there_too) in zip(linked.links, sources, targets, strict=True):
+            if not (goes_on and there_too):
                 builder.hole()
-            previous = [places or before for places, before in zip(here, previous or here, strict=True)]
             reason = self._unwanted(link)
             if reason is not None:
                 builder.leave_out(reason)
                 continue
-            source, target = (
-                clean(side.text(places), side.language, self.cleaning, builder.account.remarks)
-                for side, places in zip(sides, here, strict=True)
-            )
-            if all(here):
-                builder.add(source, target, sides[0].metadata(here[0]))
+            text, translation = source.text(here), target.text(there)
+            if self.cleaning:
+                text = clean(text, self.source_lang, self.cleaning, remarks)
+                translation = clean(translation, self.target_lang, self.cleaning, remarks)
+            if here and there:
+                builder.add_folded(text, translation, source.metadata(here))
             else:
-                builder.add_context(source, target)
+                builder.add_context(text, translation)
         return builder.part()
 
     def _unwanted(self, link: Link) -> Optional[str]:
@@ -86,59 +88,54 @@ class Opus:
             return "overlap"
         return None
 
-    def _goes_on(
-        self, sides: "Sequence[_Side]", previous: Sequence[List[int]], here: Sequence[List[int]]
-    ) -> bool:
-        return all(
-            side.goes_on(before, after, self.max_gap)
-            for side, before, after in zip(sides, previous, here, strict=True)
-        )
-
 
 class _Side:
     """One side's document."""
 
-    def __init__(self, document: Document, name: str, language: str):
-        self.document, self.name, self.language = document, name, language
+    def __init__(self, document: Document, name: str, max_gap: Optional[float]):
+        self.document, self.name = document, name
         self._index: Dict[str, int] = {number: place for place, number in enumerate(document.ids)}
+        self._pauses: Sequence[bool] = [False] * len(document.ids)  # after each sentence
+        if document.times is not None and max_gap is not None:
+            starts, ends = document.times.starts, document.times.ends
+            self._pauses = (starts[1:] - ends[:-1] > max_gap).tolist()
 
-    def places(self, ids: Sequence[str]) -> List[int]:
-        """Where sentences stand, from 0.
+    def taken(self, links: Iterable[Sequence[str]]) -> Iterator[Tuple[List[int], bool]]:
+        """Where the sentences of each link stand, from 0, and whether they follow those before them at once,
+        without a pause; none at all always do.
 
         Raises:
             BadInput: there is no such sentence.
         """
-        try:
-            return [self._index[number] for number in ids]
-        except KeyError as error:
-            raise BadInput(
-                f"the alignment names sentence {error.args[0]}, which is not there", self.name
-            ) from None
+        find, pauses, last = self._index.__getitem__, self._pauses, None
+        for ids in links:
+            try:
+                places = list(map(find, ids))
+            except KeyError as error:
+                message = f"the alignment names sentence {error.args[0]}, which is not there"
+                raise BadInput(message, self.name) from None
+            if places:
+                goes_on = last is None or (places[0] == last + 1 and not pauses[last])
+                last = places[-1]
+                yield places, goes_on
+            else:
+                yield places, True
 
     def text(self, places: Sequence[int]) -> str:
-        return " ".join(self.document.texts[place] for place in places)
+        texts = self.document.texts
+        return texts[places[0]] if len(places) == 1 else " ".join([texts[place] for place in places])
 
-    def metadata(self, places: Sequence[int]) -> Dict[str, str]:
+    def metadata(self, places: Sequence[int]) -> Mapping[str, str]:
         """What is known of the first of these sentences."""
-        return {name: label for name, label in self.document.places[places[0]] if name in METADATA}
+        around = self.document.places[places[0]]
+        return {name: label for name, label in around if name in METADATA} if around else _NOTHING
 
-    def goes_on(self, before: Sequence[int], here: Sequence[int], max_gap: Optional[float]) -> bool:
-        """Whether these sentences follow those at once, without a pause; none at all always do."""
-        if not before or not here:
-            return True
-        if here[0] != before[-1] + 1:
-            return False
-        times = self.document.times
-        if times is None or max_gap is None:
-            return True
-        return float(times.starts[here[0]] - times.ends[before[-1]]) <= max_gap
-
-    def remark_times(self, account: Account) -> None:
+    def remark_times(self, remarks: Counter) -> None:
         """What is to be said of subtitles' times."""
         times = self.document.times
-        account.remarks["subtitles without times"] += times is None
-        account.remarks["sentences with interpolated times"] += times.interpolated if times else 0
-        account.remarks["unreadable times"] += self.document.unreadable_times
+        remarks["subtitles without times"] += times is None
+        remarks["sentences with interpolated times"] += times.interpolated if times else 0
+        remarks["unreadable times"] += self.document.unreadable_times
 
 
 @functools.lru_cache(maxsize=4)

@@ -18,6 +18,7 @@ from ctxmt_fairseq.benchmark import (
     process,
     resampling,
     start_up,
+    subtitles,
     synthetic,
     training,
 )
@@ -303,9 +304,8 @@ def test_training_of_metadata_models_is_compared(monkeypatch):
 
 
 def test_generated_subtitles_make_a_corpus(tmp_path):
-    corpora.write_subtitles(tmp_path, 2 * corpora.FILM)
-    seconds_and_memory = corpora.make_corpus(tmp_path, 1)
-    assert all(value > 0 for value in seconds_and_memory)
+    subtitles.write_subtitles(tmp_path, 2 * subtitles.FILM)
+    assert all(value > 0 for value in subtitles.make_corpus(tmp_path, 1))
     counts = json.loads((tmp_path / "corpus.counts.json").read_text())
     assert (counts["read"], counts["left_out"]) == (2000, {"overlap": 100})
     assert all(2 <= len(line.split()) <= 10 for line in (tmp_path / "corpus.fr").read_text().splitlines())
@@ -313,5 +313,5 @@ def test_generated_subtitles_make_a_corpus(tmp_path):
 
 @pytest.mark.slow
 def test_corpora_are_measured_in_new_processes():
-    for comparison in corpora.corpora(corpora.FILM, 1):
+    for comparison in corpora.corpora(subtitles.FILM, 1):
         assert_finite(comparison, 1)

@@ -12,7 +12,7 @@ from ctxmt_fairseq.corpora.raw import archives
 from ctxmt_fairseq.corpora.raw.archives import Archives
 from ctxmt_fairseq.corpora.raw.opus_document import read_opus_document
 from ctxmt_fairseq.corpora.raw.opus_links import Link, read_links
-from ctxmt_fairseq.corpora.raw.subtitle_times import Event, sentence_times
+from ctxmt_fairseq.corpora.raw.subtitle_times import Marks, sentence_times
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.opus_files import alignment, document, sentence, write_folder, write_zip
 
@@ -63,15 +63,12 @@ def test_times_inside_a_sentence_and_unreadable_ones():
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=12), st.data())
 def test_interpolated_times_lie_between_the_marks(lengths, data):
     marked = data.draw(st.sets(st.integers(0, len(lengths) - 1), min_size=1))
-    events = [
-        event
+    marks = [
+        mark
         for place in sorted(marked)
-        for event in (
-            Event(place, 0, False, 10.0 * place),
-            Event(place, lengths[place], True, 10.0 * place + 5),
-        )
+        for mark in ((place, 0, False, 10.0 * place), (place, lengths[place], True, 10.0 * place + 5))
     ]
-    times = sentence_times(lengths, events)
+    times = sentence_times(np.array(lengths), Marks(*map(np.array, zip(*marks, strict=True))))
     assert (np.diff(times.starts) >= 0).all() and (times.ends >= times.starts).all()
     assert times.interpolated == len(lengths) - len(marked)
     for place in marked:

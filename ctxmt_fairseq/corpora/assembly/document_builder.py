@@ -1,9 +1,11 @@
 """Lines to documents without holes: what is left out ends a document, and is counted."""
 
-from typing import List, Mapping, Optional
+from typing import List, Mapping
 
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+
+_NOTHING: Mapping[str, str] = {}
 
 
 class DocumentBuilder:
@@ -20,22 +22,25 @@ class DocumentBuilder:
     def __init__(self, name: str, account: Account, keep_empty: bool = False):
         self.name, self.account, self.keep_empty = name, account, keep_empty
         self.pairs: List[Pair] = []
-        self._number = 1
+        self._number, self._id = 1, name
         self._hole = False
 
-    def add(self, source: str, target: str, metadata: Optional[Mapping[str, str]] = None) -> None:
+    def add(self, source: str, target: str, metadata: Mapping[str, str] = _NOTHING) -> None:
         """Take in a unit of the input, blanks of any kind folded, unless it must be left out."""
-        source, target = " ".join(source.split()), " ".join(target.split())
+        self.add_folded(" ".join(source.split()), " ".join(target.split()), metadata)
+
+    def add_folded(self, source: str, target: str, metadata: Mapping[str, str] = _NOTHING) -> None:
+        """Take in a unit of the input whose blanks are folded already."""
         if source and target or self.keep_empty:
-            self._add(source, target, True, metadata or {})
+            self._add(source, target, True, metadata)
         else:
             self.leave_out("empty")
 
     def add_context(self, source: str, target: str) -> None:
-        """Take in a line that serves as context only; one side may be empty."""
+        """Take in a line that serves as context only, blanks folded; one side may be empty."""
         source, target = " ".join(source.split()), " ".join(target.split())
         if source or target:
-            self._add(source, target, False, {})
+            self._add(source, target, False, _NOTHING)
         else:
             self.leave_out("empty")
 
@@ -46,9 +51,9 @@ class DocumentBuilder:
                 return
         if self._hole and self.pairs:
             self._number += 1
+            self._id = f"{self.name}/{self._number}"
         self._hole = False
-        name = self.name if self._number == 1 else f"{self.name}/{self._number}"
-        self.pairs.append(Pair(source, target, name, current, metadata))
+        self.pairs.append(Pair(source, target, self._id, current, metadata))
         self.account.read += 1
         self.account.kept += 1
 

@@ -1,5 +1,6 @@
 """Writes a corpus as its pairs come: text, document ids, marks, metadata, and the account, all or nothing."""
 
+import itertools
 import json
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Callable, Dict, Iterable, Optional, Sequence
@@ -9,6 +10,8 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import open_outputs
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
+
+_LINES = 10_000  # that are written together
 
 
 @dataclass
@@ -23,17 +26,30 @@ class _Corpus:
     with_metadata: int = 0
     last: Optional[str] = None
 
-    def write(self, pair: Pair) -> None:
-        for column, text in (("source", pair.source), ("target", pair.target), ("docids", pair.document)):
-            self.streams[column].write(text.encode() + b"\n")
-        self.streams["current"].write(b"1\n" if pair.current else b"0\n")
-        self.streams["meta.jsonl"].write(json.dumps(dict(pair.metadata), ensure_ascii=False).encode() + b"\n")
-        self.sentences += 1
-        self.context_only += not pair.current
-        self.with_metadata += bool(pair.metadata)
-        if pair.document != self.last:
-            self.documents += 1
-            self.last = pair.document
+    def write(self, pairs: Sequence[Pair]) -> None:
+        """Lines, some thousands at a time."""
+        for start in range(0, len(pairs), _LINES):
+            self._write(pairs[start : start + _LINES])
+
+    def _write(self, pairs: Sequence[Pair]) -> None:
+        columns = {
+            "source": [pair.source for pair in pairs],
+            "target": [pair.target for pair in pairs],
+            "docids": [pair.document for pair in pairs],
+            "current": ["1" if pair.current else "0" for pair in pairs],
+            "meta.jsonl": [
+                json.dumps(dict(pair.metadata), ensure_ascii=False) if pair.metadata else "{}"
+                for pair in pairs
+            ],
+        }
+        for column, lines in columns.items():
+            self.streams[column].write("\n".join([*lines, ""]).encode())
+        self.sentences += len(pairs)
+        self.context_only += columns["current"].count("0")
+        self.with_metadata += sum(1 for pair in pairs if pair.metadata)
+        for document, _ in itertools.groupby(columns["docids"]):
+            self.documents += document != self.last
+            self.last = document
 
     def counts(self) -> Dict[str, Any]:
         return {"documents": self.documents, "sentences": self.sentences, "context_only": self.context_only}
@@ -72,8 +88,11 @@ def write_corpus(
         ]
         for part in parts:
             account.add(part.account)
-            for pair in part.pairs:
-                corpora[route(pair.document) if route else 0].write(pair)
+            if route is None:
+                corpora[0].write(part.pairs)
+                continue
+            for document, run in itertools.groupby(part.pairs, key=lambda pair: pair.document):
+                corpora[route(document)].write(list(run))
         if not account.balanced or account.kept != sum(corpus.sentences for corpus in corpora):
             raise RuntimeError(f"the account does not add up: {account.as_dict()}")
         if not account.kept:

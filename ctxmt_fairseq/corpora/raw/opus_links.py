@@ -1,12 +1,20 @@
 """OPUS alignment files: which sentences of two documents are translations of each other."""
 
+import re
 from pathlib import Path
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
-from ctxmt_fairseq.corpora.raw.xml import XmlStream
+from ctxmt_fairseq.corpora.raw.xml import XmlStream, in_utf8
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
+_GROUP, _GROUP_END = re.compile(rb"<linkGrp [^<>]*>"), b"</linkGrp>"
+# What is between them, as OPUS' programs write it.
+_VALUE = r"[ !#-%'-:=-~]*"  # ASCII, but no " & < ; in it
+_LINK = re.compile(
+    rf'<link (?:id="{_VALUE}" )?xtargets="({_VALUE});({_VALUE})"(?: overlap="([0-9]+(?:\.[0-9]+)?)")? ?/>'
+)
+_HELD_BACK = 1 << 24  # bytes of a group that has not ended yet; expat takes longer ones bit by bit
 
 
 class Link(NamedTuple):
@@ -59,13 +67,57 @@ def exchanged(names: Tuple[str, str], languages: Tuple[str, str]) -> Optional[bo
 
 
 class _Reader(XmlStream[LinkedDocuments]):
-    """Collects documents as they end."""
+    """Collects documents as they end. Links as OPUS' programs write them never come to expat: it reads empty
+    lines in their place."""
 
     def __init__(self, path: PathLike, source_lang: str, target_lang: str):
         super().__init__(path)
         self.languages, self.groups = (source_lang, target_lang), 0
         self._open: Optional[LinkedDocuments] = None
         self._exchanged = False
+        self._held = b""
+        self._utf8: Optional[bool] = None
+
+    def feed(self, chunk: bytes, last: bool = False) -> None:
+        """Take in what comes next; a group that has not ended yet waits for its end."""
+        if self._utf8 is None:
+            self._utf8 = in_utf8(chunk)
+        held = self._held + chunk
+        fed = end = 0
+        while self._utf8:
+            group = _GROUP.search(held, end)
+            end = held.find(_GROUP_END, group.end()) if group else -1
+            if group is None or end < 0:
+                break
+            super().feed(held[fed : group.start()])
+            before, fed = self.groups, group.end()
+            super().feed(group[0])
+            if self.groups > before and self._take(held[fed:end]):  # it did begin there, not in a comment
+                super().feed(b"\n" * held.count(b"\n", fed, end))
+                fed = end
+        cut = held.find(b"<linkGrp ", fed)
+        if last or not self._utf8 or cut < 0 or len(held) - cut > _HELD_BACK:
+            cut = len(held)
+        super().feed(held[fed:cut], last)
+        self._held = held[cut:]
+
+    def _take(self, body: bytes) -> bool:
+        """Read the links of the open group, if they are all of the form that is expected."""
+        if self._open is None or not body.isascii():
+            return False
+        pieces = _LINK.split(body.decode())
+        if "".join(pieces[::4]).strip(" \n\t"):
+            return False
+        # Most sides are one sentence: no need to split them.
+        first, second = (
+            [(side,) if side.isalnum() else tuple(side.split()) for side in pieces[place::4]]
+            for place in (1, 2)
+        )
+        if self._exchanged:
+            first, second = second, first
+        shares = [None if overlap is None else float(overlap) for overlap in pieces[3::4]]
+        self._open.links.extend(map(Link, first, second, shares))
+        return True
 
     def start(self, tag: str, attributes: Dict[str, str]) -> None:
         if tag == "link":

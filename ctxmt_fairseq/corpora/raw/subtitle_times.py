@@ -1,24 +1,24 @@
 """When the sentences of subtitles are on the screen."""
 
-from typing import NamedTuple, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 
-class Event(NamedTuple):
-    """A time mark.
+class Marks(NamedTuple):
+    """M marks of time, in the order of the text.
 
     Attributes:
-        sentence: the sentence that it stands in, from 0.
-        position: characters of that sentence before it, blanks not counted.
-        end: whether a subtitle disappears then (else it appears).
-        seconds: from the film's beginning.
+        sentences: (M,), the sentence that each stands in, from 0.
+        positions: (M,), characters of that sentence before it, blanks not counted.
+        ends: (M,), whether a subtitle disappears then (else it appears).
+        seconds: (M,), from the film's beginning.
     """
 
-    sentence: int
-    position: int
-    end: bool
-    seconds: float
+    sentences: np.ndarray
+    positions: np.ndarray
+    ends: np.ndarray
+    seconds: np.ndarray
 
 
 class Timed(NamedTuple):
@@ -34,29 +34,23 @@ class Timed(NamedTuple):
     interpolated: int
 
 
-def sentence_times(lengths: Sequence[int], events: Sequence[Event]) -> Timed:
+def sentence_times(lengths: np.ndarray, marks: Marks) -> Timed:
     """Start and end of each sentence.
 
     A subtitle may hold several sentences, and a sentence several subtitles, so either time may stand in
     another sentence. Time is taken to pass evenly over the characters between two marks.
 
     Args:
-        lengths: characters of each sentence, blanks not counted.
-        events: at least one, in the order of the text.
+        lengths: (N,), characters of each sentence, blanks not counted.
+        marks: at least one.
     """
-    sizes = np.asarray(lengths, dtype=np.int64)
     # Between two sentences lies a place of its own: what ends there is not what begins there.
-    begin = np.concatenate(([0], np.cumsum(sizes + 1)[:-1]))
-    places = [begin[event.sentence] + event.position for event in events]
-    seconds = [event.seconds for event in events]
-    starts, ends = (np.interp(edge, places, seconds) for edge in (begin, begin + sizes))
-    marked = {
-        False: np.zeros(len(sizes), bool),
-        True: np.zeros(len(sizes), bool),
-    }
-    for event in events:
-        edge = sizes[event.sentence] if event.end else 0
-        if event.position == edge:
-            marked[event.end][event.sentence] = True
-            (ends if event.end else starts)[event.sentence] = event.seconds
-    return Timed(starts, ends, int((~(marked[False] & marked[True])).sum()))
+    begin = np.concatenate(([0], np.cumsum(lengths + 1)[:-1]))
+    places = begin[marks.sentences] + marks.positions
+    starts, ends = (np.interp(edge, places, marks.seconds) for edge in (begin, begin + lengths))
+    known = np.zeros((2, len(lengths)), bool)
+    for kind, times, edges in ((0, starts, np.zeros_like(lengths)), (1, ends, lengths)):
+        here = (marks.ends == kind) & (marks.positions == edges[marks.sentences])
+        times[marks.sentences[here]] = marks.seconds[here]  # of several the last
+        known[kind, marks.sentences[here]] = True
+    return Timed(starts, ends, int((~known.all(0)).sum()))

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import re
 import zlib
 from pathlib import Path
 from typing import Any, Dict, Generic, Iterator, List, TypeVar, Union
@@ -13,6 +14,15 @@ from ctxmt_fairseq.errors import BadInput
 PathLike = Union[str, Path]
 Item = TypeVar("Item")
 _CHUNK = 1 << 20
+_DECLARATION = re.compile(rb"(?:\xef\xbb\xbf)?<\?xml[^<>]*>")
+
+
+def in_utf8(content: bytes) -> bool:
+    """Whether XML declares no other encoding than UTF-8, which is that of XML without a declaration."""
+    declaration = _DECLARATION.match(content)
+    if declaration is None or b"encoding" not in declaration[0]:
+        return True
+    return b'encoding="utf-8"' in declaration[0].lower().replace(b"'", b'"')
 
 
 class XmlStream(Generic[Item]):
@@ -28,6 +38,7 @@ class XmlStream(Generic[Item]):
         self.done: List[Item] = []
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
+        self._parser.specified_attributes = True  # none that only a document type declares
         self._parser.StartElementHandler = self.start
         self._parser.EndElementHandler = self.end
         self._parser.EntityDeclHandler = self._entity
@@ -63,10 +74,14 @@ class XmlStream(Generic[Item]):
             raw.seek(0)
             stream = gzip.GzipFile(fileobj=raw) if zipped else raw
             while chunk := stream.read(_CHUNK):
-                self._parser.Parse(chunk, False)
+                self.feed(chunk)
                 yield from self._taken()
-            self._parser.Parse(b"", True)
+            self.feed(b"", last=True)
             yield from self._taken()
+
+    def feed(self, chunk: bytes, last: bool = False) -> None:
+        """Take in what comes next."""
+        self._parser.Parse(chunk, last)
 
     def parse(self, content: bytes) -> None:
         """Read the whole of a document; ``path`` is for messages.
