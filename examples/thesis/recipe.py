@@ -19,6 +19,7 @@ PREPARE = "--target-lang fr --vocab-size 30000 --held-out 0.0004"  # section 3.1
 # Chapter 3: OPUS as it is aligned, without filtering; 20 documents each for development and test. Sentences
 # without counterpart stay as context. The lists of documents were not published: they are drawn. WMT: what
 # has documents, and the part of ParaCrawl that ctxmt corpus filter left, with models of the rest ("clean").
+# The strong models read news that was translated back, too.
 OPUS = "opus --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip --unaligned keep"
 SPLIT = "split {train}.all --held-out {valid}={held-out} --held-out {test}={held-out} --out {train}"
 BOTH = "--source {raw}/%s.{s} --target {raw}/%s.{t}"
@@ -41,6 +42,7 @@ CORPORA = {
     """,
     "wmt": WMT % "{raw}/paracrawl",
     "wmt-clean": WMT % "",
+    "wmt-strong": WMT % "{raw}/paracrawl {raw}/back-translated",
 }
 
 ALL = """

@@ -58,6 +58,43 @@ def test_from_downloads_to_training(documents, tmp_path, monkeypatch, forked_com
     assert (tmp_path / "runs" / "row" / "checkpoints" / "checkpoint_last.pt").is_file()
 
 
+@pytest.mark.slow
+def test_the_strong_model_reads_what_was_translated_back(documents, tmp_path, monkeypatch, forked_commands):
+    """The README's way to table 6.10's strong rows; the model that translates back reads context."""
+    raw = tmp_path / "downloads"
+    raw.mkdir()
+    downloads.wmt(raw, documents)
+    news = [pair[1] for pair in documents[2]]
+    downloads.write(raw / "news.fr", news)
+    downloads.write(raw / "news.docids", ["a"] * 3 + ["b"] * (len(news) - 3))
+    monkeypatch.chdir(tmp_path)
+    languages = ("--source-lang", "en", "--target-lang", "fr")
+    size = ("--vocab-size", 300, "--workers", 1)
+    prepare = THESIS / "prepare.sh"
+    assert (
+        start(prepare, "text/train", "text/dev", "data", "--raw", raw, "--corpus", "wmt", *languages, *size)
+        == 0
+    )
+    assert (
+        start(prepare, "text/train", "text/dev", "back", "--source-lang", "fr", "--target-lang", "en", *size)
+        == 0
+    )
+    assert start(THESIS / "train.sh", "src1tgt0_to_tgt0", "back", "weak/back", *TRAINING) == 0
+    run(
+        *("ctxmt", "translate", "weak/back/checkpoints/checkpoint_best.pt", raw / "news.fr", "--cpu"),
+        *("--docids", raw / "news.docids", "--corpus", raw / "back-translated", "--max-len-b", 9),
+    )
+    strong = ("--raw", raw, "--corpus", "wmt-strong", *languages, *size)
+    assert start(prepare, "more/train", "more/dev", "more-data", *strong) == 0
+    weak, more = len(read("text/train.fr")), read("more/train.fr")
+    assert more[:weak] == read("text/train.fr") and more[weak:] == news
+    assert read("more/train.en")[weak:] == read(raw / "back-translated.en")
+    assert read("more/train.docids")[weak:] == ["4.1/a"] * 3 + ["4.1/b"] * (len(news) - 3)
+    for row in ("src0tgt0_to_tgt0", "CE+gate+pretrain+freeze"):
+        assert start(THESIS / "train.sh", row, "more-data", f"strong/{row}", *TRAINING) == 0
+    assert (tmp_path / "strong" / "CE+gate+pretrain+freeze" / "checkpoints" / "checkpoint_last.pt").is_file()
+
+
 def test_what_is_not_there(refused):
     prepare = (THESIS / "prepare.sh", "text/train", "text/dev", "data", "--raw", "nowhere")
     assert "--corpus ted: expected one of opensubtitles, europarl, wmt, wmt-clean" in refused(
