@@ -8,8 +8,9 @@ be asked for. No case is compared. SET is one of
   jsonl      SET.jsonl, our own, a line for each example ("reference" is optional, distance may be null):
   {"id": "1", "expected": "elle", "phenomenon": "pronoun", "distance": 1, "reference": "Elle est là."}
 
-HYP has the translation of each example's current sentence, in the set's order, without its context; --current
-names the marks of the text that was translated, where context sentences stand in HYP too.
+HYP has the translation of each example's current sentence, in the set's order, without its context: ctxmt
+translate --joined '<eos>' makes it from the inputs that ctxpro publishes. --current names the marks of a text
+that was translated, where lines for context sentences stand in HYP too.
 
 --matching ctxpro is the rule of ctxpro's scorer, which deletes punctuation: "j'accepte" is one word. With
 --matching words all but letters and digits stands between words, and "j'accepte" has the form "accepte".

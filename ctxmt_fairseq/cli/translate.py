@@ -1,9 +1,10 @@
 """Translate documents, one output line per input line.
 
-The input is text with document ids (--docids), text with blank lines between documents, or JSON lines
-({"source": ..., "document": ...}). With target context the model's own earlier translations are forced as the
-prefix of the next sentence; --target-context-from gives them instead (post-editing: a file, or '-' for
-corrections that arrive line by line on stdin: after each printed translation one line, empty to accept it).
+The input is text with document ids (--docids), text with blank lines between documents, JSON lines
+({"source": ..., "document": ...}), or lines of joined sentences, of which the last is translated (--joined).
+With target context the model's own earlier translations are forced as the prefix of the next sentence;
+--target-context-from gives them instead (post-editing: a file, or '-' for corrections that arrive line by
+line on stdin: after each printed translation one line, empty to accept it).
 Models of the task metadata_context also read what is known of the sentences: --metadata, --contexts.
 
 --corpus PREFIX makes training text of documents in one language (back-translation): the translations become
@@ -26,6 +27,8 @@ def add_arguments(parser) -> None:
     parser.add_argument("input", metavar="INPUT", help="source text")
     parser.add_argument("--docids", metavar="FILE", help="one document id per line of INPUT")
     parser.add_argument("--current", metavar="FILE", help="0 (context only, not translated) or 1 per line")
+    parser.add_argument("--joined", type=name, metavar="TEXT",
+                        help="what joins a line's sentences, as '<eos>' the inputs of ctxpro")  # fmt: skip
     parser.add_argument("--json-lines", action="store_true", help="INPUT holds JSON lines")
     parser.add_argument(
         "--output", type=name, metavar="FILE", help="(default: stdout); an interrupted run is resumed"
@@ -59,6 +62,10 @@ def read_input(args):
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.generation import input_documents
 
+    if args.joined:
+        if args.json_lines or args.docids or args.current or args.target_context_from:
+            raise BadInput("--joined: expected no --json-lines, --docids, --current, --target-context-from")
+        return input_documents.read_joined(args.input, args.joined)
     if args.json_lines:
         return input_documents.read_json_lines(args.input)
     if args.docids:

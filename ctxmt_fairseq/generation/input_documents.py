@@ -93,6 +93,24 @@ def read_blank_line_documents(text: PathLike) -> InputDocuments:
     )
 
 
+def read_joined(text: PathLike, joint: str) -> InputDocuments:
+    """A document on each line, its sentences joined by ``joint``: the last is translated, the others are its
+    context. So ctxpro and others publish the inputs of their test sets.
+
+    Raises:
+        BadInput: no line holds ``joint``.
+    """
+    rows = [[part.strip() for part in line.split(joint)] for line in read_sentences(text)]
+    lengths = [len(row) for row in rows]
+    if max(lengths, default=1) == 1:
+        raise BadInput(f"expected sentences joined by {joint!r}, found none", text)
+    documents = Documents.from_lengths(lengths)
+    flags = np.zeros(documents.sentences, bool)
+    flags[documents.starts[1:] - 1] = True
+    lines = np.repeat(np.arange(len(rows)), lengths)
+    return InputDocuments([part for row in rows for part in row], documents, flags, lines, len(rows))
+
+
 def read_json_lines(path: PathLike) -> InputDocuments:
     """One object per line: ``source`` (text), ``document`` (its id), optionally ``current`` (true or false).
 

@@ -153,6 +153,7 @@ def _text():
     write("text.meta.plot", "A plot.\n\n" * (SENTENCES // 2))
     english = Path("text.en").read_text(encoding="utf-8").splitlines()
     write("blank.en", "\n".join([*english[:4], "", *english[4:]]) + "\n")
+    write("joined.en", "<eos> ".join(english[:3]) + "\n" + english[3] + "\n")
     records = [
         {"source": line, "document": "a", "current": bool(number)} for number, line in enumerate(english)
     ]

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.input_documents import (
     read_blank_line_documents,
+    read_joined,
     read_json_lines,
     read_with_ids,
 )
@@ -43,6 +45,26 @@ def test_blank_lines_end_documents(tmp_path, lines, starts, output_lines):
     read = read_blank_line_documents(file(tmp_path, "text", *lines))
     assert read.documents.starts.tolist() == starts
     assert (read.output_lines.tolist(), read.height) == (output_lines, len(lines))
+
+
+def test_joined_sentences(tmp_path):
+    """A line is a document, its last sentence the one to translate."""
+    read = read_joined(file(tmp_path, "text", "a.<eos> b.<eos> c.", "", "d.", "<eos>e."), "<eos>")
+    assert read.sentences == ["a.", "b.", "c.", "", "d.", "", "e."]
+    assert read.documents.starts.tolist() == [0, 3, 4, 5, 7]
+    assert read.current.tolist() == [False, False, True, True, True, False, True]
+    assert (read.output_lines.tolist(), read.height) == ([0, 0, 0, 1, 2, 3, 3], 4)
+    for lines in ([], ["a <sep2> b"]):
+        with pytest.raises(BadInput, match="text: expected sentences joined by '<eos>', found none"):
+            read_joined(file(tmp_path, "text", *lines), "<eos>")
+
+
+@pytest.mark.parametrize("option", ["--json-lines", "--docids x", "--current x", "--target-context-from x"])
+def test_joined_sentences_have_no_other_form(capsys, option):
+    with pytest.raises(SystemExit) as end:
+        main(["translate", "nowhere.pt", "text", "--joined", "<eos>", *option.split()])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2 and line.startswith("ctxmt: error: --joined: expected no --json-lines")
 
 
 def test_json_lines(tmp_path):
