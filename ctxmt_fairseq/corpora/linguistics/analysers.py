@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from importlib import metadata
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.linguistics.extras import import_of_extra
+from ctxmt_fairseq.corpora.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.russian import russian_labels
 from ctxmt_fairseq.corpora.linguistics.words import WORD
 from ctxmt_fairseq.data.annotation import AnnotatedWord
