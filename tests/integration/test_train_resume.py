@@ -1,5 +1,7 @@
 """Killed and resumed training continues exactly as if nothing had happened."""
 
+import itertools
+import json
 import os
 import random
 import re
@@ -19,6 +21,7 @@ ROWS = ("--task", "multi_source", "--target-context-on-source", 1)
 CACHING = (*ROWS, "--arch", "caching_transformer", *TINY)
 MODELS = {
     "windows": (*WINDOWS, "--arch", "concat_transformer", "--segment-positions", "learned", *TINY),
+    "highlights": (*WINDOWS, "--arch", "concat_transformer", "--attention-weight", 5, *TINY),
     "gru": (*WINDOWS, "--arch", "context_gru_tiny", "--share-all-embeddings"),
     "vectors": (*VECTORS, "--arch", "mtcue_transformer", "--context-dropout", 0.3, *TINY),
     "gated": (*ROWS, "--arch", "gated_context_transformer", *TINY),
@@ -31,14 +34,30 @@ MODELS = {
 
 def training(corpus, folder, kind, workers):
     data, contexts = corpus
-    store = ("--context-store", contexts) if kind == "vectors" else ()
+    files = ("--context-store", contexts) if kind == "vectors" else ()
+    if kind == "highlights":
+        files = ("--attention-highlights", marks(data.parent, folder))
     return (
-        *("fairseq-train", data, "--user-dir", USER_DIR, *TRAINING, *MODELS[kind], *store),
+        *("fairseq-train", data, "--user-dir", USER_DIR, *TRAINING, *MODELS[kind], *files),
         *("--source-context", 2, "--target-context", 1, "--num-workers", workers),
         *("--sample-context-size", "--coword-dropout", 0.3, "--dropout", 0.1),
         *("--train-subset", "valid", "--disable-validation", "--max-tokens", 300, "--max-update", UPDATES),
         *("--save-interval-updates", 4, "--save-dir", folder),
     )
+
+
+def marks(corpus, folder):
+    """Highlights of the first words of all sentences that follow another one."""
+    ids = (corpus / "demo/valid.docids").read_text().splitlines()
+    words = {"words": [0], "support": {"-1": [0]}}
+    lines = [
+        {"line": number, "source": words, "target": words}
+        for number, (before, own) in enumerate(itertools.pairwise(ids), 2)
+        if before == own
+    ]
+    path = folder / "marks.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +95,7 @@ slow = pytest.mark.slow
         pytest.param("dual", 0, False, marks=slow),
         pytest.param("context encoder", 0, False, marks=slow),
         pytest.param("margin", 0, False, marks=slow),
+        pytest.param("highlights", 0, False, marks=slow),
     ],
 )
 def test_resumed_run_equals_uninterrupted_run(
