@@ -37,15 +37,15 @@ def finish(place: Workplace, row: str, seed: int) -> None:
     The training that it starts from comes first: anew, where its result is there but not its checkpoint.
     """
     say(f"{row}.{seed}: training")
-    stage = systems.ALL[row].stage
+    stage = systems.STAGES[systems.ALL[row].stage]
     with place.held("text"):
-        corpus.prepare(place, systems.STAGES[stage].data)
-    if stage == "context":
+        corpus.prepare(place, stage.data)
+    if stage.second:
         with place.held("{}.{}".format(*systems.START)):
             training.train(place, *systems.START)
     training.train(place, row, seed)
     found: Dict[str, Any] = {}
-    if row in systems.SYSTEMS:
+    if row in systems.EVALUATED:
         say(f"{row}.{seed}: evaluation")
         found = evaluation.evaluate(place, row, seed)
     write(place, row, seed, found)

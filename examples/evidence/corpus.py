@@ -1,6 +1,7 @@
 """The text of the runs: held-out documents halved, the second stage's part, and the data folders."""
 
 import json
+import re
 from pathlib import Path
 from typing import List, Tuple
 
@@ -10,16 +11,18 @@ from evidence.workplace import Workplace
 
 SMOKE_LINES, SMOKE_EXAMPLES, SMOKE_VOCABULARY = 1200, 12, 300
 KINDS = ("en", "fr", "docids")
+SECOND = ("context", "pronouns")  # parts of the training text
+AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
 Lines = List[Tuple[str, ...]]  # source, target, document id
 
 
 def prepare(place: Workplace, folder: str) -> None:
-    """Write ``text/`` and a data folder, once: ``data``, ``data-PIECES`` with another vocabulary, or
-    ``data-context`` of the second stage, with the vocabulary and the folder of the first.
+    """Write ``text/`` and a data folder, once: ``data``, ``data-PIECES`` with another vocabulary, or, with
+    the vocabulary and the folder of the first stage, the second's ``data-context`` and ``data-pronouns``.
 
     ``text/dev`` are the even documents of the held-out text, which training validates on; ``text/test`` the
-    others. ``text/context`` are the training documents of several sentences, the first of which is context
-    only: what the second stage is trained on.
+    others. ``text/context`` and ``text/pronouns`` are the training documents of several sentences; translated
+    are all but the first of a document, and of these only those with an ambiguous pronoun.
     """
     text = place.work / "text"
     if not (text / "ready").exists():
@@ -28,19 +31,19 @@ def prepare(place: Workplace, folder: str) -> None:
         _write(text / "train", train)
         _write(text / "dev", [line for number, line in _numbered(valid) if number % 2 == 0])
         _write(text / "test", [line for number, line in _numbered(valid) if number % 2])
-        _write_context(text / "context", train)
+        _write_context(text, train)
         if place.smoke:
             _cut_suite(place)
         (text / "ready").touch()
     dev = ("--valid", text / "dev", "--source-lang", "en", "--target-lang", "fr")
-    for name in ("data", folder) if folder == "data-context" else (folder,):
-        part, _, pieces = name.partition("-")
+    part, _, kind = folder.partition("-")
+    for name in (part, folder) if kind in SECOND else (folder,):
         if (place.work / name).exists():
             continue
-        if pieces == "context":
-            train, vocabulary = "context", ("--like", place.work / part)
+        if name == folder and kind in SECOND:
+            train, vocabulary = kind, ("--like", place.work / part)
         else:
-            size = SMOKE_VOCABULARY if place.smoke else pieces or systems.VOCABULARY
+            size = SMOKE_VOCABULARY if place.smoke else name.partition("-")[2] or systems.VOCABULARY
             train, vocabulary = "train", ("--joint", "--vocab-size", size, "--spm-type", "bpe")
         ctxmt("preprocess", "--train", text / train, *dev, *vocabulary, "--out", place.work / name)
 
@@ -74,14 +77,16 @@ def _numbered(lines: Lines) -> List[Tuple[int, Tuple[str, ...]]]:
     return numbered
 
 
-def _write_context(prefix: Path, train: Lines) -> None:
+def _write_context(text: Path, train: Lines) -> None:
     documents = {}
     for number, line in _numbered(train):
         documents.setdefault(number, []).append(line)
     several = [document for document in documents.values() if len(document) > 1]
-    _write(prefix, [line for document in several for line in document])
-    current = "".join("0\n" + "1\n" * (len(document) - 1) for document in several)
-    prefix.with_suffix(".current").write_text(current, encoding="utf-8")
+    lines = [(place, line) for document in several for place, line in enumerate(document)]
+    for kind, wanted in zip(SECOND, (re.compile(""), AMBIGUOUS), strict=True):
+        _write(text / kind, [line for _, line in lines])
+        current = "".join(f"{int(place > 0 and bool(wanted.search(line[0])))}\n" for place, line in lines)
+        (text / f"{kind}.current").write_text(current, encoding="utf-8")
 
 
 def _cut_suite(place: Workplace) -> None:

@@ -19,7 +19,7 @@ def evaluate(place: Workplace, row: str, seed: int) -> Dict[str, Any]:
     translation = run / "test.fr"
     ctxmt("translate", model, source, "--docids", ids, "--output", translation, "--beam", 4, *LENGTH, "--cpu")
     ctxmt("score", translation, reference, "--docids", ids, "--json", run / "score.json")
-    reads_context = systems.SYSTEMS[row].reads_context
+    reads_context = systems.EVALUATED[row].reads_context
     contexts = ("document", "random") if reads_context else ("document",)
     found = {"scores": _read(run / "score.json"), "pronouns": {}}
     for context in contexts:

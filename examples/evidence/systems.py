@@ -16,26 +16,35 @@ TRAINING = """--optimizer adam --adam-betas (0.9,0.98) --label-smoothing 0.1 --d
 
 @dataclass(frozen=True)
 class Stage:
-    """A training on a data folder (``corpus.prepare``): so many updates with these flags of fairseq-train."""
+    """A training on a data folder (``corpus.prepare``): so many updates with these flags of fairseq-train.
+
+    Attributes:
+        second: whether it goes on from the sentence-level model of seed 1.
+    """
 
     data: str
     updates: int
     flags: str
+    second: bool = False
+
+
+def _second(data: str, updates: int, flags: str = "") -> Stage:
+    """With a learning rate that falls to 0."""
+    schedule = f"--lr 7e-4 --lr-scheduler polynomial_decay --warmup-updates 200 --total-num-update {updates}"
+    return Stage(data, updates, f"{schedule} {flags}", second=True)
 
 
 # The first learns to translate single sentences. The second goes on from it, for every system and the control
-# alike, as long on the same sentences, which all have a context, with a learning rate that falls to 0.
+# alike, as long on the same sentences: those with a context and an ambiguous pronoun. Before, all that have a
+# context were tried, for a short time.
 SENTENCE = "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"
 STAGES = {
     "sentence": Stage("data", 10000, SENTENCE),
     # As the first stage begins, for candidates for its size: twice the batch, half as many updates.
     "search": Stage("data", 700, f"{SENTENCE} --max-tokens 1500"),
     "search-4000": Stage("data-4000", 700, f"{SENTENCE} --max-tokens 1500"),
-    "context": Stage(
-        "data-context",
-        2800,
-        "--lr 7e-4 --lr-scheduler polynomial_decay --warmup-updates 200 --total-num-update 2800",
-    ),
+    "context": _second("data-pronouns", 10000, "--dropout 0.2 --save-interval-updates 500"),
+    "short": _second("data-context", 2800),
 }
 
 # --max-tokens counts a batch's context too: with these sizes an update has about as many current sentences in
@@ -52,7 +61,7 @@ class System:
     """A row of the tables.
 
     Attributes:
-        stage: which training; those of ``context`` start from the sentence-level model of seed 1.
+        stage: which training, of ``STAGES``.
         flags: of fairseq-train, beside those of the stage.
         seeds: as many as are wanted.
     """
@@ -75,6 +84,12 @@ SYSTEMS: Dict[str, System] = {
     "caching": System("context", f"{MULTI_SOURCE} --arch caching_transformer"),
     "gated": System("context", f"{MULTI_SOURCE} --arch gated_context_transformer"),
 }
+# What did not suffice: evaluated, and run by name alone.
+ATTEMPTS: Dict[str, System] = {
+    "short-control": System("short", WINDOWS, (1,)),
+    "short-s2to2": System("short", S2TO2, (1,)),
+}
+EVALUATED = {**SYSTEMS, **ATTEMPTS}
 # Candidates: validated, not evaluated, and run by the name "search" alone. Their flags override the above.
 SEARCH: Dict[str, System] = {
     "search-base": System("search", WINDOWS, (1,)),
@@ -86,7 +101,7 @@ SEARCH: Dict[str, System] = {
     "search-750-tokens": System("search", f"{WINDOWS} --max-tokens 750 --max-update 1400", (1,)),
     "search-4000-pieces": System("search-4000", f"{WINDOWS} --max-tokens 1350", (1,)),
 }
-ALL = {**SYSTEMS, **SEARCH}
+ALL = {**EVALUATED, **SEARCH}
 START = ("sentence", 1)  # the run that the second stage starts from
 
 Run = Tuple[str, int]  # a row and a seed

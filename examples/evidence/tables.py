@@ -9,7 +9,7 @@ import numpy as np
 
 from ctxmt_fairseq.evaluation.significance.correction import holm, stars
 from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
-from evidence.systems import SEARCH, SYSTEMS, Run, chosen
+from evidence.systems import EVALUATED, SEARCH, SYSTEMS, Run, chosen
 
 BEGIN, END = "<!-- tables: written by examples/evidence/run.sh -->", "<!-- end of tables -->"
 CONTROL = "control"
@@ -141,7 +141,7 @@ def score(result: Dict[str, Any], name: str, level: str) -> Optional[float]:
 
 def _systems(results: Results) -> List[Any]:
     """Each row that has results, with those of its seeds."""
-    found = [(name, [one for (row, _), one in sorted(results.items()) if row == name]) for name in SYSTEMS]
+    found = [(name, [one for (row, _), one in sorted(results.items()) if row == name]) for name in EVALUATED]
     return [(name, ones) for name, ones in found if ones]
 
 

@@ -24,7 +24,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
     command += f"{systems.MODEL} {systems.TRAINING} {stage.flags} {system.flags}".split()
-    if system.stage == "context":
+    if stage.second:
         command += ["--sentence-checkpoint", str(checkpoint(place, *systems.START))]
     if place.smoke:
         few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 1000"

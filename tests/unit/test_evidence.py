@@ -119,7 +119,7 @@ def test_the_context_stage_differs_in_the_system_alone(evidence, place):
     for row, system in evidence.systems.SYSTEMS.items():
         if system.stage == "context":
             flags = evidence.training.flags(place, row, 1)
-            assert all(flag in flags for flag in stage) and flags[0] == str(place.work / "data-context")
+            assert all(flag in flags for flag in stage) and flags[0] == str(place.work / "data-pronouns")
 
 
 def test_finished_runs_are_skipped_without_any_file_but_the_result(evidence, place, calls, capsys):
@@ -137,14 +137,14 @@ def test_a_start_is_trained_anew_where_only_its_result_is_left(evidence, place, 
     place.result("sentence", 1).write_text(json.dumps(result("sentence", 1, "10")))
     evidence.driver.main(["gated.3"])
     assert calls == [
-        "data-context",
+        "data-pronouns",
         ("train", "sentence", 1),
         ("train", "gated", 3),
         ("evaluate", "gated", 3),
     ]
     record = json.loads(place.result("gated", 3).read_text())
     assert (record["row"], record["seed"], record["cpu_seconds"]) == ("gated", 3, 60)
-    assert record["train"][0] == "EVIDENCE_DIR/data-context"
+    assert record["train"][0] == "EVIDENCE_DIR/data-pronouns"
 
 
 def test_a_killed_run_leaves_no_result_and_goes_on(evidence, place, calls, monkeypatch):
@@ -211,23 +211,39 @@ def test_two_drivers_share_the_runs(evidence, place, calls, monkeypatch, capsys)
 
 def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, place, monkeypatch):
     commands = []
-    monkeypatch.setattr(evidence.corpus, "ctxmt", lambda *arguments: commands.append(arguments))
-    for folder in ("data-4000", "data-context"):
+
+    def ctxmt(*arguments):
+        commands.append(arguments)
+        arguments[-1].mkdir()
+
+    monkeypatch.setattr(evidence.corpus, "ctxmt", ctxmt)
+    pronouns = ["He saw it .", "It is .", "They", "a kit", "it 's"]
+    lines = [(line, line, "abbbb"[place]) for place, line in enumerate(pronouns)]
+    read = evidence.corpus._read
+    monkeypatch.setattr(
+        evidence.corpus, "_read", lambda place, split: read(place, split) + lines * (split == "train")
+    )
+    for folder in ("data-4000", "data-context", "data-pronouns"):
         evidence.corpus.prepare(place, folder)
     text = place.work / "text"
     assert (text / "dev.docids").read_text().split() == ["d", "f"]
     assert (text / "test.docids").read_text().split() == ["e", "e", "g"]
     assert (text / "test.fr").read_text() == "v1 fr\nv2 fr\nv4 fr\n"
-    assert (text / "context.docids").read_text().split() == ["a", "a", "c", "c", "c"]
-    assert (text / "context.current").read_text().split() == ["0", "1", "0", "1", "1"]
+    for part in ("context", "pronouns"):
+        assert (text / f"{part}.docids").read_text().split() == list("aacccbbbb")
+    assert (text / "context.current").read_text().split() == list("010110111")
+    assert (text / "pronouns.current").read_text().split() == list("000000101")
     assert [command[command.index("--out") + 1].name for command in commands] == [
         "data-4000",
         "data",
         "data-context",
+        "data-pronouns",
     ]
     sizes = [command[command.index("--vocab-size") + 1] for command in commands if "--vocab-size" in command]
     assert sizes == ["4000", evidence.systems.VOCABULARY]
-    assert commands[2][-4:] == ("--like", place.work / "data", "--out", place.work / "data-context")
+    for command, part in zip(commands[2:], ("context", "pronouns"), strict=True):
+        assert command[:3] == ("preprocess", "--train", text / part)
+        assert command[-4:] == ("--like", place.work / "data", "--out", place.work / f"data-{part}")
     assert not any("contrastive" in str(part) for command in commands for part in command)
 
 
