@@ -69,8 +69,15 @@ def write(place: Workplace, row: str, seed: int, found: Dict[str, Any]) -> None:
     path = place.result(row, seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".draft")
-    text = json.dumps(record, indent=1, ensure_ascii=False).replace(str(place.work), "EVIDENCE_DIR")
-    draft.write_text(text.replace(str(place.corpora), "DATA") + "\n", encoding="utf-8")
+    text = json.dumps(record, indent=1, ensure_ascii=False)
+    # What is this machine's own does not belong there.
+    for path_here, name in (
+        (place.work, "EVIDENCE_DIR"),
+        (place.corpora, "DATA"),
+        (commands.PACKAGE, "ctxmt_fairseq"),
+    ):
+        text = text.replace(str(path_here), name)
+    draft.write_text(text + "\n", encoding="utf-8")
     draft.replace(path)
     say(f"{row}.{seed}: {path}")
 

@@ -144,7 +144,7 @@ def test_a_start_is_trained_anew_where_only_its_result_is_left(evidence, place, 
     ]
     record = json.loads(place.result("gated", 3).read_text())
     assert (record["row"], record["seed"], record["cpu_seconds"]) == ("gated", 3, 60)
-    assert record["train"][0] == "EVIDENCE_DIR/data-pronouns"
+    assert record["train"][:3] == ["EVIDENCE_DIR/data-pronouns", "--user-dir", "ctxmt_fairseq"]
 
 
 def test_a_killed_run_leaves_no_result_and_goes_on(evidence, place, calls, monkeypatch):
