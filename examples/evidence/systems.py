@@ -47,13 +47,14 @@ STAGES = {
     "short": _second("data-context", 2800),
 }
 
-# --max-tokens counts a batch's context too: with these sizes an update has about as many current sentences in
-# every row, some 35. (--count-current-tokens would keep that number, with windows that are mostly pads.)
+# --max-tokens counts a batch's context too: with these sizes an update of the second stage has about as many
+# current sentences in every row, 26.6. (--count-current-tokens would keep that number, with windows that are
+# mostly pads.)
 WINDOWS = """--task document_window --arch concat_transformer
     --criterion context_discounted_label_smoothed_cross_entropy"""
 S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440"
 MULTI_SOURCE = """--task multi_source --criterion label_smoothed_cross_entropy
-    --source-context 1 --target-context-on-source 1 --max-tokens 2050"""
+    --source-context 1 --target-context-on-source 1 --max-tokens 1970"""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class System:
 
 SYSTEMS: Dict[str, System] = {
     "sentence": System("sentence", WINDOWS),
-    "control": System("context", WINDOWS),
+    "control": System("context", f"{WINDOWS} --max-tokens 820"),
     "s2to2": System("context", S2TO2),
     "s2to2+CD": System("context", f"{S2TO2} --context-discount 0.01"),
     "s2to2+shift+CD": System("context", f"{S2TO2} --context-discount 0.01 --segment-positions shift"),
