@@ -51,4 +51,4 @@ def short_names(paths: Sequence[str]) -> List[str]:
         parts = [each[:-1] for each in parts]
     while min(map(len, parts)) > 1 and len({each[0] for each in parts}) == 1:
         parts = [each[1:] for each in parts]
-    return ["/".join(each) for each in parts]
+    return [str(Path(*each)) for each in parts]

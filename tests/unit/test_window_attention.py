@@ -149,6 +149,7 @@ def test_models_are_compared_by_the_windows_that_both_have():
 def test_names_without_what_all_share():
     assert short_names(["runs/a/averaged.pt", "runs/b/averaged.pt"]) == ["a", "b"]
     assert short_names(["a.pt"]) == ["a.pt"] and short_names(["x/a.pt", "b.pt"]) == ["x/a.pt", "b.pt"]
+    assert short_names(["a.pt", "/x/b.pt"]) == ["a.pt", "/x/b.pt"]
 
 
 def test_the_command(paths, text, tmp_path, capsys):
