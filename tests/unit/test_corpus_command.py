@@ -2,14 +2,17 @@
 
 import json
 import os
+import pickle
 import sys
 
 import pytest
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.assembly import workers
+from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
 from ctxmt_fairseq.corpora.assembly.workers import in_order
 from ctxmt_fairseq.corpora.assembly.writer import _Corpus
+from ctxmt_fairseq.corpora.raw.opus_links import Link, LinkedDocuments
 from tests.unit.opus_files import alignment, document, sentence, write_folder, write_zip
 from tests.unit.test_output_folders import killed
 
@@ -139,6 +142,17 @@ def dying_after(calls, function):
         return function(*args)
 
     return wrapped
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_what_goes_from_process_to_process_comes_as_it_was(count):
+    links = [Link((str(place),), (), [None, 0.5][place % 2]) for place in range(count)]
+    pairs = [Pair(f"a{place}", "b", "d", place > 0, {"year": "1999"}) for place in range(count)]
+    linked, part = LinkedDocuments("en/1.xml", "fr/2.xml", links, 7), Part(pairs, Account(read=count))
+    for each in (linked, part):
+        copy = pickle.loads(pickle.dumps(each))
+        assert copy == each and type(copy) is type(each)
+    assert all(type(pair) is Pair for pair in pickle.loads(pickle.dumps(part)).pairs)
 
 
 def test_work_is_not_read_ahead_of_the_workers(monkeypatch):

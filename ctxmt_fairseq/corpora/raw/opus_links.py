@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ctxmt_fairseq.corpora.raw.xml import XmlStream, in_utf8
 from ctxmt_fairseq.errors import BadInput
@@ -41,6 +41,14 @@ class LinkedDocuments(NamedTuple):
     target: str
     links: List[Link]
     line: int
+
+    def __reduce__(self) -> Any:
+        """Goes from process to process as columns, as a ``Part`` does."""
+        return _linked, (self.source, self.target, list(zip(*self.links, strict=True)), self.line)
+
+
+def _linked(source: str, target: str, columns: Sequence[Sequence[Any]], line: int) -> LinkedDocuments:
+    return LinkedDocuments(source, target, list(map(Link._make, zip(*columns, strict=True))), line)
 
 
 def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[LinkedDocuments]:
