@@ -258,59 +258,6 @@ def test_refusals(files, folders, capsys, monkeypatch, options, words):
     assert ended.value.code == 2 and words in capsys.readouterr().err.splitlines()[-1]
 
 
-# ---- files that are not trusted --------------------------------------------------------------------------
-
-
-def damaged(folder, tmp_path, **changes):
-    """The model's folder with other options, parameters or further content."""
-    options = yaml.safe_load((folder / "hparams.yaml").read_text())
-    parameters = torch.load(folder / "checkpoints/model.ckpt")["state_dict"]
-    more = changes.pop("more", {})
-    parameters = changes.pop("parameters", lambda it: it)(parameters)
-    (tmp_path / "encoder").symlink_to(folder / "encoder")
-    write_files(tmp_path, {**options, **changes}, parameters, **more)
-    return str(tmp_path)
-
-
-class Payload:
-    def __reduce__(self):
-        import os
-
-        return os.system, ("touch owned",)
-
-
-@pytest.mark.parametrize(
-    "changes, words",
-    [
-        ({"more": {"callbacks": Payload()}}, "expected a checkpoint: "),
-        ({"class_identifier": ["regression_metric"]}, "class_identifier: expected one of "),
-        ({"class_identifier": "os.system"}, "class_identifier: expected one of "),
-        ({"pretrained_model": "/etc"}, "expected a name on the hub or of a folder beside it"),
-        ({"pretrained_model": "../encoder"}, "pretrained_model: expected a name on the hub"),
-        ({"encoder_model": "Nothing"}, "cannot be built as regression_metric: "),
-        ({"hidden_sizes": "many"}, "cannot be built as regression_metric: "),
-        ({"parameters": lambda it: dict(list(it.items())[:-1])}, "expected the parameter estimator."),
-        ({"parameters": lambda it: {key: value[:1] for key, value in it.items()}}, "cannot be built as"),
-        ({"parameters": lambda it: [1]}, "expected parameters at the key state_dict"),
-    ],
-)  # fmt: skip
-def test_files_that_are_refused(folders, tmp_path, monkeypatch, changes, words):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadInput, match=f"(?s).*{words}"):
-        load_comet(damaged(folders["reference"], tmp_path, **changes))
-    assert not (tmp_path / "owned").exists()
-
-
-def test_options_of_a_file_that_would_run_something_are_ignored(folders, loaded, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    options = {"_instantiator": "os.system", "load_pretrained_weights": True, "train_data": ["/etc/passwd"]}
-    model = load_comet(damaged(folders["reference"], tmp_path, **options))
-    assert (
-        comet_score(text(), model, cpu=True).segments
-        == comet_score(text(), loaded["reference"], cpu=True).segments
-    )
-
-
 def test_a_file_of_the_cache_s_name_stays(files, folders, loaded):
     cache = files / "mine.json"
     cache.write_text('{"a": "b"}')
