@@ -1,5 +1,6 @@
 """HTML taken apart, for tests: elements that are closed as they were opened, their attributes and text."""
 
+import re
 from html.parser import HTMLParser
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
@@ -60,3 +61,26 @@ def column(page, head, name):
     """The cells of the row of this name, in the first table with it and this head (but its first cell)."""
     tables = [table for table in page.tables if table[0][1:] == list(head)]
     return next(row[1:] for table in tables for row in table if row[0] == name)
+
+
+def check_harmless(page, html):
+    """No script, no address but pictures and places in the page, no style but its own."""
+    allowed = """
+        html head meta title style body header h1 nav ul li a main section h2 h3 p div table caption thead
+        tbody tr th td b svg rect line text g polyline polygon circle span figure figcaption img article dl
+        dt dd pre details summary
+    """
+    assert set(page.tags) <= set(allowed.split())
+    for tag, name, value in page.attributes:
+        assert not name.startswith("on") and name not in ("style", "srcset", "xlink:href", "action", "srcdoc")
+        if name == "href":
+            assert tag == "a" and re.fullmatch(r"#s\d+", value)
+        if name == "src":
+            assert tag == "img" and re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/=]+", value)
+    (style,) = page.styles
+    assert not re.search(r"url\(|@import|expression|\\", style)
+    (policy,) = (
+        value for tag, name, value in page.attributes if name == "content" and "default-src" in value
+    )
+    assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy and "http" not in policy
+    return style

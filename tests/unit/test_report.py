@@ -1,4 +1,4 @@
-"""``ctxmt report``: what stands in the page, that it is one harmless file, and what is refused."""
+"""``ctxmt report``: what stands in the page, and that it is one harmless file."""
 
 import base64
 import io
@@ -9,18 +9,11 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from PIL import Image
 
-from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.report.blocks import Chart, Line
-from ctxmt_fairseq.report.page import render
-from ctxmt_fairseq.report.runs import read_runs
-from ctxmt_fairseq.report.sections import sections
-from tests.unit.html_pages import Page, column
+from tests.unit.html_pages import Page, check_harmless, column
 from tests.unit.reports import REFERENCE, SYSTEMS, run, write_runs
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -125,29 +118,6 @@ def test_the_axis_of_a_chart_holds_its_points():
 # ---- one harmless file, for a telephone --------------------------------------------------------------
 
 
-def check_harmless(page, html):
-    """No script, no address but pictures and places in the page, no style but its own."""
-    allowed = """
-        html head meta title style body header h1 nav ul li a main section h2 h3 p div table caption thead
-        tbody tr th td b svg rect line text g polyline polygon circle span figure figcaption img article dl
-        dt dd pre details summary
-    """
-    assert set(page.tags) <= set(allowed.split())
-    for tag, name, value in page.attributes:
-        assert not name.startswith("on") and name not in ("style", "srcset", "xlink:href", "action", "srcdoc")
-        if name == "href":
-            assert tag == "a" and re.fullmatch(r"#s\d+", value)
-        if name == "src":
-            assert tag == "img" and re.fullmatch(r"data:image/png;base64,[A-Za-z0-9+/=]+", value)
-    (style,) = page.styles
-    assert not re.search(r"url\(|@import|expression|\\", style)
-    (policy,) = (
-        value for tag, name, value in page.attributes if name == "content" and "default-src" in value
-    )
-    assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy and "http" not in policy
-    return style
-
-
 def test_one_file_without_script_that_a_telephone_shows(page, html):
     style = check_harmless(page, html)
     content = {value for tag, name, value in page.attributes if (tag, name) == ("meta", "content")}
@@ -209,102 +179,6 @@ def spoilt(value, text, key=""):
     if isinstance(value, list):
         return [spoilt(v, text, key) for v in value]
     return f"{text} {value}" if isinstance(value, str) and key not in ("a", "b", "system") else value
-
-
-# ---- what is refused ---------------------------------------------------------------------------------
-
-
-def refusal(capsys, *arguments):
-    with pytest.raises(SystemExit) as error:
-        main(["report", *map(str, arguments)])
-    assert error.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
-
-
-def test_refusals(made, tmp_path, capsys):
-    folder, arguments = made
-    out = ("--output", tmp_path / "x.html")
-    (tmp_path / "empty").mkdir()
-    assert "expected results of ctxmt" in refusal(capsys, tmp_path / "empty", *out)
-    assert "no such file" in refusal(capsys, tmp_path / "nowhere", *out)
-    sentence = folder / "runs/sentence"
-    assert "expected different folders" in refusal(capsys, sentence, sentence, *out)
-    same = (f"x={sentence}", f"x={folder / 'runs/s2to2'}")
-    assert "two runs are called x" in refusal(capsys, *same, *out)
-    assert "expected a result" in refusal(capsys, folder / "text.en", *out)
-    assert "--source and --reference" in refusal(capsys, sentence, "--source", folder / "text.en", *out)
-    short = ("--source", folder / "text.docids", "--reference", folder / "pronouns.jsonl")
-    assert "expected 5 lines" in refusal(capsys, sentence, *short, *out)
-    damaged = tmp_path / "damaged"
-    damaged.mkdir()
-    results = json.loads((sentence / "evaluation/results.json").read_text())
-    for spoil, message in (
-        (lambda r: r["contrast"]["pronouns"].pop("ties"), "expected the key 'ties' in 'pronouns'"),
-        (
-            lambda r: r["contrast"]["pronouns"].update(accuracy="9"),
-            "expected a number as 'accuracy', found str",
-        ),
-        (lambda r: r["translations"]["prefix"].update(scores={}), "expected a list as 'scores'"),
-        (
-            lambda r: r["translations"]["prefix"]["scores"][0].update(score=1e300),
-            "number of a result as 'score'",
-        ),
-        (lambda r: r.update(made_by=3), "expected an object as 'made_by'"),
-    ):
-        copy = json.loads(json.dumps(results))
-        spoil(copy)
-        (damaged / "results.json").write_text(json.dumps(copy))
-        line = refusal(capsys, damaged, *out)
-        assert "results.json: " in line and message in line, line
-    assert not (tmp_path / "x.html").exists()
-
-
-def test_what_is_no_result_is_named(made, tmp_path, capsys):
-    shutil.copytree(made[0] / "runs/sentence", tmp_path / "sentence")
-    (tmp_path / "sentence/notes.json").write_text("[1, 2]")
-    run("report", f"mine={tmp_path / 'sentence'}", "--output", tmp_path / "x.html")
-    captured = capsys.readouterr()
-    assert captured.err == "ctxmt: 1 files are not shown; the page names them\n"
-    text = Page((tmp_path / "x.html").read_text()).text
-    assert f"files that are not shown {tmp_path}/sentence/notes.json" in text and "mine" in text
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
-    max_leaves=4,
-)
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(value=JSON, data=st.data())
-def test_any_json_is_refused_or_shown(made, tmp_path, value, data):
-    """One value somewhere in the results is replaced by another."""
-    kinds = ("compared", "lengths", "shares", "windows", "probe", "results")
-    name = f"{data.draw(st.sampled_from(kinds))}.json"
-    source = next(
-        path for path in (made[0] / name, made[0] / "runs/s2to2/evaluation" / name) if path.exists()
-    )
-    content = json.loads(source.read_text())
-    parent, key, inner = None, None, content
-    while isinstance(inner, (dict, list)) and inner and (parent is None or data.draw(st.booleans())):
-        keys = sorted(inner) if isinstance(inner, dict) else range(len(inner))
-        parent, key = inner, data.draw(st.sampled_from(list(keys)))
-        inner = inner[key]
-    parent[key] = value
-    folder = tmp_path / "spoilt"
-    folder.mkdir(exist_ok=True)
-    for file in folder.iterdir():
-        file.unlink()
-    (folder / name).write_text(json.dumps(content))
-    try:
-        html = render(
-            "x", sections(*read_runs([str(made[0] / "runs/sentence"), str(folder / name)]), None, [], 1)
-        )
-    except BadInput:
-        return
-    check_harmless(Page(html), html)
 
 
 # ---- in a browser ------------------------------------------------------------------------------------
