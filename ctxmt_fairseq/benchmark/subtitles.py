@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Callable, Iterator, List, NamedTuple
 
 from ctxmt_fairseq.benchmark.process import resident
+from ctxmt_fairseq.corpora.assembly.distinct import distinct
 from ctxmt_fairseq.corpora.assembly.workers import in_order
 from ctxmt_fairseq.corpora.assembly.writer import write_corpus
 from ctxmt_fairseq.corpora.opus import Opus
@@ -82,7 +83,7 @@ def make_corpus(folder: Path, workers: int) -> Cost:
     """What ``ctxmt corpus opensubtitles --clean none`` does."""
     archives = tuple(str(folder / f"{language}.zip") for language in LANGUAGES)
     opus = Opus(archives, *LANGUAGES, min_overlap=OVERLAP, max_gap=PAUSE)
-    parts = in_order(opus.part, read_links(folder / "en-fr.xml.gz", *LANGUAGES), workers)
+    parts = distinct(in_order(opus.part, read_links(folder / "en-fr.xml.gz", *LANGUAGES), workers))
     return _cost(lambda: write_corpus(parts, [str(folder / "corpus")], LANGUAGES, {}))
 
 

@@ -61,9 +61,10 @@ class Opus:
         if self.max_gap is not None:
             source.remark_times(remarks)
             target.remark_times(remarks)
-        sources = source.taken(link.source for link in linked.links)
-        targets = target.taken(link.target for link in linked.links)
-        for link, (here, goes_on), (there, there_too) in zip(linked.links, sources, targets, strict=True):
+        links = linked.links()
+        sources = source.taken(link.source for link in links)
+        targets = target.taken(link.target for link in links)
+        for link, (here, goes_on), (there, there_too) in zip(links, sources, targets, strict=True):
             if not (goes_on and there_too):
                 builder.hole()
             reason = self._unwanted(link)
@@ -152,4 +153,4 @@ def document_id(name: str) -> str:
 
 def links_of(linked: LinkedDocuments) -> int:
     """How many units of the input are in one piece of work."""
-    return len(linked.links)
+    return len(linked.links())

@@ -4,6 +4,8 @@ import gzip
 import zipfile
 from pathlib import Path
 
+from ctxmt_fairseq.corpora.raw.opus_links import LinkedDocuments
+
 
 def clock(seconds):
     """00:00:05,897"""
@@ -44,6 +46,13 @@ def alignment(*groups):
             lines.append(f'<link id="SL{number}" xtargets="{targets}"{share} />')
         lines.append("</linkGrp>")
     return "\n".join([*lines, "</cesAlign>"]) + "\n"
+
+
+def linked(source, target, links, line=1):
+    """Two documents and the links (``Link``) between them."""
+    overlaps = ["" if link.overlap is None else repr(link.overlap) for link in links]
+    columns = [" ".join(link.source) for link in links], [" ".join(link.target) for link in links], overlaps
+    return LinkedDocuments(source, target, *("".join(f"{text}\n" for text in each) for each in columns), line)
 
 
 def write_folder(root, documents):

@@ -1,18 +1,20 @@
 """``ctxmt corpus``: what it writes, for any number of workers, and what it leaves when it cannot."""
 
+import itertools
 import json
 import os
 import pickle
 import sys
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.assembly import workers
-from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
+from ctxmt_fairseq.corpora.assembly import workers, writer
+from ctxmt_fairseq.corpora.assembly.pairs import Account, Lines, Pair, Part
 from ctxmt_fairseq.corpora.assembly.workers import in_order
 from ctxmt_fairseq.corpora.assembly.writer import _Corpus
-from ctxmt_fairseq.corpora.raw.opus_links import Link, LinkedDocuments
 from tests.unit.opus_files import alignment, document, sentence, write_folder, write_zip
 from tests.unit.test_output_folders import killed
 
@@ -144,15 +146,51 @@ def dying_after(calls, function):
     return wrapped
 
 
-@pytest.mark.parametrize("count", [0, 3])
-def test_what_goes_from_process_to_process_comes_as_it_was(count):
-    links = [Link((str(place),), (), [None, 0.5][place % 2]) for place in range(count)]
-    pairs = [Pair(f"a{place}", "b", "d", place > 0, {"year": "1999"}) for place in range(count)]
-    linked, part = LinkedDocuments("en/1.xml", "fr/2.xml", links, 7), Part(pairs, Account(read=count))
-    for each in (linked, part):
-        copy = pickle.loads(pickle.dumps(each))
-        assert copy == each and type(copy) is type(each)
-    assert all(type(pair) is Pair for pair in pickle.loads(pickle.dumps(part)).pairs)
+ALPHABET = st.sampled_from('aé\U0001f600 \u2028\x85\r"\\{}')  # what ends a line elsewhere ends none here
+TEXTS = st.text(ALPHABET, max_size=6)
+PAIRS = st.builds(
+    Pair, TEXTS, TEXTS, st.sampled_from(["a", "a/2", "b"]), st.booleans(),
+    st.dictionaries(st.sampled_from(["year", "{}"]), TEXTS | st.just("{}\n"), max_size=2),
+)  # fmt: skip
+
+
+@given(st.lists(PAIRS, max_size=9))
+def test_what_goes_from_process_to_process_comes_as_it_was(pairs):
+    part = Part(pairs, Account(read=len(pairs)))
+    copy = pickle.loads(pickle.dumps(part))
+    assert type(copy) is Part and copy.account == part.account
+    assert type(copy.pairs) is Lines and len(copy.pairs) == len(pairs)
+    assert list(copy.pairs) == pairs and all(type(pair) is Pair for pair in copy.pairs)
+    assert pickle.loads(pickle.dumps(copy)) == copy
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.lists(PAIRS, max_size=9), min_size=1, max_size=4), st.booleans(), st.booleans())
+def test_every_pair_is_written_once(tmp_path_factory, lists, sent, routed):
+    """To one corpus or by document to two; pairs a few at a time, or as another process sends them."""
+    route = (lambda name: int(name == "a/2")) if routed else (lambda name: 0)
+    pairs = [*itertools.chain(*lists), Pair("a", "b", "c")]  # one that is always there: not an empty corpus
+    parts = [Part(given, Account(len(given), len(given))) for given in [*lists, pairs[-1:]]]
+    if sent:
+        parts = [pickle.loads(pickle.dumps(part)) for part in parts]
+    prefixes = [tmp_path_factory.mktemp("corpus") / name for name in "xy"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writer, "_LINES", 2)
+        record = writer.write_corpus(parts, list(map(str, prefixes)), ["en", "de"], {}, route)
+    for number, prefix in enumerate(prefixes):
+        mine = [pair for pair in pairs if route(pair.document) == number]
+        files = {end: content.decode().split("\n")[:-1] for end, content in read(prefix).items()}
+        assert (files["en"], files["de"]) == ([pair.source for pair in mine], [pair.target for pair in mine])
+        assert files["docids"] == [pair.document for pair in mine]
+        marks, metadata = ["01"[pair.current] for pair in mine], [pair.metadata for pair in mine]
+        assert files.get("current") == (marks if "0" in marks else None)
+        found = [json.loads(line) for line in files.get("meta.jsonl", ())]
+        assert found == (metadata if any(metadata) else [])
+        assert record["corpora"][str(prefix)] == {
+            "documents": sum(1 for _ in itertools.groupby(files["docids"])),
+            "sentences": len(mine),
+            "context_only": marks.count("0"),
+        }
 
 
 def test_work_is_not_read_ahead_of_the_workers(monkeypatch):

@@ -11,9 +11,9 @@ from ctxmt_fairseq.corpora.assembly.breakage import skipping
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair
 from ctxmt_fairseq.corpora.films import HeldOut, film_of
 from ctxmt_fairseq.corpora.opus import Opus, document_id, links_of
-from ctxmt_fairseq.corpora.raw.opus_links import Link, LinkedDocuments
+from ctxmt_fairseq.corpora.raw.opus_links import Link
 from ctxmt_fairseq.errors import BadInput
-from tests.unit.opus_files import document, sentence, write_folder
+from tests.unit.opus_files import document, linked, sentence, write_folder
 
 EN, DE = "en/1999/133093/5.xml.gz", "de/1999/133093/6.xml.gz"
 
@@ -27,9 +27,9 @@ def part(tmp_path, english, german, links, source="en", **options):
     }
     folder = write_folder(tmp_path, texts)
     target = "de" if source == "en" else "en"
-    linked = [Link(*(tuple(side.split()) for side in pair.split(";")), overlap) for pair, overlap in links]
+    taken = [Link(*(tuple(side.split()) for side in pair.split(";")), overlap) for pair, overlap in links]
     opus = Opus((folder,), source, target, **{"min_overlap": 0.9, "max_gap": 7.0, **options})
-    return opus.part(LinkedDocuments(names[source], names[target], linked, 1))
+    return opus.part(linked(names[source], names[target], taken))
 
 
 def at(texts, step=2.0, length=1.5):
@@ -120,7 +120,7 @@ def test_chapters_and_speakers_are_metadata(tmp_path):
     )
     folder = write_folder(tmp_path, {"en/ep.xml": english, "de/ep.xml": document(*map(sentence, "12", "ab"))})
     links = [Link(("1",), ("1",)), Link(("2",), ("2",))]
-    found = Opus((folder,), "en", "de").part(LinkedDocuments("en/ep.xml.gz", "de/ep.xml.gz", links, 1))
+    found = Opus((folder,), "en", "de").part(linked("en/ep.xml.gz", "de/ep.xml.gz", links))
     assert found.pairs == [
         Pair("Title", "a", "ep", metadata={"chapter": "2"}),
         Pair("Thanks", "b", "ep", metadata={"chapter": "2", "speaker": "President"}),
@@ -141,7 +141,7 @@ def test_broken_parts(tmp_path):
     with pytest.raises(BadInput, match=f"{re.escape(EN)}: the alignment names sentence 3, which"):
         part(tmp_path, text, text, [("3;1", 1.0)])
     opus = Opus((str(tmp_path),), "en", "de")
-    missing = LinkedDocuments(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3, 1)
+    missing = linked(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3)
     left_out = skipping(opus.part, links_of)(missing)
     assert left_out.pairs == [] and left_out.account.balanced
     assert left_out.account.left_out == {"in broken files": 3}

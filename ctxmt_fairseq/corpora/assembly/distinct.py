@@ -1,9 +1,9 @@
 """Ids that tell documents apart where one file is aligned with several."""
 
-import itertools
-from typing import Dict, Iterable, Iterator, List
+from dataclasses import replace
+from typing import Dict, Iterable, Iterator
 
-from ctxmt_fairseq.corpora.assembly.pairs import Pair, Part
+from ctxmt_fairseq.corpora.assembly.pairs import Lines, Part
 
 
 def distinct(parts: Iterable[Part]) -> Iterator[Part]:
@@ -14,15 +14,13 @@ def distinct(parts: Iterable[Part]) -> Iterator[Part]:
     """
     numbers: Dict[str, int] = {}
     for part in parts:
-        if not part.pairs:
-            yield part
-            continue
-        name = part.pairs[0].document
-        before = numbers.get(name, 0)
-        pairs: List[Pair] = []
-        runs = itertools.groupby(part.pairs, key=lambda pair: pair.document)
-        for number, (document, run) in enumerate(runs, before + 1):
-            new = f"{name}/{number}" if before else document
-            pairs += [pair._replace(document=new) for pair in run] if before else run
-            numbers[name] = number
-        yield Part(pairs, part.account)
+        lines = Lines.of(part.pairs)
+        if lines.documents:
+            name = lines.documents[0][0]
+            before = numbers.get(name, 0)
+            numbers[name] = before + len(lines.documents)
+            if before:
+                sizes = (size for _, size in lines.documents)
+                documents = tuple((f"{name}/{number}", size) for number, size in enumerate(sizes, before + 1))
+                lines = replace(lines, documents=documents)
+        yield Part(lines, part.account)

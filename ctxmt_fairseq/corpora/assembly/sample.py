@@ -42,9 +42,10 @@ def sampled(
     with tempfile.TemporaryFile(dir=folder) as spool:
         for part in parts:
             total.add(part.account)
-            for document in _documents(part.pairs):
+            pairs = list(part.pairs)
+            for document in _documents(pairs):
                 there[route(document[0].document)] += sum(pair.current for pair in document)
-            spool.write(json.dumps(part.pairs).encode() + b"\n")
+            spool.write(json.dumps(pairs).encode() + b"\n")
         draws: Dict[int, _Draw] = {}
         for number, wanted in sample.sizes.items():
             draws[number] = _Draw(wanted, there[number], f"{sample.seed}/{number}")

@@ -3,15 +3,15 @@
 import itertools
 import json
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Callable, Dict, Iterable, Optional, Sequence
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair, Part
+from ctxmt_fairseq.corpora.assembly.pairs import Account, Lines, Pairs, Part
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import open_outputs
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
 
-_LINES = 10_000  # that are written together
+_LINES = 10_000  # that are held beside the pairs that they are made of
 
 
 @dataclass
@@ -26,28 +26,16 @@ class _Corpus:
     with_metadata: int = 0
     last: Optional[str] = None
 
-    def write(self, pairs: Sequence[Pair]) -> None:
-        """Lines, some thousands at a time."""
-        for start in range(0, len(pairs), _LINES):
-            self._write(pairs[start : start + _LINES])
-
-    def _write(self, pairs: Sequence[Pair]) -> None:
-        columns = {
-            "source": [pair.source for pair in pairs],
-            "target": [pair.target for pair in pairs],
-            "docids": [pair.document for pair in pairs],
-            "current": ["1" if pair.current else "0" for pair in pairs],
-            "meta.jsonl": [
-                json.dumps(dict(pair.metadata), ensure_ascii=False) if pair.metadata else "{}"
-                for pair in pairs
-            ],
-        }
-        for column, lines in columns.items():
-            self.streams[column].write("\n".join([*lines, ""]).encode())
-        self.sentences += len(pairs)
-        self.context_only += columns["current"].count("0")
-        self.with_metadata += sum(1 for pair in pairs if pair.metadata)
-        for document, _ in itertools.groupby(columns["docids"]):
+    def write(self, lines: Lines) -> None:
+        self.streams["source"].write(lines.source)
+        self.streams["target"].write(lines.target)
+        self.streams["docids"].write("".join([f"{name}\n" * size for name, size in lines.documents]).encode())
+        self.streams["current"].write(lines.current)
+        self.streams["meta.jsonl"].write(lines.metadata)
+        self.sentences += len(lines)
+        self.context_only += lines.current.count(b"0")
+        self.with_metadata += len(lines) - lines.metadata.count(b"{}\n")
+        for document, _ in lines.documents:
             self.documents += document != self.last
             self.last = document
 
@@ -88,11 +76,9 @@ def write_corpus(
         ]
         for part in parts:
             account.add(part.account)
-            if route is None:
-                corpora[0].write(part.pairs)
-                continue
-            for document, run in itertools.groupby(part.pairs, key=lambda pair: pair.document):
-                corpora[route(document)].write(list(run))
+            for lines in _blocks(part.pairs):
+                for place, block in _routed(lines, route):
+                    corpora[place].write(block)
         if not account.balanced or account.kept != sum(corpus.sentences for corpus in corpora):
             raise RuntimeError(f"the account does not add up: {account.as_dict()}")
         if not account.kept:
@@ -105,3 +91,24 @@ def write_corpus(
                 if not wanted:
                     outputs.leave_out(f"{corpus.prefix}.{column}")
     return record
+
+
+def _blocks(pairs: Pairs) -> Iterator[Lines]:
+    """Pairs as lines, some thousands at a time."""
+    if isinstance(pairs, Lines):
+        yield pairs
+        return
+    left = iter(pairs)
+    while block := list(itertools.islice(left, _LINES)):
+        yield Lines.of(block)
+
+
+def _routed(lines: Lines, route: Optional[Route]) -> Iterator[Tuple[int, Lines]]:
+    """Lines by the corpus that they go to: in one piece if it is the same for all, else by document."""
+    places = [0 if route is None else route(name) for name, _ in lines.documents]
+    if len(set(places)) == 1:
+        yield places[0], lines
+        return
+    pairs = iter(lines)
+    for place, (_, size) in zip(places, lines.documents, strict=True):
+        yield place, Lines.of(list(itertools.islice(pairs, size)))

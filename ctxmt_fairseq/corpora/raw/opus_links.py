@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 from ctxmt_fairseq.corpora.raw.xml import XmlStream, in_utf8
 from ctxmt_fairseq.errors import BadInput
@@ -33,22 +33,30 @@ class Link(NamedTuple):
 class LinkedDocuments(NamedTuple):
     """Two documents and all links between them, in the order of the file.
 
+    Links are columns of text until they are asked for, by the process that reads the documents.
+
     Attributes:
+        sources, targets: ids of the sentences of each link, blanks between them, a line per link.
+        overlaps: as text, a line per link; empty where the file does not say.
         line: of the alignment file, from 1.
     """
 
     source: str
     target: str
-    links: List[Link]
+    sources: str
+    targets: str
+    overlaps: str
     line: int
 
-    def __reduce__(self) -> Any:
-        """Goes from process to process as columns, as a ``Part`` does."""
-        return _linked, (self.source, self.target, list(zip(*self.links, strict=True)), self.line)
+    def links(self) -> List[Link]:
+        """The links, in order."""
+        overlaps = [float(share) if share else None for share in self.overlaps.split("\n")[:-1]]
+        return list(map(Link, _sides(self.sources), _sides(self.targets), overlaps))
 
 
-def _linked(source: str, target: str, columns: Sequence[Sequence[Any]], line: int) -> LinkedDocuments:
-    return LinkedDocuments(source, target, list(map(Link._make, zip(*columns, strict=True))), line)
+def _sides(column: str) -> List[Tuple[str, ...]]:
+    # Most sides are one sentence: no need to split them.
+    return [(side,) if side.isalnum() else tuple(side.split()) for side in column.split("\n")[:-1]]
 
 
 def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[LinkedDocuments]:
@@ -81,7 +89,8 @@ class _Reader(XmlStream[LinkedDocuments]):
     def __init__(self, path: PathLike, source_lang: str, target_lang: str):
         super().__init__(path)
         self.languages, self.groups = (source_lang, target_lang), 0
-        self._open: Optional[LinkedDocuments] = None
+        self._open: Optional[Tuple[str, str, int]] = None  # source, target, line
+        self._columns: Tuple[List[str], List[str], List[str]] = ([], [], [])
         self._exchanged = False
         self._held = b""
         self._utf8: Optional[bool] = None
@@ -116,15 +125,7 @@ class _Reader(XmlStream[LinkedDocuments]):
         pieces = _LINK.split(body.decode())
         if "".join(pieces[::4]).strip(" \n\t"):
             return False
-        # Most sides are one sentence: no need to split them.
-        first, second = (
-            [(side,) if side.isalnum() else tuple(side.split()) for side in pieces[place::4]]
-            for place in (1, 2)
-        )
-        if self._exchanged:
-            first, second = second, first
-        shares = [None if overlap is None else float(overlap) for overlap in pieces[3::4]]
-        self._open.links.extend(map(Link, first, second, shares))
+        self._add(pieces[1::4], pieces[2::4], [overlap or "" for overlap in pieces[3::4]])
         return True
 
     def start(self, tag: str, attributes: Dict[str, str]) -> None:
@@ -138,7 +139,7 @@ class _Reader(XmlStream[LinkedDocuments]):
                 raise self.error(f"expected documents of {' and '.join(self.languages)}, found {names}")
             self._exchanged = swap
             source, target = reversed(names) if self._exchanged else names
-            self._open = LinkedDocuments(source, target, [], self.line)
+            self._open, self._columns = (source, target, self.line), ([], [], [])
 
     def _link(self, attributes: Dict[str, str]) -> None:
         sides = attributes.get("xtargets", "").split(";")
@@ -149,10 +150,18 @@ class _Reader(XmlStream[LinkedDocuments]):
             share = None if overlap is None else float(overlap)
         except ValueError:
             raise self.error(f"expected a number as overlap, found {overlap!r}") from None
-        first, second = (tuple(side.split()) for side in sides)
-        self._open.links.append(Link(second, first, share) if self._exchanged else Link(first, second, share))
+        first, second = (" ".join(side.split()) for side in sides)
+        self._add([first], [second], ["" if share is None else repr(share)])
+
+    def _add(self, first: List[str], second: List[str], overlaps: List[str]) -> None:
+        """Links of the open group."""
+        sides = (second, first) if self._exchanged else (first, second)
+        for column, texts in zip(self._columns, (*sides, overlaps), strict=True):
+            column += texts
 
     def end(self, tag: str) -> None:
         if tag == "linkGrp" and self._open is not None:
-            self.done.append(self._open)
+            source, target, line = self._open
+            sources, targets, overlaps = ("\n".join([*column, ""]) for column in self._columns)
+            self.done.append(LinkedDocuments(source, target, sources, targets, overlaps, line))
             self._open = None
