@@ -214,8 +214,3 @@ def _shares(group: Sequence[Judged]) -> Dict[str, float]:
 
 def _word(right: bool) -> str:
     return "right" if right else "wrong"
-
-
-def is_noun(word: AnnotatedWord) -> bool:
-    """By its part of speech, of Universal Dependencies or the Penn Treebank."""
-    return word.pos in ("NOUN", "PROPN") or (word.pos or "").startswith("NN")

@@ -19,6 +19,7 @@ ANALYSES = {
     "windows": "scores with windows smaller and larger than trained",
     "runs": "mean and deviation over runs (seeds), real minus random context, as a table and bars",
     "lenpen": "scores of the development set against the length penalty",
+    "consistency": "are terms that recur in a document translated alike?",
     "lengths": "scores by the length of the source sentence",
     "contexts": "maps of contexts before and after the context encoder",
 }

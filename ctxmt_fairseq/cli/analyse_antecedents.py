@@ -32,9 +32,9 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.antecedents import agreement, is_noun
+    from ctxmt_fairseq.analysis.antecedents import agreement
     from ctxmt_fairseq.cli.attention_options import attention_of_text
-    from ctxmt_fairseq.data.annotation import read_annotation
+    from ctxmt_fairseq.data.annotation import is_noun, read_annotation
     from ctxmt_fairseq.data.coreference import read_coreference
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.made_by import made_by

@@ -1,5 +1,5 @@
-"""Which words of two texts translate each other, for --alignment of ctxmt compare pronouns: fast_align in
-both directions, made one (grow-diag-final-and), by Thot in the extra "align".
+"""Which words of two texts translate each other, for --alignment of ctxmt compare pronouns and ctxmt analyse
+consistency: fast_align in both directions, made one (grow-diag-final-and), by Thot in the extra "align".
 
 FILE gets, for each line, pairs i-j of the i-th word of SRC and the j-th of TGT, white-space words counted
 from 0, as fast_align, eflomal and awesome-align write them too. Words are compared in lower case and without

@@ -30,6 +30,11 @@ class AnnotatedWord:
     number: Optional[str] = None
 
 
+def is_noun(word: AnnotatedWord) -> bool:
+    """By its part of speech, of Universal Dependencies or the Penn Treebank."""
+    return word.pos in ("NOUN", "PROPN") or (word.pos or "").startswith("NN")
+
+
 def annotation_line(words: Sequence[AnnotatedWord]) -> str:
     """The words of a sentence as ``read_annotation`` reads them; what is not known is left out."""
     known = [{key: value for key, value in asdict(word).items() if value is not None} for word in words]

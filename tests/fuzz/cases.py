@@ -25,7 +25,7 @@ from tests.fuzz.samples import TIME
 FAIRSEQ = {"fairseq-train": "fairseq_cli.train", "fairseq-validate": "fairseq_cli.validate"}
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
-OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths")
+OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths", "--terms")
 PLACES = [
     "nowhere",
     "folder",

@@ -218,6 +218,23 @@ COMMANDS = [
         ),
     ),
     Command(
+        *("analyse consistency", "analyse consistency text.en a=text.fr b=text.en --docids text.docids"),
+        *("text. align words", 8),
+        given(
+            "--reference text.fr --alignment a=align|b=align --annotation words.jsonl "
+            "--current text.current --min-count 2|3 --min-length 1|4 --common 0.1|1 --prefix 0|3 --show 0|2 "
+            "--samples 100 --seed 2 --json json --terms terms.tsv"
+        ),
+    ),
+    Command(
+        *(
+            "analyse consistency aligned",
+            "analyse consistency text.en a=text.fr --docids text.docids --alignment a=align",
+        ),
+        *("text. align words", 15),
+        given("--annotation words.jsonl --common 1 --samples 100 --terms terms.tsv"),
+    ),
+    Command(
         *("analyse curves", "analyse curves run A=run/train.log --json json", "run/", 20),
         given("--by update --metrics loss|ppl --best-by loss|wps --subset valid|test"),
     ),

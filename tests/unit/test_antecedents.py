@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from ctxmt_fairseq.analysis.antecedents import agreement, is_noun
+from ctxmt_fairseq.analysis.antecedents import agreement
 from ctxmt_fairseq.analysis.read_words import read_words
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.data.annotation import AnnotatedWord
+from ctxmt_fairseq.data.annotation import AnnotatedWord, is_noun
 from ctxmt_fairseq.data.coreference import Antecedent, Reference
 from tests.unit.coreference_files import record, write_lines
 from tests.unit.probed_models import checkpoint, write_text

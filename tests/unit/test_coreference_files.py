@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from ctxmt_fairseq.analysis.antecedents import is_noun
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.corenlp import convert_corenlp
 from ctxmt_fairseq.data.alignment import read_alignment
-from ctxmt_fairseq.data.annotation import read_annotation
+from ctxmt_fairseq.data.annotation import is_noun, read_annotation
 from ctxmt_fairseq.data.coreference import Antecedent, Reference, read_coreference
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.errors import BadInput

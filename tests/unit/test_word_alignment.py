@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.linguistics.align import SYMMETRIZATIONS, Tokens, aligned_text
+from ctxmt_fairseq.corpora.linguistics.align import SYMMETRIZATIONS, Tokens, aligned_text, aligned_texts
 from ctxmt_fairseq.data.alignment import alignment_line, read_alignment
 from tests.unit.coreference_files import write_lines
 
@@ -92,6 +92,17 @@ def test_places_are_those_of_white_space_words(tmp_path, thot):
     divided = [" ".join(f"{word}-{word[::-1]}" for word in line.split()) for line in lines]
     target = write_lines(tmp_path / "divided", divided)
     assert pairs_of((text[0], target)) == expected
+
+
+def test_texts_are_aligned_by_what_is_learnt_from_all_of_them(tmp_path, thot):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    turned = {"order": lambda words: words[::-1]}
+    small, expected = corpus(tmp_path / "one", 3, **turned)
+    large, _ = corpus(tmp_path / "two", **turned)
+    found = [[line.pairs for line in text] for text in aligned_texts([small, large])]
+    assert found == [pairs_of(small, [large]), pairs_of(large, [small])]
+    assert found[0] == expected != pairs_of(small)
 
 
 def test_parts_of_words():

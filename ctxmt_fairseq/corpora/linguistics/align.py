@@ -73,10 +73,20 @@ def aligned_text(
     iterations: int = 5,
     symmetrization: str = SYMMETRIZATIONS[0],
 ) -> Iterator[AlignedLine]:
-    """The alignment of every line of a text.
+    """The alignment of every line of a text; see ``aligned_texts``."""
+    yield from aligned_texts([text], more, iterations, symmetrization)[0]
+
+
+def aligned_texts(
+    texts: Sequence[Texts],
+    more: Sequence[Texts] = (),
+    iterations: int = 5,
+    symmetrization: str = SYMMETRIZATIONS[0],
+) -> List[Iterator[AlignedLine]]:
+    """The alignments of every line of several texts, by what is learnt from all of them together.
 
     Args:
-        text: files with as many lines.
+        texts: each two files with as many lines.
         more: further texts to learn from; a small text alone says little about its words.
         iterations: of expectation maximisation in each direction, from IBM model 1's uniform start.
         symmetrization: one of ``SYMMETRIZATIONS``.
@@ -84,7 +94,11 @@ def aligned_text(
     Raises:
         BadInput: files that cannot be read, or of different lengths; or as ``check_installed``.
     """
-    aligner = _aligner([text, *more], iterations, symmetrization)
+    aligner = _aligner([*texts, *more], iterations, symmetrization)
+    return [_aligned(aligner, text) for text in texts]
+
+
+def _aligned(aligner: Any, text: Texts) -> Iterator[AlignedLine]:
     for source, target in _sentences([text]):
         too_long = max(len(source.texts), len(target.texts)) > LONGEST
         pairs: Set[Tuple[int, int]] = set()

@@ -1,6 +1,7 @@
 """Words apart from punctuation, in any script."""
 
 import functools
+import unicodedata
 from typing import Tuple
 
 import regex
@@ -18,3 +19,10 @@ def lexical_parts(word: str) -> Tuple[str, ...]:
     """The parts of a white-space word between its marks; of a word of marks alone the marks."""
     parts = tuple(_PART.findall(word))
     return tuple(part for part in parts if _START.match(part)) or parts
+
+
+@functools.lru_cache(2**16)
+def bare(word: str) -> str:
+    """A word in lower case, without punctuation around it; punctuation alone stays."""
+    inside = [place for place, character in enumerate(word) if unicodedata.category(character)[0] in "LNM"]
+    return word[inside[0] : inside[-1] + 1].lower() if inside else word

@@ -1,12 +1,12 @@
 """P-CXMI of the words of references: JSON lines, and tables of words and of tags."""
 
 import json
-import unicodedata
 from collections import defaultdict
 from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.corpora.linguistics.words import bare
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.tags import Tags
@@ -81,16 +81,6 @@ def top_words(
         if len(each) >= least
     ]
     return sorted(rows, key=lambda row: (-row[2], row[0]))[:count]
-
-
-def bare(word: str) -> str:
-    """A word in lower case, without punctuation around it; punctuation alone stays."""
-    inside = [place for place, character in enumerate(word) if _is_word(character)]
-    return word[inside[0] : inside[-1] + 1].lower() if inside else word
-
-
-def _is_word(character: str) -> bool:
-    return unicodedata.category(character)[0] in "LNM"
 
 
 def by_tag(sentences: Sequence[SentenceWords]) -> List[Tuple[str, int, float, float]]:

@@ -1,0 +1,223 @@
+"""Are the terms of a document translated alike wherever they stand?
+
+A term's translation in a sentence is the set of target words that it is aligned to there; of words joined by
+hyphens and apostrophes the parts. Two sentences translate it alike if these sets share a word: alignments
+often add an article or half of a verb, so that the sets are seldom equal. Words are compared by their first
+letters, for they are inflected. What a sentence repeats counts once: no model needs context for it.
+
+Of a term in k sentences with a translation, ``alike`` is the share of the k(k-1)/2 pairs that translate it
+alike: the lexical translation consistency ratio (LTCR) of Lyu et al. (2021, "Encouraging lexical translation
+consistency for document-level neural machine translation"), who count pairs of equal translations. ``main``
+is the share of the k sentences that have its most frequent translation.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.analysis.recurring_terms import Term
+from ctxmt_fairseq.corpora.linguistics.words import bare, lexical_parts
+from ctxmt_fairseq.evaluation.significance.correction import holm
+from ctxmt_fairseq.evaluation.significance.resampling import paired_tests
+from ctxmt_fairseq.evaluation.significance.systems import system_pairs
+from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison
+
+_SHORT = 2  # letters of parts such as French l' and d', which would make many words alike
+Links = Sequence[Mapping[int, Sequence[int]]]  # of every line, target words of source words
+
+
+class Counts(NamedTuple):
+    """What a document adds; sums over documents give the measures.
+
+    Attributes:
+        pairs, pairs_alike: of sentences with the same term.
+        sentences, sentences_main: with a term's translation; with its most frequent one.
+        terms: in documents: a term of two documents counts twice.
+        alike, main: the terms' shares, summed.
+        single: terms with one translation in all sentences.
+    """
+
+    pairs: float
+    pairs_alike: float
+    sentences: float
+    sentences_main: float
+    terms: float
+    alike: float
+    main: float
+    single: float
+
+
+# Name -> numerator and denominator; the first weighs terms by their pairs or sentences, the second alike.
+MEASURES: Dict[str, Tuple[str, str]] = {
+    "alike": ("pairs_alike", "pairs"),
+    "alike_by_term": ("alike", "terms"),
+    "main": ("sentences_main", "sentences"),
+    "main_by_term": ("main", "terms"),
+    "single": ("single", "terms"),
+}
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A term's translations by a system.
+
+    Attributes:
+        words: for each sentence with a translation, the target words aligned to the term, in lower case.
+        unaligned: sentences without one.
+        prefix: letters that are compared; 0: all.
+    """
+
+    words: List[List[str]]
+    unaligned: int
+    prefix: int
+
+    def key(self, word: str) -> str:
+        """What is compared of a word."""
+        return word[: self.prefix] if self.prefix else word
+
+    def masks(self) -> Dict[str, int]:
+        """Word as it is compared -> the sentences that have it, as bits."""
+        masks: Dict[str, int] = {}
+        for number, words in enumerate(self.words):
+            for word in words:
+                masks[self.key(word)] = masks.get(self.key(word), 0) | 1 << number
+        return masks
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Of two or more sentences."""
+        masks, size = self.masks(), len(self.words)
+        alike = 0
+        for words in self.words:
+            others = 0
+            for word in words:
+                others |= masks[self.key(word)]
+            alike += others.bit_count() - 1  # all sentences that share a word, without itself
+        most = max(mask.bit_count() for mask in masks.values())
+        pairs = size * (size - 1) // 2
+        share = alike / 2 / pairs
+        return Counts(pairs, alike / 2, size, most, 1, share, most / size, most == size)
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """Systems on the same terms.
+
+    Attributes:
+        names: of the S systems.
+        terms: that every system translates in two sentences or more.
+        translated: (S lists) of each system, a ``Translated`` for each term.
+        left_out: terms that a system translates in fewer sentences.
+        aligned_too_little: of these, how many each system does.
+    """
+
+    names: List[str]
+    terms: List[Term]
+    translated: List[List[Translated]]
+    left_out: int
+    aligned_too_little: Dict[str, int]
+
+    def statistics(self) -> List[np.ndarray]:
+        """Of each system (D, len(Counts._fields)): a row for each document that has terms."""
+        documents = [term.document for term in self.terms]
+        starts = np.flatnonzero(np.diff(documents, prepend=-1))
+        return [
+            np.add.reduceat(np.array([each.counts for each in system], dtype=np.float64), starts)
+            for system in self.translated
+        ]
+
+    def records(self) -> List[Dict[str, Any]]:
+        """For every system its measures in %, and sentences with and without a translation of a term."""
+        records = []
+        for name, system, rows in zip(self.names, self.translated, self.statistics(), strict=True):
+            sums = rows.sum(0, keepdims=True)
+            records.append(
+                {
+                    "system": name,
+                    "sentences": sum(len(each.words) for each in system),
+                    "unaligned": sum(each.unaligned for each in system),
+                    **{measure: float(_score(measure, sums)[0]) for measure in MEASURES},
+                }
+            )
+        return records
+
+    def compared(self, systems: int, samples: int, seed: int) -> List[TranslationComparison]:
+        """Both paired tests of the first systems against the very first; documents are drawn and swapped.
+
+        Args:
+            systems: how many; what follows is only shown.
+
+        Returns:
+            a comparison for each measure and system, corrected over the systems (Holm); none of a single
+            system or document.
+        """
+        rows = self.statistics()[:systems]
+        found: List[TranslationComparison] = []
+        if systems < 2 or len(rows[0]) < 2:
+            return found
+        pairs = system_pairs(systems, all_pairs=False)
+        for measure in MEASURES:
+            tests = paired_tests(rows, pairs, partial(_score, measure), samples, seed)
+            corrected = holm([test.randomization_p for test in tests])
+            for (a, b), test, p in zip(pairs, tests, corrected, strict=True):
+                names = self.names[a], self.names[b]
+                found.append(TranslationComparison(*names, measure, "document", len(rows[0]), test, p))
+        return found
+
+
+def _score(measure: str, sums: np.ndarray) -> np.ndarray:
+    """A measure in % (R,) of summed counts (R, len(Counts._fields))."""
+    part, whole = (sums[:, Counts._fields.index(name)] for name in MEASURES[measure])
+    return 100 * part / whole
+
+
+def consistency(
+    names: Sequence[str],
+    terms: Sequence[Term],
+    targets: Sequence[Sequence[str]],
+    links: Sequence[Links],
+    prefix: int,
+) -> Consistency:
+    """The terms' translations by S systems.
+
+    Args:
+        terms: of the source; document after document.
+        targets: of each system N lines.
+        links: of each system, see ``read_alignment``.
+        prefix: letters that are compared; 0: all.
+    """
+    found = []
+    for lines, aligned in zip(targets, links, strict=True):
+        words = [line.split() for line in lines]
+        found.append([_translated(term, words, aligned, prefix) for term in terms])
+    enough = [all(len(each.words) > 1 for each in row) for row in zip(*found, strict=True)]
+    return Consistency(
+        list(names),
+        [term for term, kept in zip(terms, enough, strict=True) if kept],
+        [[each for each, kept in zip(system, enough, strict=True) if kept] for system in found],
+        enough.count(False),
+        {
+            name: sum(len(each.words) < 2 for each in system)
+            for name, system in zip(names, found, strict=True)
+        },
+    )
+
+
+def _translated(term: Term, targets: Sequence[Sequence[str]], links: Links, prefix: int) -> Translated:
+    translations = []
+    for line, places in term.places.items():
+        aligned = sorted({j for place in places for j in links[line].get(place, ())})
+        translations.append([form for j in aligned for form in forms_of(targets[line][j])])
+    present = [words for words in translations if words]
+    return Translated(present, len(translations) - len(present), prefix)
+
+
+def forms_of(word: str) -> List[str]:
+    """What is compared of a white-space word, in lower case: its parts of three letters or more, without such
+    parts all of it; nothing of marks alone."""
+    whole = bare(word)
+    if not any(map(str.isalnum, whole)):
+        return []
+    return [part for part in map(bare, lexical_parts(whole)) if len(part) > _SHORT] or [whole]

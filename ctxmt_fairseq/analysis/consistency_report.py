@@ -1,0 +1,85 @@
+"""What ``ctxmt analyse consistency`` prints and writes."""
+
+import csv
+import io
+from collections import Counter
+from typing import Dict, Sequence
+
+from ctxmt_fairseq.analysis.consistency import MEASURES, Consistency, Translated
+from ctxmt_fairseq.tables import aligned_table
+
+_WIDEST = 60  # characters of a term's translations in a table
+
+
+def forms(translated: Translated) -> Dict[str, int]:
+    """A term's translations, the most frequent first: the most frequent form -> sentences with any of its
+    forms."""
+    spellings: Dict[str, Counter] = {}
+    for words in translated.words:
+        for word in words:
+            spellings.setdefault(translated.key(word), Counter())[word] += 1
+    sizes = {key: mask.bit_count() for key, mask in translated.masks().items()}
+    return {
+        spellings[key].most_common(1)[0][0]: sizes[key] for key in sorted(sizes, key=lambda key: -sizes[key])
+    }
+
+
+def systems_table(found: Consistency) -> str:
+    """A row for each system: the measures in %."""
+    rows = [["in %", "sentences", "unaligned", *(name.replace("_", " ") for name in MEASURES)]]
+    for record in found.records():
+        unaligned = 100 * record["unaligned"] / (record["unaligned"] + record["sentences"])
+        measures = [f"{record[measure]:.2f}" for measure in MEASURES]
+        rows.append([record["system"], f"{record['sentences']:,}", f"{unaligned:.1f}", *measures])
+    return aligned_table(rows)
+
+
+def terms_table(found: Consistency, ids: Sequence[str], count: int) -> str:
+    """The terms with most pairs of sentences that do not translate them alike, over all systems.
+
+    Args:
+        ids: of the documents.
+        count: terms.
+    """
+    missed = [
+        sum(each.counts.pairs - each.counts.pairs_alike for each in row)
+        for row in zip(*found.translated, strict=True)
+    ]
+    worst = sorted(range(len(missed)), key=lambda place: -missed[place])[:count]
+    rows = [["document", "term", *found.names]]
+    for place in worst:
+        cells = [
+            _short(", ".join(f"{word} {size}" for word, size in forms(system[place]).items()))
+            for system in found.translated
+        ]
+        rows.append([ids[found.terms[place].document], found.terms[place].text, *cells])
+    return aligned_table(rows)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 2] + ".."
+
+
+def terms_tsv(found: Consistency, ids: Sequence[str]) -> str:
+    """A row for each term and system; shares from 0 to 1."""
+    text = io.StringIO()
+    writer = csv.writer(text, "excel-tab", lineterminator="\n")
+    names = ["document", "term", "system", "sentences", "unaligned", "alike", "main", "translations"]
+    writer.writerow(names)
+    for place, term in enumerate(found.terms):
+        for name, system in zip(found.names, found.translated, strict=True):
+            each = system[place]
+            translations = " ".join(f"{word}:{size}" for word, size in forms(each).items())
+            shares = [round(share, 6) for share in (each.counts.alike, each.counts.main)]
+            writer.writerow(
+                [ids[term.document], term.text, name, len(each.words), each.unaligned, *shares, translations]
+            )
+    return text.getvalue()
+
+
+def left_out(found: Consistency) -> str:
+    """Why terms are left out; empty if none are."""
+    if not found.left_out:
+        return ""
+    systems = ", ".join(f"{name} {count:,}" for name, count in found.aligned_too_little.items())
+    return f"left out: {found.left_out:,} terms with a translation in fewer than two sentences ({systems})"
