@@ -8,7 +8,7 @@ from typing import Dict, Sequence
 from ctxmt_fairseq.analysis.consistency import MEASURES, Consistency, Translated
 from ctxmt_fairseq.tables import aligned_table
 
-_WIDEST = 60  # characters of a term's translations in a table
+_WIDEST = 80  # characters of a term's translations in a line
 
 
 def forms(translated: Translated) -> Dict[str, int]:
@@ -34,8 +34,10 @@ def systems_table(found: Consistency) -> str:
     return aligned_table(rows)
 
 
-def terms_table(found: Consistency, ids: Sequence[str], count: int) -> str:
+def least_alike(found: Consistency, ids: Sequence[str], count: int) -> str:
     """The terms with most pairs of sentences that do not translate them alike, over all systems.
+
+    Each has a line for every system, with its translations.
 
     Args:
         ids: of the documents.
@@ -45,15 +47,14 @@ def terms_table(found: Consistency, ids: Sequence[str], count: int) -> str:
         sum(each.counts.pairs - each.counts.pairs_alike for each in row)
         for row in zip(*found.translated, strict=True)
     ]
-    worst = sorted(range(len(missed)), key=lambda place: -missed[place])[:count]
-    rows = [["document", "term", *found.names]]
-    for place in worst:
-        cells = [
-            _short(", ".join(f"{word} {size}" for word, size in forms(system[place]).items()))
-            for system in found.translated
-        ]
-        rows.append([ids[found.terms[place].document], found.terms[place].text, *cells])
-    return aligned_table(rows)
+    width = max(map(len, found.names))
+    lines = []
+    for place in sorted(range(len(missed)), key=lambda place: -missed[place])[:count]:
+        lines.append(f"{found.terms[place].text} ({ids[found.terms[place].document]})")
+        for name, system in zip(found.names, found.translated, strict=True):
+            translations = ", ".join(f"{word} {size}" for word, size in forms(system[place]).items())
+            lines.append(f"  {name:{width}}  {_short(translations)}")
+    return "\n".join(lines)
 
 
 def _short(text: str) -> str:

@@ -97,7 +97,7 @@ def run(args) -> None:
     if comparisons:
         print(f"\n{comparison_table(comparisons)}\n\n{args.samples} samples, seed {args.seed}")
     if args.show:
-        print(f"\n{report.terms_table(found, names, args.show)}")
+        print(f"\nleast alike:\n{report.least_alike(found, names, args.show)}")
     if found.left_out:
         print(f"\n{report.left_out(found)}")
     record = {

@@ -298,7 +298,7 @@ def test_what_is_not_aligned_is_counted_and_left_out_of_all(tmp_path, capsys):
     assert record["comparisons"] == []  # of one document
     printed = capsys.readouterr().out
     assert "left out: 1 terms with a translation in fewer than two sentences (one 0, two 1)" in printed
-    assert "akte 3, datei 1" in printed
+    assert "least alike:\nfile (a)\n  one  akte 3, datei 1\n  two  akte 2, ordner 1\n" in printed
     assert not main([*command, "--prefix", "0"])
     assert json.loads((tmp_path / "json").read_text())["systems"][0]["alike"] == pytest.approx(100 / 6)
 
