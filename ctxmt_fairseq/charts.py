@@ -1,4 +1,4 @@
-"""Line and bar charts as PNG, with matplotlib (the extra ``plots``), and their numbers as CSV."""
+"""Line and bar charts as PNG or SVG, with matplotlib (the extra ``plots``), and their numbers as CSV."""
 
 import csv
 import io
@@ -65,9 +65,14 @@ def places_of(panels: Sequence[Panel]) -> List[Place]:
 
 
 def chart(
-    panels: Sequence[Panel], across: str, title: str = "", bars: bool = False, evenly: bool = False
+    panels: Sequence[Panel],
+    across: str,
+    title: str = "",
+    bars: bool = False,
+    evenly: bool = False,
+    kind: str = "png",
 ) -> bytes:
-    """Panels above each other over one axis, as the content of a PNG file. A system has one colour in all.
+    """Panels above each other over one axis, as the content of a file. A system has one colour in all.
 
     Without a legend where every panel has one series of its own name.
 
@@ -75,6 +80,7 @@ def chart(
         across: name of the axis that they share, with its unit.
         bars: a bar for each system at every place, from 0, its value above it; else lines with markers.
         evenly: places stand one beside the other, whatever they are as numbers; bars and names always do.
+        kind: of file, png or svg: the same bytes for the same panels.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -86,7 +92,8 @@ def chart(
     columns = max(1, min(len(names), CHARACTERS // (max(map(len, names), default=0) + 6)))
     titles = [part for line in title.splitlines() for part in textwrap.wrap(line, CHARACTERS)]
     height = HEIGHT * len(panels) + LEGEND_ROW * (-(-len(names) // columns) + len(titles)) + 0.3
-    with matplotlib.rc_context({"font.size": 9}):
+    # Text stays text, and names within the file are not drawn at random.
+    with matplotlib.rc_context({"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "ctxmt"}):
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         if titles:
             figure.suptitle("\n".join(titles), fontsize=10, parse_math=False)
@@ -116,7 +123,8 @@ def chart(
             for text in legend.get_texts():
                 text.set_parse_math(False)
         content = io.BytesIO()
-        figure.savefig(content, format="png", dpi=RESOLUTION)
+        undated = {"metadata": {"Date": None}} if kind == "svg" else {}
+        figure.savefig(content, format=kind, dpi=RESOLUTION, **undated)
     return content.getvalue()
 
 

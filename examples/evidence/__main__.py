@@ -2,9 +2,10 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Any, Dict, List
 
-from evidence import commands, corpus, evaluation, systems, tables, training
+from evidence import commands, corpus, evaluation, figures, systems, tables, training
 from evidence.workplace import ROOT, Workplace, workplace
 
 
@@ -14,48 +15,74 @@ def main(arguments: List[str]) -> None:
     try:
         runs = systems.chosen(arguments, seeds=1 if place.smoke else 0)
         wanted = [run for run in runs if not place.result(*run).exists()]
-        if wanted:
-            place.check()
+        for text in dict.fromkeys(systems.ALL[row].text for row, _ in wanted):
+            place.check(text)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    for run in wanted:
-        name = "{}.{}".format(*run)
-        with place.held(name, wait=False) as ours:
-            if not ours:
-                say(f"{name}: left to another run.sh, which is at work on it")
-            elif not place.result(*run).exists():
-                finish(place, *run)
+    for run in runs:
+        if run in wanted or missing(place, run):
+            name = "{}.{}".format(*run)
+            with place.held(name, wait=False) as ours:
+                if ours:
+                    finish(place, *run)
+                else:
+                    say(f"{name}: left to another run.sh, which is at work on it")
     results = tables.read(place.results)
     print(tables.text(results))
     if not place.smoke and place.results == ROOT / "docs" / "evidence":
         tables.rewrite(ROOT / "docs" / "evidence.md", results)
+        figures.write(place.results, results)
+
+
+def missing(place: Workplace, run: systems.Run) -> List[str]:
+    """What a finished run's result lacks and can be made here."""
+    record = json.loads(place.result(*run).read_text(encoding="utf-8"))
+    return evaluation.missing(evaluation.Trained(place, *run), record)
 
 
 def finish(place: Workplace, row: str, seed: int) -> None:
-    """Train and evaluate one run and write its result.
+    """Train and evaluate one run and write its result, or what is missing of it.
 
     The training that it starts from comes first: anew, where its result is there but not its checkpoint.
     """
+    path = place.result(row, seed)
+    if path.exists():
+        record = json.loads(path.read_text(encoding="utf-8"))
+    else:
+        train(place, row, seed)
+        record = trained(place, row, seed)
+    run = evaluation.Trained(place, row, seed)
+    names = evaluation.missing(run, record)
+    if names:
+        say(f"{row}.{seed}: evaluation: {', '.join(names)}")
+        record.update(evaluation.evaluate(run, names), evaluated_by=commands.commit())
+    if names or not path.exists():
+        write(place, path, record)
+        say(f"{row}.{seed}: {path}")
+
+
+def train(place: Workplace, row: str, seed: int) -> None:
+    """The run, and before it the one that it starts from."""
     say(f"{row}.{seed}: training")
-    stage = systems.STAGES[systems.ALL[row].stage]
-    with place.held("text"):
-        corpus.prepare(place, stage.data)
+    system = systems.ALL[row]
+    stage = systems.STAGES[system.stage]
+    with place.held(f"text of {system.text.name}"):
+        corpus.prepare(place, system.text, stage.data)
+        if system.embeds:
+            corpus.embed(place, system.text, stage.data)
     if stage.second:
-        with place.held("{}.{}".format(*systems.START)):
-            training.train(place, *systems.START)
+        start = systems.start_of(row)
+        with place.held("{}.{}".format(*start)):
+            training.train(place, *start)
     training.train(place, row, seed)
-    found: Dict[str, Any] = {}
-    if row in systems.EVALUATED:
-        say(f"{row}.{seed}: evaluation")
-        found = evaluation.evaluate(place, row, seed)
-    write(place, row, seed, found)
 
 
-def write(place: Workplace, row: str, seed: int, found: Dict[str, Any]) -> None:
-    """The result, whole or not at all."""
+def trained(place: Workplace, row: str, seed: int) -> Dict[str, Any]:
+    """The result of the training alone."""
+    system = systems.ALL[row]
     log = place.run(row, seed) / "train.log"
     curve = training.learning_curve(log)
-    record = {
+    return {
         "row": row,
         "seed": seed,
         "commit": commands.commit(),
@@ -63,10 +90,12 @@ def write(place: Workplace, row: str, seed: int, found: Dict[str, Any]) -> None:
         "updates": curve[-1]["updates"] if curve else None,
         "cpu_seconds": training.cpu_seconds(log),
         "learning_curve": curve,
-        "corpus": corpus.statistics(place, systems.STAGES[systems.ALL[row].stage].data),
-        **found,
+        "corpus": corpus.statistics(place, system.text, systems.STAGES[system.stage].data),
     }
-    path = place.result(row, seed)
+
+
+def write(place: Workplace, path: Path, record: Dict[str, Any]) -> None:
+    """The result, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".draft")
     text = json.dumps(record, indent=1, ensure_ascii=False)
@@ -79,7 +108,6 @@ def write(place: Workplace, row: str, seed: int, found: Dict[str, Any]) -> None:
         text = text.replace(str(path_here), name)
     draft.write_text(text + "\n", encoding="utf-8")
     draft.replace(path)
-    say(f"{row}.{seed}: {path}")
 
 
 def say(message: str) -> None:

@@ -1,46 +1,145 @@
 """What a trained run is worth: translations, contrastive pronouns, and what it makes of its context."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Callable, Dict, List, Mapping
 
 from evidence import systems, training
 from evidence.commands import ctxmt
 from evidence.workplace import Workplace
 
 LENGTH = ("--max-len-a", "1.5", "--max-len-b", "10")
+SIZES = (0, 1, 2, 3)  # context sentences on either side: windows of 1 to 4
 
 
-def evaluate(place: Workplace, row: str, seed: int) -> Dict[str, Any]:
-    """Scores of the test text and of the contrastive set, for JSON; what they come from lies in the run."""
-    model, run = training.checkpoint(place, row, seed), place.run(row, seed)
-    test = place.work / "text" / "test"
-    source, reference, ids = (test.with_suffix(f".{kind}") for kind in ("en", "fr", "docids"))
-    translation = run / "test.fr"
-    ctxmt("translate", model, source, "--docids", ids, "--output", translation, "--beam", 4, *LENGTH, "--cpu")
-    ctxmt("score", translation, reference, "--docids", ids, "--json", run / "score.json")
-    reads_context = systems.EVALUATED[row].reads_context
-    contexts = ("document", "random") if reads_context else ("document",)
-    found = {"scores": _read(run / "score.json"), "pronouns": {}}
-    for context in contexts:
-        found["pronouns"][context] = contrast(place, model, run, context)
-    if reads_context:
-        options = ("--contexts", "random", "empty", "absent", "--beam", 1, *LENGTH, "--cpu")
-        ctxmt("probe", model, test, *options, "--json", run / "probe.json")
-        found["probe"] = _read(run / "probe.json")
+@dataclass(frozen=True)
+class Trained:
+    """A run whose training has ended."""
+
+    place: Workplace
+    row: str
+    seed: int
+
+    @property
+    def system(self) -> systems.System:
+        return systems.ALL[self.row]
+
+    @property
+    def model(self) -> Path:
+        return training.checkpoint(self.place, self.row, self.seed)
+
+    @property
+    def folder(self) -> Path:
+        return self.place.run(self.row, self.seed)
+
+    @property
+    def test(self) -> Path:
+        """Prefix of the test text."""
+        return self.place.home(self.system.text) / "text" / "test"
+
+    @property
+    def texts(self) -> List[Path]:
+        """Source, reference and document ids of the test text."""
+        return [self.test.with_suffix(f".{kind}") for kind in self.system.text.kinds]
+
+    @property
+    def translation(self) -> Path:
+        return self.folder / f"test.{self.system.text.target}"
+
+    @property
+    def control(self) -> "Trained":
+        """The same seed of the row without context."""
+        return Trained(self.place, systems.control_of(self.row), self.seed)
+
+
+def scores(run: Trained) -> Dict[str, Any]:
+    """Of the test text, with the model's own translations as target context."""
+    source, reference, ids = run.texts
+    search = ("--beam", 4, *LENGTH, "--cpu")
+    ctxmt("translate", run.model, source, "--docids", ids, "--output", run.translation, *search)
+    return _found(run, "score", run.translation, reference, "--docids", ids)
+
+
+def pronouns(run: Trained) -> Dict[str, Any]:
+    """Accuracies of the contrastive set, by kind of context."""
+    contexts = ("document", "random") if run.system.reads_context else ("document",)
+    return {context: _contrast(run, context, "--context-selection", context) for context in contexts}
+
+
+def probe(run: Trained) -> Dict[str, Any]:
+    """Translations and probabilities with other contexts."""
+    options = ("--contexts", "random", "empty", "absent", "--beam", 1, *LENGTH, "--cpu")
+    return _found(run, "probe", run.model, run.test, *options)
+
+
+def windows(run: Trained) -> Dict[str, Any]:
+    """Windows smaller and larger than in training: translations of each size, and contrastive accuracies."""
+    widest = ("--source-context", SIZES[-1], "--target-context", SIZES[-1])
+    options = (*widest, "--contexts", "absent", "--sizes", *SIZES, "--beam", 1, *LENGTH, "--cpu")
+    probed = _found(run, "probe", run.model, run.test, *options, name="windows")
+    found = {"sizes": probed["sizes"]}
+    if run.system.text.suite:
+        sizes = (("--source-context", size, "--target-context", size) for size in SIZES)
+        found["pronouns"] = [_contrast(run, f"size-{flags[1]}", *flags)["accuracy"] for flags in sizes]
     return found
 
 
-def contrast(place: Workplace, model: Path, run: Path, context: str) -> Dict[str, Any]:
-    """Accuracies of the contrastive set in one kind of context.
+def attention(run: Trained) -> Dict[str, Any]:
+    """How much of it stays in the current sentence."""
+    found = _found(run, "analyse", "attention-share", run.test, run.model, "--cpu", name="attention")
+    return {key: found["models"][0][key] for key in ("means", "entropies")}
 
-    ``decisions`` has a character for each example: 1 if it is right, else 0.
-    """
-    report, examples = run / f"contrast.{context}.json", run / f"contrast.{context}.jsonl"
-    outputs = ("--json", report, "--examples", examples)
-    ctxmt("contrast", model, place.suite, "--context-selection", context, *outputs, "--cpu")
+
+def compared(run: Trained) -> Dict[str, Any]:
+    """The translation with that of the control."""
+    _, reference, ids = run.texts
+    pair = (run.control.translation, run.translation)
+    return _found(run, "compare", "translations", reference, *pair, "--docids", ids, name="compared")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the evaluation: ``make`` it where ``applies``."""
+
+    applies: Callable[[Trained], bool]
+    make: Callable[[Trained], Dict[str, Any]]
+
+
+def _has_control(run: Trained) -> bool:
+    return run.system.reads_context and run.control.translation.exists()
+
+
+PARTS: Dict[str, Part] = {
+    "scores": Part(lambda run: True, scores),
+    "pronouns": Part(lambda run: bool(run.system.text.suite), pronouns),
+    "probe": Part(lambda run: run.system.reads_context, probe),
+    "windows": Part(lambda run: run.system.reads_windows, windows),
+    "attention": Part(lambda run: run.system.reads_windows, attention),
+    "compared": Part(_has_control, compared),
+}
+
+
+def missing(run: Trained, record: Mapping[str, Any]) -> List[str]:
+    """Parts that a result does not have yet and that can be made here: an earlier driver knew fewer, or its
+    control came later."""
+    if run.row not in systems.EVALUATED or not training.trained(run.place, run.row, run.seed):
+        return []
+    return [name for name, part in PARTS.items() if name not in record and part.applies(run)]
+
+
+def evaluate(run: Trained, names: List[str]) -> Dict[str, Any]:
+    """These parts, for JSON; the files that they come from lie in the run."""
+    return {name: PARTS[name].make(run) for name in names}
+
+
+def _contrast(run: Trained, name: str, *options: Any) -> Dict[str, Any]:
+    """Accuracies of the contrastive set; ``decisions`` has for each example 1 if it is right, else 0."""
+    examples = run.folder / f"contrast.{name}.jsonl"
+    suite = run.place.suite(run.system.text)
+    options = (*options, "--examples", examples, "--cpu")
+    found = _found(run, "contrast", run.model, suite, *options, name=f"contrast.{name}")
     records = [json.loads(line) for line in examples.read_text(encoding="utf-8").splitlines()]
-    found = _read(report)
     kept = ("name", "convention", "examples", "correct", "accuracy", "ties", "phenomena")
     return {
         **{key: found[key] for key in kept},
@@ -48,5 +147,8 @@ def contrast(place: Workplace, model: Path, run: Path, context: str) -> Dict[str
     }
 
 
-def _read(path: Path) -> Any:
+def _found(run: Trained, command: str, *arguments: Any, name: str = "") -> Any:
+    """What a command writes with --json, into the run."""
+    path = run.folder / f"{name or command}.json"
+    ctxmt(command, *arguments, "--json", path)
     return json.loads(path.read_text(encoding="utf-8"))

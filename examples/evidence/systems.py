@@ -1,7 +1,10 @@
 """What is trained: the sizes and schedules of the two stages, and the rows of the tables."""
 
+import re
 from dataclasses import dataclass
 from typing import Dict, List, Sequence, Tuple
+
+from evidence.texts import HELP, SUBTITLES, Text
 
 VOCABULARY = 2000  # pieces of one joint SentencePiece model
 
@@ -19,7 +22,7 @@ class Stage:
     """A training on a data folder (``corpus.prepare``): so many updates with these flags of fairseq-train.
 
     Attributes:
-        second: whether it goes on from the sentence-level model of seed 1.
+        second: whether it goes on from the text's sentence-level model of seed 1.
     """
 
     data: str
@@ -45,16 +48,20 @@ STAGES = {
     "search-4000": Stage("data-4000", 700, f"{SENTENCE} --max-tokens 1500"),
     "context": _second("data-pronouns", 10000, "--dropout 0.2 --save-interval-updates 500"),
     "short": _second("data-context", 2800),
+    "help": _second("data", 6000, "--dropout 0.2 --save-interval-updates 500"),
 }
 
 # --max-tokens counts a batch's context too: with these sizes an update of the second stage has about as many
-# current sentences in every row, 26.6. (--count-current-tokens would keep that number, with windows that are
-# mostly pads.)
+# current sentences in every row: 26.6 (subtitles), 25.8 (help pages). (--count-current-tokens would keep that
+# number, with windows that are mostly pads.)
 WINDOWS = """--task document_window --arch concat_transformer
     --criterion context_discounted_label_smoothed_cross_entropy"""
 S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440"
+S4TO4 = f"{WINDOWS} --source-context 3 --target-context 3 --max-tokens 2350"
+CD, SHIFT = "--context-discount 0.01", "--segment-positions shift"
 MULTI_SOURCE = """--task multi_source --criterion label_smoothed_cross_entropy
     --source-context 1 --target-context-on-source 1 --max-tokens 1970"""
+CACHING = f"{MULTI_SOURCE} --arch caching_transformer"
 
 
 @dataclass(frozen=True)
@@ -65,26 +72,77 @@ class System:
         stage: which training, of ``STAGES``.
         flags: of fairseq-train, beside those of the stage.
         seeds: as many as are wanted.
+        text: what is learned and translated.
     """
 
     stage: str
     flags: str
     seeds: Tuple[int, ...] = (1, 2, 3)
+    text: Text = SUBTITLES
 
     @property
     def reads_context(self) -> bool:
-        return "-context 1" in self.flags or "-context-on-source 1" in self.flags
+        return bool(re.search(r"-context(-on-source)? [1-9]", self.flags))
+
+    @property
+    def reads_windows(self) -> bool:
+        """Whether source and target are windows, which can have other sizes than in training."""
+        return "--target-context " in self.flags
+
+    @property
+    def embeds(self) -> bool:
+        """Whether its context are sentence vectors, from a store."""
+        return "--task metadata_context" in self.flags
 
 
-SYSTEMS: Dict[str, System] = {
+REQUIRED: Dict[str, System] = {
     "sentence": System("sentence", WINDOWS),
     "control": System("context", f"{WINDOWS} --max-tokens 820"),
     "s2to2": System("context", S2TO2),
-    "s2to2+CD": System("context", f"{S2TO2} --context-discount 0.01"),
-    "s2to2+shift+CD": System("context", f"{S2TO2} --context-discount 0.01 --segment-positions shift"),
-    "caching": System("context", f"{MULTI_SOURCE} --arch caching_transformer"),
+    "s2to2+CD": System("context", f"{S2TO2} {CD}"),
+    "s2to2+shift+CD": System("context", f"{S2TO2} {CD} {SHIFT}"),
+    "caching": System("context", CACHING),
     "gated": System("context", f"{MULTI_SOURCE} --arch gated_context_transformer"),
 }
+# With one seed. The GRU's own padding leaves it more sentences a token, 2-to-1 has one target sentence.
+FURTHER: Dict[str, System] = {
+    name: System("context", flags, (1,))
+    for name, flags in {
+        "s4to4": S4TO4,
+        "s4to4+CD": f"{S4TO4} {CD}",
+        "s4to4+shift+CD": f"{S4TO4} {CD} {SHIFT}",
+        "s4to4+CD+sizes": f"{S4TO4} {CD} --sample-context-size",
+        "2-to-1": f"{WINDOWS} --source-context 1 --max-tokens 1260",
+        "s2to2+CD+margin": f"{S2TO2} {CD} --criterion context_margin",
+        "dual-encoder": f"{MULTI_SOURCE} --arch dual_encoder_transformer",
+        "context-encoder": f"{MULTI_SOURCE} --arch context_encoder_transformer",
+        "grouping": f"{CACHING} --shortening group",
+        "GRU": f"{MULTI_SOURCE} --task document_window --arch context_gru --max-tokens 1760",
+        "MTCue": """--task metadata_context --arch mtcue_transformer --source-context 1
+            --criterion label_smoothed_cross_entropy --max-tokens 820""",
+    }.items()
+}
+# Of documents on help pages: the sentence-level model, the control and the system that is to win with three
+# seeds; in a second language these three with one.
+BEST_HELP = "s4to4+shift+CD"
+HELP_FLAGS = {
+    "sentence": WINDOWS,
+    "control": WINDOWS,
+    "s2to2": S2TO2,
+    BEST_HELP: f"{FURTHER[BEST_HELP].flags} --max-tokens 2750",
+    "caching": f"{CACHING} --source-context 5 --target-context-on-source 5 --max-tokens 8000",
+}
+OF_HELP: Dict[str, System] = {}
+for language, others in (("de", tuple(HELP_FLAGS)), ("fr", ("sentence", "control", BEST_HELP))):
+    for name in others:
+        several = language == "de" and name in ("sentence", "control", BEST_HELP)
+        OF_HELP[f"{language}-help-{name}"] = System(
+            "sentence" if name == "sentence" else "help",
+            HELP_FLAGS[name],
+            (1, 2, 3) if several else (1,),
+            HELP[language],
+        )
+SYSTEMS = {**REQUIRED, **FURTHER, **OF_HELP}
 # What did not suffice: evaluated, and run by name alone.
 ATTEMPTS: Dict[str, System] = {
     "short-control": System("short", WINDOWS, (1,)),
@@ -103,14 +161,23 @@ SEARCH: Dict[str, System] = {
     "search-4000-pieces": System("search-4000", f"{WINDOWS} --max-tokens 1350", (1,)),
 }
 ALL = {**EVALUATED, **SEARCH}
-START = ("sentence", 1)  # the run that the second stage starts from
 
 Run = Tuple[str, int]  # a row and a seed
 
 
+def control_of(row: str) -> str:
+    """The row that was trained as long, on the same text, without context."""
+    return ALL[row].text.sentence.replace("sentence", "control")
+
+
+def start_of(row: str) -> Run:
+    """The run that the second stage of a row starts from."""
+    return ALL[row].text.sentence, 1
+
+
 def chosen(names: Sequence[str], seeds: int = 0) -> List[Run]:
-    """The runs of names such as ``gated`` (all seeds), ``gated.2`` and ``search``; of none, all systems',
-    first seeds first.
+    """The runs of names such as ``gated`` (all seeds), ``gated.2`` and ``search``; of none, all systems':
+    the required before the others, first seeds first.
 
     Args:
         seeds: the first so many of each system; 0 for all.
@@ -120,7 +187,7 @@ def chosen(names: Sequence[str], seeds: int = 0) -> List[Run]:
     """
     if not names:
         every = [(row, seed) for row, system in SYSTEMS.items() for seed in system.seeds[: seeds or None]]
-        return sorted(every, key=lambda run: (run[1], run != START))
+        return sorted(every, key=lambda run: (run[0] not in REQUIRED, run[1]))
     runs = []
     for name in names:
         if name == "search":

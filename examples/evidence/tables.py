@@ -2,6 +2,7 @@
 
 import json
 import statistics
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
@@ -9,10 +10,10 @@ import numpy as np
 
 from ctxmt_fairseq.evaluation.significance.correction import holm, stars
 from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
-from evidence.systems import EVALUATED, SEARCH, SYSTEMS, Run, chosen
+from evidence.systems import EVALUATED, SEARCH, SYSTEMS, Run, chosen, control_of
+from evidence.texts import HELP, SUBTITLES, Text
 
 BEGIN, END = "<!-- tables: written by examples/evidence/run.sh -->", "<!-- end of tables -->"
-CONTROL = "control"
 CLASSES = ("il", "elle", "ils", "elles")
 Results = Dict[Run, Dict[str, Any]]
 Values = Callable[[Dict[str, Any]], Optional[float]]
@@ -33,11 +34,19 @@ def rewrite(page: Path, results: Results) -> None:
 
 def text(results: Results) -> str:
     """All tables, and what is missing."""
-    tables = (search_table, translation_table, pronoun_table, significance_table, context_table)
-    parts = [table(results) for table in tables]
+    parts = [search_table(results)]
+    for each in (SUBTITLES, *HELP.values()):
+        ours = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == each}
+        found = [table(ours) for table in (translation_table, pronoun_table, significance_table)]
+        found += [table(ours) for table in (context_table, windows_table, attention_table)]
+        parts += [f"### {each.name}", *found] if ours else []
     missing = [f"`{row}.{seed}`" for row, seed in chosen(()) if (row, seed) not in results]
     parts.append("Missing: " + (", ".join(missing) or "nothing") + ".")
     return "\n\n".join(filter(None, parts))
+
+
+def _text(run: Run) -> Text:
+    return EVALUATED[run[0]].text
 
 
 def search_table(results: Results) -> str:
@@ -76,8 +85,8 @@ def pronoun_table(results: Results) -> str:
         for name in CLASSES
     ]
     columns.append(lambda one: one["pronouns"].get("random", {}).get("accuracy"))
-    rows = [_row(name, found, columns, (2,) * len(columns)) for name, found in _systems(results)]
-    return _table(head, rows)
+    scored = _systems(results, "pronouns")
+    return _table(head, [_row(name, found, columns, (2,) * len(columns)) for name, found in scored])
 
 
 def context_table(results: Results) -> str:
@@ -91,34 +100,97 @@ def context_table(results: Results) -> str:
     columns: List[Values] = [lambda one, name=name: bleu(one, name) for name in contexts]
     columns.append(lambda one: bleu(one, "document") - bleu(one, "random"))  # type: ignore[operator]
     columns.append(lambda one: one["probe"]["contexts"][0]["cxmi"])
-    probed = [(name, [one for one in found if "probe" in one]) for name, found in _systems(results)]
-    rows = [_row(name, found, columns, (2, 2, 2, 2, 2, 4)) for name, found in probed if found]
-    return _table(head, rows)
+    probed = _systems(results, "probe")
+    return _table(head, [_row(name, found, columns, (2, 2, 2, 2, 2, 4)) for name, found in probed])
+
+
+def windows_table(results: Results) -> str:
+    """Windows of other sizes than in training: greedy BLEU, and accuracy of the pronouns."""
+    scored = _systems(results, "windows")
+    sizes = [each["size"] + 1 for each in scored[0][1][0]["windows"]["sizes"]] if scored else []
+    columns: List[Values] = [
+        lambda one, place=place: one["windows"]["sizes"][place]["bleu"] for place in range(len(sizes))
+    ]
+    head = ["window of", "seeds", *(f"{size}: BLEU" for size in sizes)]
+    if scored and "pronouns" in scored[0][1][0]["windows"]:
+        head += [f"{size}: accuracy" for size in sizes]
+        columns += [lambda one, place=place: one["windows"]["pronouns"][place] for place in range(len(sizes))]
+    return _table(head, [_row(name, found, columns, (2,) * len(columns)) for name, found in scored])
+
+
+def attention_table(results: Results) -> str:
+    """The part of self-attention that stays in the current sentence, and the entropy of attention in nats."""
+    measures = "share, encoder", "share, decoder", "share, both", "entropy, all"
+    columns: List[Values] = [lambda one, name=name: one["attention"]["means"][name] for name in measures]
+    found = _systems(results, "attention")
+    head = ["attention", "seeds", *measures]
+    return _table(head, [_row(name, ones, columns, (4,) * len(columns)) for name, ones in found])
 
 
 def significance_table(results: Results) -> str:
-    """Accuracy of each system minus that of the control.
-
-    By seed: McNemar's test, corrected over all that stands here (Holm). The mean over the seeds that both
-    have: paired permutation over examples.
-    """
-    systems = [run for run in results if run[0] in SYSTEMS and run[0] != CONTROL]
-    pairs = [run for run in systems if (CONTROL, run[1]) in results]
-    found = []
-    for row, seed in pairs:
-        ours, control = (right(results[name, seed]) for name in (row, CONTROL))
-        only_ours, only_control = int((ours & ~control).sum()), int((control & ~ours).sum())
-        found.append((row, seed, ours, control, mcnemar(only_control, only_ours).p))
-    corrected = holm([each[-1] for each in found])
+    """Each system minus the control, by seed: accuracy of the pronouns (McNemar's test; of the mean over
+    seeds a paired permutation over examples) and BLEU (approximate randomization of documents). p of seeds
+    are corrected over all that stands here (Holm)."""
+    accuracy, bleu = _accuracy_leads(results), _bleu_leads(results)
     rows = []
     for name in SYSTEMS:
-        mine = [(each, p) for each, p in zip(found, corrected, strict=True) if each[0] == name]
-        if not mine:
+        seeds = [run for run in results if run[0] == name]
+        leads = [accuracy[run] for run in seeds if run in accuracy]
+        mean, p = "", ""
+        if leads:
+            difference = np.mean([lead.differences for lead in leads], axis=0)
+            mean, p = f"{100 * difference.mean():+.2f}", f"{permutation_p(difference):.4f}"
+        translated = ", ".join(str(bleu[run]) for run in seeds if run in bleu)
+        if leads or translated:
+            rows.append([name, ", ".join(map(str, leads)), mean, p, translated])
+    head = ["minus control", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
+    return _table(head, rows)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What a run has more than the control's same seed.
+
+    Attributes:
+        value: the difference.
+        p: corrected.
+        differences: (N,) of every example, where there are any.
+    """
+
+    value: float
+    p: float
+    differences: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.value:+.2f}{stars(self.p)}"
+
+
+def _accuracy_leads(results: Results) -> Dict[Run, Lead]:
+    found = {}
+    for (row, seed), one in results.items():
+        control = results.get((control_of(row), seed))
+        if row not in SYSTEMS or row == control_of(row) or not control or "pronouns" not in one:
             continue
-        difference = np.mean([ours.astype(float) - control for (_, _, ours, control, _), _ in mine], axis=0)
-        seeds = ", ".join(f"{100 * (each[2].mean() - each[3].mean()):+.2f}{stars(p)}" for each, p in mine)
-        rows.append([name, seeds, f"{100 * difference.mean():+.2f}", f"{permutation_p(difference):.4f}"])
-    return _table(["accuracy minus control", "by seed", "mean", "p of the mean"], rows)
+        ours, theirs = right(one), right(control)
+        found[row, seed] = (ours, theirs, mcnemar(int((theirs & ~ours).sum()), int((ours & ~theirs).sum())).p)
+    corrected = holm([p for _, _, p in found.values()])
+    return {
+        run: Lead(100 * (ours.mean() - theirs.mean()), p, ours.astype(float) - theirs)
+        for (run, (ours, theirs, _)), p in zip(found.items(), corrected, strict=True)
+    }
+
+
+def _bleu_leads(results: Results) -> Dict[Run, Lead]:
+    found = {
+        run: next(each for each in one["compared"]["comparisons"] if each["metric"] == "bleu")
+        for run, one in results.items()
+        if run[0] in SYSTEMS and "compared" in one
+    }
+    corrected = holm([each["randomization_p"] for each in found.values()])
+    return {
+        run: Lead(each["score_b"] - each["score_a"], p)
+        for (run, each), p in zip(found.items(), corrected, strict=True)
+    }
 
 
 def right(result: Dict[str, Any]) -> np.ndarray:
@@ -139,9 +211,10 @@ def score(result: Dict[str, Any], name: str, level: str) -> Optional[float]:
     return next((each["score"] for each in scores if (each["name"], each["level"]) == (name, level)), None)
 
 
-def _systems(results: Results) -> List[Any]:
-    """Each row that has results, with those of its seeds."""
-    found = [(name, [one for (row, _), one in sorted(results.items()) if row == name]) for name in EVALUATED]
+def _systems(results: Results, part: str = "") -> List[Any]:
+    """Each row that has results, with those of its seeds; with ``part``, those that have it."""
+    ours = {run: one for run, one in sorted(results.items()) if not part or part in one}
+    found = [(name, [one for (row, _), one in ours.items() if row == name]) for name in EVALUATED]
     return [(name, ones) for name, ones in found if ones]
 
 

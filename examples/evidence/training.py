@@ -20,22 +20,27 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     """Of fairseq-train. Started again, the same command goes on from the last checkpoint."""
     system = systems.ALL[row]
     stage = systems.STAGES[system.stage]
-    command = [str(place.work / stage.data), "--user-dir", str(commands.PACKAGE)]
+    command = [str(place.home(system.text) / stage.data), "--user-dir", str(commands.PACKAGE)]
     command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
     command += f"{systems.MODEL} {systems.TRAINING} {stage.flags} {system.flags}".split()
     if stage.second:
-        command += ["--sentence-checkpoint", str(checkpoint(place, *systems.START))]
+        command += ["--sentence-checkpoint", str(checkpoint(place, *systems.start_of(row)))]
     if place.smoke:
         few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 1000"
         command += few.split()
     return command
 
 
+def trained(place: Workplace, row: str, seed: int) -> bool:
+    """Whether the training is finished and its checkpoint at hand."""
+    return (place.run(row, seed) / "trained").exists()
+
+
 def train(place: Workplace, row: str, seed: int) -> None:
     """Train to the end, from where an earlier training was interrupted; only its last checkpoint is kept."""
     run = place.run(row, seed)
-    if (run / "trained").exists():
+    if trained(place, row, seed):
         return
     run.mkdir(parents=True, exist_ok=True)
     commands.train(flags(place, row, seed), run / "train.log")

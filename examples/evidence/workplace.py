@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator, Mapping
 
+from evidence.texts import SUBTITLES, Text
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -15,7 +17,7 @@ class Workplace:
     """The folders of one evidence.
 
     Attributes:
-        corpora: holds ``TEXT`` and ``SUITE``; nothing is written there.
+        corpora: holds the texts and contrastive sets; nothing is written there.
         work: text, data folders, checkpoints, translations.
         results: a JSON file per run.
         smoke: a few lines and updates only.
@@ -26,13 +28,14 @@ class Workplace:
     results: Path
     smoke: bool = False
 
-    TEXT = "en-fr-subtitles"
-    SUITE = "contrastive/en-fr-pronouns"
+    def home(self, text: Text) -> Path:
+        """The folder of what is made of a text, and of its data folders."""
+        return self.work if text == SUBTITLES else self.work / text.name
 
-    @property
-    def suite(self) -> Path:
-        """The contrastive set: of a rehearsal, its first examples."""
-        return self.work / "suite" if self.smoke else self.corpora / self.SUITE
+    def suite(self, text: Text) -> Path:
+        """Its contrastive set: of a rehearsal, the first examples."""
+        assert text.suite
+        return self.home(text) / "suite" if self.smoke else self.corpora / text.suite
 
     def run(self, row: str, seed: int) -> Path:
         return self.work / "runs" / f"{row}.{seed}"
@@ -53,20 +56,15 @@ class Workplace:
             else:
                 yield True
 
-    def check(self) -> None:
-        """Raises ValueError: a file of the corpora is not there."""
-        for split in ("train", "valid"):
-            for kind in ("en", "fr", "docids"):
-                self._expect(self.corpora / self.TEXT / f"{split}.{kind}")
-        self._expect(self.corpora / self.SUITE / "OpenSubs.current.src")
-
-    @staticmethod
-    def _expect(path: Path) -> None:
-        if not path.is_file():
-            raise ValueError(
-                f"{path}: no such file; DATA is the folder of {Workplace.TEXT}/"
-                f"{{train,valid}}.{{en,fr,docids}} and {Workplace.SUITE}/"
-            )
+    def check(self, text: Text) -> None:
+        """Raises ValueError: a file of this text is not there."""
+        paths = [self.corpora / text.name / f"{split}.{kind}" for split in text.splits for kind in text.kinds]
+        paths += [self.corpora / text.suite / "OpenSubs.current.src"] if text.suite else []
+        for path in paths:
+            if not path.is_file():
+                names = f"{text.name}/{{{','.join(text.splits)}}}.{{{','.join(text.kinds)}}}"
+                suite = f" and {text.suite}/" if text.suite else ""
+                raise ValueError(f"{path}: no such file; DATA is the folder of {names}{suite}")
 
 
 def workplace(environment: Mapping[str, str] = os.environ) -> Workplace:

@@ -15,11 +15,17 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory):
-    """The demo corpus in the place of the subtitles, and a contrastive set in the public layout."""
+    """The demo corpus in the place of all texts, and a contrastive set in the public layout."""
     folder = tmp_path_factory.mktemp("data")
     text = folder / "en-fr-subtitles"
     write = f"from ctxmt_fairseq.cli.main import main; main(['demo-corpus', {str(text)!r}])"
     subprocess.run([sys.executable, "-c", write], check=True, cwd=ROOT)
+    for language in ("de", "fr"):
+        pages = folder / f"en-{language}-help"
+        pages.mkdir()
+        for split in ("train", "valid", "test"):
+            for kind, name in (("en", "en"), ("fr", language), ("docids", "docids")):
+                (pages / f"{split}.{name}").write_text((text / f"{split}.{kind}").read_text(encoding="utf-8"))
     suite = folder / "contrastive" / "en-fr-pronouns"
     suite.mkdir(parents=True)
     files = {
@@ -44,29 +50,40 @@ def run(corpora, work, *rows):
     return done.stdout
 
 
-def test_every_row_runs_and_is_skipped_the_next_time(corpora, tmp_path):
-    first = run(corpora, tmp_path)
-    rows = "sentence control s2to2 s2to2+CD s2to2+shift+CD caching gated".split()
+# Of every task, architecture, criterion and text one.
+ROWS = "sentence control s4to4+CD+sizes s2to2+CD+margin grouping GRU MTCue".split()
+PAGES = ["de-help-sentence", "de-help-control", "de-help-caching"]
+
+
+def test_rows_run_and_are_skipped_the_next_time(corpora, tmp_path):
+    named = [f"{row}.1" for row in (*ROWS, *PAGES)]
+    first = run(corpora, tmp_path, *named)
     results = tmp_path / "smoke" / "results"
-    assert sorted(path.name for path in results.iterdir()) == sorted(f"{row}.1.json" for row in rows)
-    for row in rows:
+    assert sorted(path.stem for path in results.iterdir()) == sorted(named)
+    for row in (*ROWS, *PAGES):
         record = json.loads((results / f"{row}.1.json").read_text(encoding="utf-8"))
-        assert len(record["pronouns"]["document"]["decisions"]) == 12
-        assert ("probe" in record) == (row not in ("sentence", "control")), row
+        assert ("pronouns" in record) == (row in ROWS)
+        assert row in PAGES or len(record["pronouns"]["document"]["decisions"]) == 12
+        assert ("probe" in record) == (not row.endswith(("sentence", "control"))), row
+        assert (
+            ("windows" in record) == ("attention" in record) == (row in ("s4to4+CD+sizes", "s2to2+CD+margin"))
+        )
+        assert ("compared" in record) == ("probe" in record)
         assert str(tmp_path) not in json.dumps(record) and str(corpora) not in json.dumps(record)
         assert f"| {row} | 1 |" in first
-    tables = first.rpartition("== gated.1")[2].partition("\n")[2]
-    assert run(corpora, tmp_path) == tables
+    tables = first.rpartition("== de-help-caching.1")[2].partition("\n")[2]
+    assert run(corpora, tmp_path, *named) == tables
 
 
 def test_an_interrupted_training_ends_as_an_uninterrupted_one(corpora, tmp_path, monkeypatch):
     """The second goes on in the middle of an epoch: the same parameters, bit by bit."""
     monkeypatch.syspath_prepend(ROOT / "examples")
     from evidence import corpus, training
+    from evidence.texts import SUBTITLES
     from evidence.workplace import Workplace
 
     place = Workplace(corpora, tmp_path, tmp_path / "results", smoke=True)
-    corpus.prepare(place, "data")
+    corpus.prepare(place, SUBTITLES, "data")
     ends = []
     for seed, stops in ((1, (4,)), (2, (2, 4))):
         for updates in stops:

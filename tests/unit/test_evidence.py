@@ -1,26 +1,16 @@
-"""The driver of examples/evidence: which runs, from where, what is skipped, and the tables of the results."""
+"""The driver of examples/evidence: which runs, from where, and what is skipped."""
 
-import itertools
 import json
-import sys
-from importlib import import_module
-from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from tests.unit.evidence_runs import evaluation_result, evidence_modules, result
 
 
 @pytest.fixture(scope="module")
 def evidence():
-    """The modules of the driver."""
-    sys.path.insert(0, str(EXAMPLES))
-    names = "corpus", "systems", "tables", "training", "workplace"
-    modules = {name: import_module(f"evidence.{name}") for name in names}
-    yield SimpleNamespace(driver=import_module("evidence.__main__"), **modules)
-    sys.path.remove(str(EXAMPLES))
+    with evidence_modules() as modules:
+        yield modules
 
 
 @pytest.fixture
@@ -28,14 +18,15 @@ def place(evidence, tmp_path):
     """A workplace whose corpora are six tiny documents and an empty contrastive set."""
     found = evidence.workplace.Workplace(tmp_path / "data", tmp_path / "work", tmp_path / "results")
     documents = {"train": ("a a b c c c".split(), "a"), "valid": ("d e e f g".split(), "v")}
+    text = evidence.texts.SUBTITLES
     for split, (ids, letter) in documents.items():
-        prefix = found.corpora / found.TEXT / split
+        prefix = found.corpora / text.name / split
         prefix.parent.mkdir(parents=True, exist_ok=True)
         for kind in ("en", "fr"):
             lines = "".join(f"{letter}{number} {kind}\n" for number in range(len(ids)))
             prefix.with_suffix(f".{kind}").write_text(lines)
         prefix.with_suffix(".docids").write_text("".join(f"{each}\n" for each in ids))
-    suite = found.corpora / found.SUITE
+    suite = found.corpora / text.suite
     suite.mkdir(parents=True)
     (suite / "OpenSubs.current.src").touch()
     return found
@@ -49,58 +40,60 @@ def calls(evidence, place, monkeypatch):
     def train(_, row, seed):
         done.append(("train", row, seed))
         place.run(row, seed).mkdir(parents=True, exist_ok=True)
-        for name, text in {"train.log": "", "cpu": "3\n4\n"}.items():
+        for name, text in {"train.log": "", "cpu": "3\n4\n", "trained": ""}.items():
             (place.run(row, seed) / name).write_text(text)
 
-    def evaluate(_, row, seed):
-        done.append(("evaluate", row, seed))
-        return result(row, seed, "1")
+    def evaluate(run, names):
+        done.append(("evaluate", run.row, run.seed))
+        return {name: part for name, part in evaluation_result("1").items() if name in names}
 
     monkeypatch.setattr(evidence.driver, "workplace", lambda: place)
-    monkeypatch.setattr(evidence.corpus, "prepare", lambda _, folder: done.append(folder))
+    monkeypatch.setattr(evidence.corpus, "prepare", lambda _, __, folder: done.append(folder))
+    monkeypatch.setattr(evidence.corpus, "embed", lambda _, __, folder: done.append(("embed", folder)))
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: {})
     monkeypatch.setattr(evidence.training, "train", train)
-    monkeypatch.setattr(evidence.driver.evaluation, "evaluate", evaluate)
+    monkeypatch.setattr(evidence.evaluation, "evaluate", evaluate)
     return done
 
 
-def result(row, seed, decisions, bleu=10.0):
-    accuracy = 100 * decisions.count("1") / len(decisions)
-    pronouns = {"accuracy": accuracy, "phenomena": {"elle": {"accuracy": accuracy}}, "decisions": decisions}
-    scores = [{"name": "BLEU", "level": "sentence", "score": bleu}]
-    curve = [{"updates": 1, "loss": 2.5}]
-    return {
-        "row": row,
-        "seed": seed,
-        "learning_curve": curve,
-        "cpu_seconds": 60,
-        "scores": {"scores": scores},
-        "pronouns": {"document": pronouns},
-    }
-
-
 def test_runs_of_names(evidence):
-    chosen = evidence.systems.chosen
-    everything = chosen([])
-    assert everything[0] == evidence.systems.START
-    assert [seed for _, seed in everything] == sorted(seed for _, seed in everything)
-    assert len(everything) == sum(len(system.seeds) for system in evidence.systems.SYSTEMS.values())
-    assert {seed for _, seed in chosen([], seeds=1)} == {1}
-    assert chosen(["gated.2", "control", "gated.2"]) == [("gated", 2), *(("control", n) for n in (1, 2, 3))]
-    assert chosen(["search"]) == [(name, 1) for name in evidence.systems.SEARCH]
-    assert chosen(["search-dropout-0.3", "search-dropout-0.3.1"]) == [("search-dropout-0.3", 1)]
+    systems = evidence.systems
+    everything = systems.chosen([])
+    assert everything[0] == ("sentence", 1)
+    required = sum(len(system.seeds) for system in systems.REQUIRED.values())
+    assert {row for row, _ in everything[:required]} == set(systems.REQUIRED)
+    for part in (everything[:required], everything[required:]):
+        assert [seed for _, seed in part] == sorted(seed for _, seed in part)
+    assert len(everything) == sum(len(system.seeds) for system in systems.SYSTEMS.values())
+    assert {seed for _, seed in systems.chosen([], seeds=1)} == {1}
+    assert systems.chosen(["gated.2", "control", "gated.2"]) == [
+        ("gated", 2),
+        *(("control", n) for n in (1, 2, 3)),
+    ]
+    assert systems.chosen(["2-to-1"]) == systems.chosen(["2-to-1.1"]) == [("2-to-1", 1)]
+    assert systems.chosen(["search"]) == [(name, 1) for name in systems.SEARCH]
+    assert systems.chosen(["search-dropout-0.3", "search-dropout-0.3.1"]) == [("search-dropout-0.3", 1)]
     for wrong in ("s9to9", "gated.x", ".1"):
         with pytest.raises(ValueError, match="expected search, ROW or ROW.SEED"):
-            chosen([wrong])
+            systems.chosen([wrong])
 
 
 def test_every_required_system_has_three_seeds(evidence):
     required = "sentence control s2to2 s2to2+CD s2to2+shift+CD caching gated".split()
-    assert {name: evidence.systems.SYSTEMS[name].seeds for name in required} == dict.fromkeys(
-        required, (1, 2, 3)
-    )
-    reading = {name for name in required if evidence.systems.SYSTEMS[name].reads_context}
-    assert reading == set(required[2:])
+    systems = evidence.systems.SYSTEMS
+    assert {name: systems[name].seeds for name in required} == dict.fromkeys(required, (1, 2, 3))
+    help_pages = [f"de-help-{name}" for name in ("sentence", "control", evidence.systems.BEST_HELP)]
+    assert all(systems[name].seeds == (1, 2, 3) for name in help_pages)
+
+
+def test_what_systems_read(evidence):
+    """The single sentences are all that is translated without context; windows are those of both sides."""
+    systems = evidence.systems.SYSTEMS.items()
+    alone = {name for name, system in systems if not system.reads_context}
+    assert alone == {name for name in evidence.systems.SYSTEMS if name.endswith(("sentence", "control"))}
+    windows = {name for name, system in systems if system.reads_windows}
+    assert windows == {name for name in evidence.systems.SYSTEMS if "s2to2" in name or "s4to4" in name}
+    assert [name for name, system in systems if system.embeds] == ["MTCue"]
 
 
 def test_the_second_stage_starts_from_the_first(evidence, place):
@@ -111,6 +104,13 @@ def test_the_second_stage_starts_from_the_first(evidence, place):
         assert (start in flags) == (row != "sentence")
         assert start not in flags or flags[flags.index(start) - 1] == "--sentence-checkpoint"
         assert flags[flags.index("--save-dir") + 1] == str(place.work / f"runs/{row}.2/checkpoints")
+
+
+def test_the_second_stage_on_help_pages_starts_from_its_language(evidence, place):
+    start = str(place.work / "runs/fr-help-sentence.1/checkpoints/checkpoint_last.pt")
+    flags = evidence.training.flags(place, "fr-help-control", 1)
+    assert flags[flags.index("--sentence-checkpoint") + 1] == start
+    assert flags[0] == str(place.work / "en-fr-help/data")
 
 
 def test_the_context_stage_differs_in_the_system_alone(evidence, place):
@@ -126,7 +126,7 @@ def test_finished_runs_are_skipped_without_any_file_but_the_result(evidence, pla
     place.results.mkdir()
     for row, seed in [("sentence", 1), ("control", 1)]:
         place.result(row, seed).write_text(json.dumps(result(row, seed, "10")))
-    (place.corpora / place.TEXT / "train.en").unlink()
+    (place.corpora / "en-fr-subtitles" / "train.en").unlink()
     evidence.driver.main(["sentence.1", "control.1"])
     assert calls == []
     assert "| control | 1 | 2.500 | 10.00 |" in capsys.readouterr().out
@@ -143,7 +143,7 @@ def test_a_start_is_trained_anew_where_only_its_result_is_left(evidence, place, 
         ("evaluate", "gated", 3),
     ]
     record = json.loads(place.result("gated", 3).read_text())
-    assert (record["row"], record["seed"], record["cpu_seconds"]) == ("gated", 3, 60)
+    assert (record["row"], record["seed"], record["cpu_seconds"]) == ("gated", 3, 7)
     assert record["train"][:3] == ["EVIDENCE_DIR/data-pronouns", "--user-dir", "ctxmt_fairseq"]
 
 
@@ -151,12 +151,12 @@ def test_a_killed_run_leaves_no_result_and_goes_on(evidence, place, calls, monke
     def killed(*_):
         raise KeyboardInterrupt
 
-    evaluate = evidence.driver.evaluation.evaluate
-    monkeypatch.setattr(evidence.driver.evaluation, "evaluate", killed)
+    evaluate = evidence.evaluation.evaluate
+    monkeypatch.setattr(evidence.evaluation, "evaluate", killed)
     with pytest.raises(KeyboardInterrupt):
         evidence.driver.main(["sentence.1", "control.1"])
     assert not place.results.exists()
-    monkeypatch.setattr(evidence.driver.evaluation, "evaluate", evaluate)
+    monkeypatch.setattr(evidence.evaluation, "evaluate", evaluate)
     evidence.driver.main(["sentence.1", "control.1"])
     assert sorted(path.name for path in place.results.iterdir()) == ["control.1.json", "sentence.1.json"]
 
@@ -185,7 +185,7 @@ def test_refusals_are_one_line(evidence, place, calls):
         ([], "train.docids: no such file; DATA"),
     ):
         if not arguments:
-            (place.corpora / place.TEXT / "train.docids").unlink()
+            (place.corpora / "en-fr-subtitles" / "train.docids").unlink()
         with pytest.raises(SystemExit) as refusal:
             evidence.driver.main(arguments)
         assert said in str(refusal.value) and "\n" not in str(refusal.value)
@@ -195,15 +195,16 @@ def test_refusals_are_one_line(evidence, place, calls):
 def test_two_drivers_share_the_runs(evidence, place, calls, monkeypatch, capsys):
     others = []
 
-    def evaluate(_, row, seed):
+    def evaluate(run, names):
         if not others:
             others.append(None)
             evidence.driver.main(["sentence.1", "control.1"])  # as another process would, just now
-        calls.append(("evaluate", row, seed))
-        return result(row, seed, "1")
+        calls.append(("evaluate", run.row, run.seed))
+        return evaluation_result("1")
 
-    monkeypatch.setattr(evidence.systems, "START", ("sentence", 2))  # the other would wait for this one's
-    monkeypatch.setattr(evidence.driver.evaluation, "evaluate", evaluate)
+    # the other would wait for this one's
+    monkeypatch.setattr(evidence.systems, "start_of", lambda row: ("sentence", 2))
+    monkeypatch.setattr(evidence.evaluation, "evaluate", evaluate)
     evidence.driver.main(["sentence.1", "control.1"])
     assert [call[1] for call in calls if call[0] == "evaluate"] == ["control", "sentence"]
     assert "sentence.1: left to another run.sh" in capsys.readouterr().out
@@ -221,10 +222,12 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
     lines = [(line, line, "abbbb"[place]) for place, line in enumerate(pronouns)]
     read = evidence.corpus._read
     monkeypatch.setattr(
-        evidence.corpus, "_read", lambda place, split: read(place, split) + lines * (split == "train")
+        evidence.corpus,
+        "_read",
+        lambda place, text, split: read(place, text, split) + lines * (split == "train"),
     )
     for folder in ("data-4000", "data-context", "data-pronouns"):
-        evidence.corpus.prepare(place, folder)
+        evidence.corpus.prepare(place, evidence.texts.SUBTITLES, folder)
     text = place.work / "text"
     assert (text / "dev.docids").read_text().split() == ["d", "f"]
     assert (text / "test.docids").read_text().split() == ["e", "e", "g"]
@@ -266,22 +269,6 @@ def test_learning_curve_is_read_from_the_log(evidence, tmp_path):
     ]
 
 
-def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
-    """20 examples that only the system has right: McNemar's exact p is 2 / 2^20, with stars."""
-    wins = {"control": "0" * 20 + "1" * 10, "gated": "1" * 30}
-    for (row, decisions), seed in itertools.product(wins.items(), (1, 2)):
-        (tmp_path / f"{row}.{seed}.json").write_text(json.dumps(result(row, seed, decisions, 10.0 + seed)))
-    (tmp_path / "search.json").write_text("{}")
-    candidate = {"row": "search-base", "seed": 1, "learning_curve": []}  # has no decisions
-    (tmp_path / "search-base.1.json").write_text(json.dumps(candidate))
-    text = evidence.tables.text(evidence.tables.read(tmp_path))
-    assert "| gated | +66.67**, +66.67** | +66.67 | 0.0001 |" in text
-    assert "| control | 1, 2 | 2.500 ± 0.000 | 11.50 ± 0.71 |" in text
-    assert "| gated | 1, 2 | 100.00 ± 0.00 |  | 100.00 ± 0.00 |" in text
-    missing = text.rpartition("Missing: ")[2]
-    assert "`sentence.1`" in missing and "`gated.3`" in missing and "`gated.1`" not in missing
-
-
 def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, capsys, monkeypatch):
     """They are trained and validated, not evaluated; their vocabularies may differ."""
     curve = [{"updates": 700, "loss": 6.0, "nll": 5.0}]
@@ -303,19 +290,25 @@ def test_candidates_override_the_size_that_was_chosen(evidence, place):
     assert evidence.training.flags(place, "search-4000-pieces", 1)[0] == str(place.work / "data-4000")
 
 
-def test_permutation_p_is_the_share_of_sign_patterns(evidence):
-    differences = np.array([0.5, 0.25, 1.0, -0.25, 0.75])
-    patterns = np.array(list(itertools.product((-1, 1), repeat=5))) @ differences
-    exact = (abs(patterns) >= differences.sum()).mean()
-    assert evidence.tables.permutation_p(differences) == pytest.approx(exact, abs=0.02)
-    assert evidence.tables.permutation_p(np.zeros(5)) == 1.0
+def test_what_an_earlier_driver_left_out_is_made_where_the_checkpoint_is(evidence, place, calls):
+    """The comparison with the control, too, which may be trained later than the system."""
+    place.results.mkdir()
+    for row in ("control", "s2to2", "gated"):
+        place.result(row, 1).write_text(json.dumps(result(row, 1, "10")))
+    for row in ("control", "s2to2"):
+        place.run(row, 1).mkdir(parents=True)
+        (place.run(row, 1) / "trained").touch()
+    run = evidence.evaluation.Trained(place, "s2to2", 1)
+    lacking = evidence.evaluation.missing(run, result("s2to2", 1, "10"))
+    assert lacking == ["probe", "windows", "attention"]
+    run.control.translation.touch()
+    assert evidence.evaluation.missing(run, result("s2to2", 1, "10")) == [*lacking, "compared"]
+    assert evidence.evaluation.missing(run.control, result("control", 1, "10")) == []
+    evidence.driver.main(["control.1", "s2to2.1", "gated.1"])
+    assert calls == [("evaluate", "s2to2", 1)]
 
 
-def test_tables_replace_those_of_the_page(evidence, tmp_path):
-    page = tmp_path / "evidence.md"
-    page.write_text(f"# Before\n{evidence.tables.BEGIN}\nold\n{evidence.tables.END}\n## After\n")
-    for _ in range(2):
-        evidence.tables.rewrite(page, {("control", 1): result("control", 1, "10")})
-    text = page.read_text()
-    assert text.startswith("# Before\n") and text.endswith(f"{evidence.tables.END}\n## After\n")
-    assert "old" not in text and text.count("| control | 1 |") == 2
+def test_sentence_vectors_are_made_for_the_system_that_reads_them(evidence, place, calls):
+    evidence.driver.main(["MTCue", "gated.1"])
+    assert calls.count(("embed", "data-pronouns")) == 1
+    assert calls.index(("embed", "data-pronouns")) < calls.index(("train", "MTCue", 1))

@@ -1,0 +1,50 @@
+"""The pictures of docs/evidence.md, from the results alone."""
+
+from pathlib import Path
+from typing import Any, Dict, List
+
+from ctxmt_fairseq.charts import Panel, Point, chart
+from evidence.systems import SYSTEMS
+from evidence.tables import Results
+from evidence.texts import SUBTITLES
+
+CONTEXTS = {"document": "own context", "random": "random context"}
+
+
+def write(folder: Path, results: Results) -> None:
+    """``accuracy.svg`` and ``learning.svg``, of what has been run on the subtitles."""
+    rows: Dict[str, List[Dict[str, Any]]] = {}
+    for row, system in SYSTEMS.items():
+        found = [one for (name, _), one in sorted(results.items()) if name == row]
+        if found and system.text == SUBTITLES:
+            rows[row] = found
+    second = {row: found for row, found in rows.items() if SYSTEMS[row].stage == "context"}
+    for name, content in (("accuracy", accuracy(rows)), ("learning", learning(second))):
+        (folder / f"{name}.svg").write_bytes(content)
+
+
+def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
+    """Pronouns by system, with its own and with random context: the seeds' mean, lowest and highest."""
+    series: Dict[str, Dict[Any, Point]] = {}
+    for context, called in CONTEXTS.items():
+        for row, found in rows.items():
+            values = [
+                one["pronouns"][context]["accuracy"] for one in found if context in one.get("pronouns", {})
+            ]
+            if values:
+                series.setdefault(called, {})[row] = Point.of_runs(values)
+    return chart([Panel("accuracy of the pronouns in %", series, base=50)], "system", bars=True, kind="svg")
+
+
+def learning(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
+    """Label-smoothed validation loss of the current sentences by update of the second stage."""
+    lines: Dict[str, Dict[Any, Point]] = {}
+    for row, found in rows.items():
+        losses: Dict[int, List[float]] = {}
+        for one in found:
+            for place in one["learning_curve"]:
+                losses.setdefault(place["updates"], []).append(place["loss"])
+        lines[row] = {updates: Point.of_runs(values) for updates, values in sorted(losses.items())}
+    return chart(
+        [Panel("validation loss (bits per subword)", lines)], "update of the second stage", kind="svg"
+    )

@@ -1,0 +1,101 @@
+"""The tables of docs/evidence.md."""
+
+import itertools
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from tests.unit.evidence_runs import evidence_modules, result
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    with evidence_modules() as modules:
+        yield modules
+
+
+@pytest.fixture
+def tables(evidence):
+    return evidence.tables
+
+
+def test_tables_compare_with_the_control_of_the_same_seed(tables, tmp_path):
+    """20 examples that only the system has right: McNemar's exact p is 2 / 2^20, with stars."""
+    wins = {"control": "0" * 20 + "1" * 10, "gated": "1" * 30}
+    for (row, decisions), seed in itertools.product(wins.items(), (1, 2)):
+        (tmp_path / f"{row}.{seed}.json").write_text(json.dumps(result(row, seed, decisions, 10.0 + seed)))
+    (tmp_path / "search.json").write_text("{}")
+    candidate = {"row": "search-base", "seed": 1, "learning_curve": []}  # has no decisions
+    (tmp_path / "search-base.1.json").write_text(json.dumps(candidate))
+    text = tables.text(tables.read(tmp_path))
+    assert "| gated | +66.67**, +66.67** | +66.67 | 0.0001 |" in text
+    assert "| control | 1, 2 | 2.500 ± 0.000 | 11.50 ± 0.71 |" in text
+    assert "| gated | 1, 2 | 100.00 ± 0.00 |  | 100.00 ± 0.00 |" in text
+    missing = text.rpartition("Missing: ")[2]
+    assert "`sentence.1`" in missing and "`gated.3`" in missing and "`gated.1`" not in missing
+
+
+def test_permutation_p_is_the_share_of_sign_patterns(tables):
+    differences = np.array([0.5, 0.25, 1.0, -0.25, 0.75])
+    patterns = np.array(list(itertools.product((-1, 1), repeat=5))) @ differences
+    exact = (abs(patterns) >= differences.sum()).mean()
+    assert tables.permutation_p(differences) == pytest.approx(exact, abs=0.02)
+    assert tables.permutation_p(np.zeros(5)) == 1.0
+
+
+def test_tables_replace_those_of_the_page(tables, tmp_path):
+    page = tmp_path / "evidence.md"
+    page.write_text(f"# Before\n{tables.BEGIN}\nold\n{tables.END}\n## After\n")
+    for _ in range(2):
+        tables.rewrite(page, {("control", 1): result("control", 1, "10")})
+    text = page.read_text()
+    assert text.startswith("# Before\n") and text.endswith(f"{tables.END}\n## After\n")
+    assert "old" not in text and text.count("| control | 1 |") == 2
+
+
+def test_every_text_has_its_tables(tables):
+    """Windows of other sizes, attention, and BLEU against the control's, corrected over seeds and rows."""
+    found = {("de-help-control", seed): result("de-help-control", seed, "1") for seed in (1, 2)}
+    for seed, p in ((1, 0.001), (2, 0.03)):
+        comparison = {"metric": "bleu", "score_a": 10.0, "score_b": 10.5 + seed, "randomization_p": p}
+        found["de-help-s2to2", seed] = {
+            **result("de-help-s2to2", seed, "1"),
+            "windows": {"sizes": [{"size": size, "bleu": 10.0 * seed + size} for size in (0, 1)]},
+            "attention": {
+                "means": dict.fromkeys(("share, encoder", "share, decoder", "share, both"), 0.5)
+                | {"entropy, all": 1.25}
+            },
+            "compared": {"comparisons": [{"metric": "chrf2"}, comparison]},
+        }
+    for one in found.values():
+        del one["pronouns"]
+    text = tables.text({**found, ("control", 1): result("control", 1, "10")})
+    subtitles, pages = text.split("### en-de-help")
+    assert "### en-fr-subtitles" in subtitles and "de-help" not in subtitles
+    assert "| de-help-s2to2 |  |  |  | +1.50**, +2.50* |" in pages
+    assert "| window of | seeds | 1: BLEU | 2: BLEU |" in pages
+    assert "| de-help-s2to2 | 1, 2 | 15.00 ± 7.07 | 16.00 ± 7.07 |" in pages
+    assert (
+        "| de-help-s2to2 | 1, 2 | 0.5000 ± 0.0000 | 0.5000 ± 0.0000 | 0.5000 ± 0.0000 | 1.2500 ± 0.0000 |"
+        in pages
+    )
+    assert "accuracy in %" not in pages
+
+
+def test_figures_name_the_systems_and_are_the_same_each_time(evidence, tmp_path):
+    """As SVG with its text as text: the page's pictures change only with the results."""
+    pytest.importorskip("matplotlib")
+    found = {(row, seed): result(row, seed, "10" * seed) for row in ("control", "gated") for seed in (1, 2)}
+    found["gated", 1]["pronouns"]["random"] = {"accuracy": 40.0}
+    found["de-help-control", 1] = {**result("de-help-control", 1, "1"), "pronouns": {}}
+    written = []
+    for _ in range(2):
+        evidence.figures.write(tmp_path, found)
+        written.append({path.name: path.read_text() for path in tmp_path.iterdir()})
+    assert written[0] == written[1] and sorted(written[0]) == ["accuracy.svg", "learning.svg"]
+    for content in written[0].values():
+        words = "".join(ElementTree.fromstring(content).itertext())
+        assert "control" in words and "gated" in words and "help" not in words
+    assert "random context" in written[0]["accuracy.svg"]
