@@ -20,7 +20,7 @@ def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.option_types import positive_int, seed, whole_number
 
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
-    parser.add_argument("models", metavar="MODEL", nargs="+", help="checkpoints")
+    parser.add_argument("models", metavar="MODEL", nargs="+", help="checkpoints, or NAME=MODEL")
     parser.add_argument("--shuffles", type=whole_number(100, 10**7), default=1000, metavar="N",
                         help="of the tests (default: %(default)s)")  # fmt: skip
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="(default: %(default)s)")
@@ -37,7 +37,7 @@ def run(args) -> None:
     from argparse import Namespace
 
     from ctxmt_fairseq.analysis.map_files import NUMBERS, check_picture, write_map
-    from ctxmt_fairseq.analysis.system_names import short_names
+    from ctxmt_fairseq.analysis.system_names import named_paths
     from ctxmt_fairseq.analysis.window_attention import window_attention
     from ctxmt_fairseq.analysis.window_attention_report import AttentionReport
     from ctxmt_fairseq.cli.model_options import load_from_options
@@ -46,16 +46,17 @@ def run(args) -> None:
     from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
-    if len(set(args.models)) < len(args.models):
-        raise BadInput("expected different models")
+    named = named_paths(args.models)
+    if any(len(set(column)) < len(named) for column in zip(*named, strict=True)):
+        raise BadInput("expected different models, with different names")
     check_outputs(args.json)
     if args.output:
         check_picture(args.output, NUMBERS)
     found = []
-    for path in args.models:
+    for _, path in named:
         loaded = load_from_options(Namespace(**{**vars(args), "path": path})).loaded
         found.append(window_attention(loaded, read_probed_text(args.text, loaded), args.max_tokens))
-    report = AttentionReport(short_names(args.models), found, args.shuffles, args.seed)
+    report = AttentionReport([name for name, _ in named], found, args.shuffles, args.seed)
     print(report.table())
     record = {**report.as_dict(), "made_by": made_by(args)}
     write_files([(args.json, json.dumps(record, indent=2) + "\n")])

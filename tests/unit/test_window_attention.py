@@ -153,13 +153,14 @@ def test_names_without_what_all_share():
 
 
 def test_the_command(paths, text, tmp_path, capsys):
-    models = (str(paths["concat"]), str(paths["stock"]))
+    models = (f"ours={paths['concat']}", str(paths["stock"]))
     files = ("--json", str(tmp_path / "shares.json"), "--output", str(tmp_path / "entropy.png"), "--cpu")
     assert main(["analyse", "attention-share", text, *models, *files]) == 0
     printed = capsys.readouterr().out
     found = json.loads((tmp_path / "shares.json").read_text())
     loaded = load_models(paths["concat"])
     expected = window_attention(loaded, read_probed_text(text, loaded))
+    assert [model["name"] for model in found["models"]] == ["ours", paths["stock"].name]
     assert found["models"][0]["means"]["share, encoder"] == pytest.approx(
         np.nanmean(expected.shares["encoder"])
     )
