@@ -106,8 +106,13 @@ class Part:
     make: Callable[[Trained], Dict[str, Any]]
 
 
+def _has_window_attention(run: Trained) -> bool:
+    return run.system.reads_windows and run.system.arch == "concat_transformer"
+
+
 def _has_control(run: Trained) -> bool:
-    return run.system.reads_context and run.control.translation.exists()
+    alike = run.system.reads_context and run.control.system.stage == run.system.stage
+    return alike and run.control.translation.exists()
 
 
 PARTS: Dict[str, Part] = {
@@ -115,7 +120,7 @@ PARTS: Dict[str, Part] = {
     "pronouns": Part(lambda run: bool(run.system.text.suite), pronouns),
     "probe": Part(lambda run: run.system.reads_context, probe),
     "windows": Part(lambda run: run.system.reads_windows, windows),
-    "attention": Part(lambda run: run.system.reads_windows, attention),
+    "attention": Part(_has_window_attention, attention),
     "compared": Part(_has_control, compared),
 }
 

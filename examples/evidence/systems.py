@@ -8,10 +8,11 @@ from evidence.texts import HELP, SUBTITLES, Text
 
 VOCABULARY = 2000  # pieces of one joint SentencePiece model
 
-# Of every system: two layers of 192 units on each side, tied embeddings.
-MODEL = """--share-all-embeddings
+# Two layers of 192 units on each side, tied embeddings; the GRU in a like size.
+TRANSFORMER = """--share-all-embeddings
     --encoder-layers 2 --encoder-embed-dim 192 --encoder-ffn-embed-dim 512 --encoder-attention-heads 4
     --decoder-layers 2 --decoder-embed-dim 192 --decoder-ffn-embed-dim 512 --decoder-attention-heads 4"""
+GRU = "--share-all-embeddings --gru-embed-dim 192 --gru-size 256 --gru-encoder-depth 1 --gru-decoder-depth 2"
 TRAINING = """--optimizer adam --adam-betas (0.9,0.98) --label-smoothing 0.1 --dropout 0.1
     --max-tokens 750 --num-workers 0 --cpu --log-format json --log-interval 100
     --no-epoch-checkpoints --save-interval-updates 250 --keep-interval-updates 1 --validate-interval 100000"""
@@ -22,7 +23,7 @@ class Stage:
     """A training on a data folder (``corpus.prepare``): so many updates with these flags of fairseq-train.
 
     Attributes:
-        second: whether it goes on from the text's sentence-level model of seed 1.
+        second: whether it goes on from a sentence-level model of seed 1.
     """
 
     data: str
@@ -73,12 +74,16 @@ class System:
         flags: of fairseq-train, beside those of the stage.
         seeds: as many as are wanted.
         text: what is learned and translated.
+        family: rows ``FAMILYsentence``, from which the second stage starts, and ``FAMILYcontrol``.
+        size: flags of the architecture's size.
     """
 
     stage: str
     flags: str
     seeds: Tuple[int, ...] = (1, 2, 3)
     text: Text = SUBTITLES
+    family: str = ""
+    size: str = TRANSFORMER
 
     @property
     def reads_context(self) -> bool:
@@ -88,6 +93,10 @@ class System:
     def reads_windows(self) -> bool:
         """Whether source and target are windows, which can have other sizes than in training."""
         return "--target-context " in self.flags
+
+    @property
+    def arch(self) -> str:
+        return re.findall(r"--arch (\S+)", self.flags)[-1]
 
     @property
     def embeds(self) -> bool:
@@ -104,7 +113,7 @@ REQUIRED: Dict[str, System] = {
     "caching": System("context", CACHING),
     "gated": System("context", f"{MULTI_SOURCE} --arch gated_context_transformer"),
 }
-# With one seed. The GRU's own padding leaves it more sentences a token, 2-to-1 has one target sentence.
+# With one seed. 2-to-1 has one target sentence, and so more sentences a token.
 FURTHER: Dict[str, System] = {
     name: System("context", flags, (1,))
     for name, flags in {
@@ -117,9 +126,16 @@ FURTHER: Dict[str, System] = {
         "dual-encoder": f"{MULTI_SOURCE} --arch dual_encoder_transformer",
         "context-encoder": f"{MULTI_SOURCE} --arch context_encoder_transformer",
         "grouping": f"{CACHING} --shortening group",
-        "GRU": f"{MULTI_SOURCE} --task document_window --arch context_gru --max-tokens 1760",
         "MTCue": """--task metadata_context --arch mtcue_transformer --source-context 1
             --criterion label_smoothed_cross_entropy --max-tokens 820""",
+    }.items()
+}
+GRUS: Dict[str, System] = {
+    f"GRU-{name}": System(stage, f"{flags} --arch context_gru", (1,), family="GRU-", size=GRU)
+    for name, (stage, flags) in {
+        "sentence": ("sentence", WINDOWS),
+        "control": ("context", f"{WINDOWS} --max-tokens 820"),
+        "s2to2": ("context", S2TO2),
     }.items()
 }
 # Of documents on help pages: the sentence-level model, the control and the system that is to win with three
@@ -141,8 +157,9 @@ for language, others in (("de", tuple(HELP_FLAGS)), ("fr", ("sentence", "control
             HELP_FLAGS[name],
             (1, 2, 3) if several else (1,),
             HELP[language],
+            family=f"{language}-help-",
         )
-SYSTEMS = {**REQUIRED, **FURTHER, **OF_HELP}
+SYSTEMS = {**REQUIRED, **FURTHER, **GRUS, **OF_HELP}
 # What did not suffice: evaluated, and run by name alone.
 ATTEMPTS: Dict[str, System] = {
     "short-control": System("short", WINDOWS, (1,)),
@@ -167,12 +184,12 @@ Run = Tuple[str, int]  # a row and a seed
 
 def control_of(row: str) -> str:
     """The row that was trained as long, on the same text, without context."""
-    return ALL[row].text.sentence.replace("sentence", "control")
+    return f"{ALL[row].family}control"
 
 
 def start_of(row: str) -> Run:
     """The run that the second stage of a row starts from."""
-    return ALL[row].text.sentence, 1
+    return f"{ALL[row].family}sentence", 1
 
 
 def chosen(names: Sequence[str], seeds: int = 0) -> List[Run]:

@@ -13,14 +13,12 @@ class Text:
         target: language.
         splits: those it has. Without ``test``, half of the documents of ``valid`` are the test text.
         suite: a contrastive set, in the same place.
-        sentence: the row whose first seed all second stages on this text start from.
     """
 
     name: str
     target: str
     splits: Tuple[str, ...] = ("train", "valid", "test")
     suite: Optional[str] = None
-    sentence: str = "sentence"
 
     @property
     def kinds(self) -> Tuple[str, str, str]:
@@ -29,7 +27,4 @@ class Text:
 
 
 SUBTITLES = Text("en-fr-subtitles", "fr", ("train", "valid"), "contrastive/en-fr-pronouns")
-HELP: Dict[str, Text] = {
-    language: Text(f"en-{language}-help", language, sentence=f"{language}-help-sentence")
-    for language in ("de", "fr")
-}
+HELP: Dict[str, Text] = {language: Text(f"en-{language}-help", language) for language in ("de", "fr")}

@@ -23,7 +23,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     command = [str(place.home(system.text) / stage.data), "--user-dir", str(commands.PACKAGE)]
     command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
-    command += f"{systems.MODEL} {systems.TRAINING} {stage.flags} {system.flags}".split()
+    command += f"{system.size} {systems.TRAINING} {stage.flags} {system.flags}".split()
     if stage.second:
         command += ["--sentence-checkpoint", str(checkpoint(place, *systems.start_of(row)))]
     if place.smoke:

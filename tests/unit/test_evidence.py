@@ -96,6 +96,17 @@ def test_what_systems_read(evidence):
     assert [name for name, system in systems if system.embeds] == ["MTCue"]
 
 
+def test_families_have_a_start_and_a_control_without_context(evidence):
+    systems = evidence.systems
+    for row, system in systems.SYSTEMS.items():
+        start, control = systems.SYSTEMS[systems.start_of(row)[0]], systems.SYSTEMS[systems.control_of(row)]
+        assert not start.reads_context and not control.reads_context
+        assert {start.text, control.text} == {system.text}
+        assert start.size == control.size == system.size
+        assert systems.STAGES[system.stage].second == (system is not start)
+        assert system is start or system.stage == control.stage
+
+
 def test_the_second_stage_starts_from_the_first(evidence, place):
     start = str(place.work / "runs/sentence.1/checkpoints/checkpoint_last.pt")
     for row in ("sentence", "control", "s2to2+shift+CD", "caching"):
