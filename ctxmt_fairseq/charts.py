@@ -123,7 +123,7 @@ def chart(
             for text in legend.get_texts():
                 text.set_parse_math(False)
         content = io.BytesIO()
-        undated = {"metadata": {"Date": None}} if kind == "svg" else {}
+        undated: Any = {"metadata": {"Date": None}} if kind == "svg" else {}
         figure.savefig(content, format=kind, dpi=RESOLUTION, **undated)
     return content.getvalue()
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping
 
 from evidence import systems, training
 from evidence.commands import ctxmt
+from evidence.texts import HELP
 from evidence.workplace import Workplace
 
 LENGTH = ("--max-len-a", "1.5", "--max-len-b", "10")
@@ -98,6 +99,20 @@ def compared(run: Trained) -> Dict[str, Any]:
     return _found(run, "compare", "translations", reference, *pair, "--docids", ids, name="compared")
 
 
+def consistency(run: Trained) -> Dict[str, Any]:
+    """How alike recurring terms are translated in a document: by the sentence-level model, the control and
+    this system, on the same terms."""
+    source, reference, ids = run.texts
+    train = run.test.with_name("train")
+    learnt = ("--train", *(train.with_suffix(path.suffix) for path in (source, reference)))
+    rows = dict.fromkeys((systems.start_of(run.row)[0], run.control.row, run.row))
+    others = [Trained(run.place, row, run.seed) for row in rows]
+    named = [f"{each.row}={each.translation}" for each in others if each.translation.exists()]
+    texts = (source, *named, "--docids", ids, "--reference", reference)
+    found = _found(run, "analyse", "consistency", *texts, *learnt, name="consistency")
+    return {key: found[key] for key in ("terms", "systems", "comparisons")}
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the evaluation: ``make`` it where ``applies``."""
@@ -122,6 +137,7 @@ PARTS: Dict[str, Part] = {
     "windows": Part(lambda run: run.system.reads_windows, windows),
     "attention": Part(_has_window_attention, attention),
     "compared": Part(_has_control, compared),
+    "consistency": Part(lambda run: run.system.text in HELP.values(), consistency),
 }
 
 

@@ -57,8 +57,8 @@ STAGES = {
 # number, with windows that are mostly pads.)
 WINDOWS = """--task document_window --arch concat_transformer
     --criterion context_discounted_label_smoothed_cross_entropy"""
-S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440"
-S4TO4 = f"{WINDOWS} --source-context 3 --target-context 3 --max-tokens 2350"
+S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440 --context-discount 1"
+S4TO4 = f"{WINDOWS} --source-context 3 --target-context 3 --max-tokens 2350 --context-discount 1"
 CD, SHIFT = "--context-discount 0.01", "--segment-positions shift"
 MULTI_SOURCE = """--task multi_source --criterion label_smoothed_cross_entropy
     --source-context 1 --target-context-on-source 1 --max-tokens 1970"""
@@ -163,7 +163,7 @@ SYSTEMS = {**REQUIRED, **FURTHER, **GRUS, **OF_HELP}
 # What did not suffice: evaluated, and run by name alone.
 ATTEMPTS: Dict[str, System] = {
     "short-control": System("short", WINDOWS, (1,)),
-    "short-s2to2": System("short", S2TO2, (1,)),
+    "short-s2to2+CD": System("short", f"{S2TO2} {CD}", (1,)),
 }
 EVALUATED = {**SYSTEMS, **ATTEMPTS}
 # Candidates: validated, not evaluated, and run by the name "search" alone. Their flags override the above.

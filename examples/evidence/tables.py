@@ -38,7 +38,8 @@ def text(results: Results) -> str:
     for each in (SUBTITLES, *HELP.values()):
         ours = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == each}
         found = [table(ours) for table in (translation_table, pronoun_table, significance_table)]
-        found += [table(ours) for table in (context_table, windows_table, attention_table)]
+        further = context_table, windows_table, attention_table, consistency_table
+        found += [table(ours) for table in further]
         parts += [f"### {each.name}", *found] if ours else []
     missing = [f"`{row}.{seed}`" for row, seed in chosen(()) if (row, seed) not in results]
     parts.append("Missing: " + (", ".join(missing) or "nothing") + ".")
@@ -125,6 +126,30 @@ def attention_table(results: Results) -> str:
     found = _systems(results, "attention")
     head = ["attention", "seeds", *measures]
     return _table(head, [_row(name, ones, columns, (4,) * len(columns)) for name, ones in found])
+
+
+def consistency_table(results: Results) -> str:
+    """Pairs of a document's sentences with one term that translate it alike, in %, and what a system has
+    more than the sentence-level model on the same terms, by seed (approximate randomization of documents)."""
+
+    def alike(one: Dict[str, Any], name: str) -> Optional[float]:
+        systems = one["consistency"]["systems"]
+        return next((each["alike"] for each in systems if each["system"] == name), None)
+
+    rows = []
+    for name, found in _systems(results, "consistency"):
+        cells = _row(name, found, [lambda one: alike(one, one["row"])], (2,))
+        leads = [
+            f"{each['score_b'] - each['score_a']:+.2f}{each['stars']}"
+            for one in found
+            for each in one["consistency"]["comparisons"]
+            if (each["b"], each["metric"]) == (name, "alike")
+        ]
+        rows.append(
+            [*cells, ", ".join(leads), _row("", found, [lambda one: alike(one, "reference")], (2,))[-1]]
+        )
+    head = ["terms alike, in %", "seeds", "system", "minus sentence level, by seed", "reference"]
+    return _table(head, rows)
 
 
 def significance_table(results: Results) -> str:

@@ -70,6 +70,7 @@ def test_rows_run_and_are_skipped_the_next_time(corpora, tmp_path):
         assert ("attention" in record) == (row in WINDOWS)
         assert ("windows" in record) == (row in (*WINDOWS, "GRU-s2to2"))
         assert ("compared" in record) == ("probe" in record)
+        assert ("consistency" in record) == (row in PAGES)
         assert str(tmp_path) not in json.dumps(record) and str(corpora) not in json.dumps(record)
         assert f"| {row} | 1 |" in first
     tables = first.rpartition("== de-help-caching.1")[2].partition("\n")[2]

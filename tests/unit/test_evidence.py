@@ -1,6 +1,7 @@
 """The driver of examples/evidence: which runs, from where, and what is skipped."""
 
 import json
+import re
 
 import pytest
 
@@ -94,6 +95,15 @@ def test_what_systems_read(evidence):
     windows = {name for name, system in systems if system.reads_windows}
     assert windows == {name for name in evidence.systems.SYSTEMS if "s2to2" in name or "s4to4" in name}
     assert [name for name, system in systems if system.embeds] == ["MTCue"]
+
+
+def test_windows_discount_their_context_where_their_name_says_so(evidence):
+    """The criterion's own default is 0.01."""
+    for row, system in evidence.systems.EVALUATED.items():
+        if system.reads_windows:
+            assert re.findall(r"--context-discount (\S+)", system.flags)[-1] == (
+                "0.01" if "+CD" in row else "1"
+            )
 
 
 def test_families_have_a_start_and_a_control_without_context(evidence):

@@ -68,6 +68,20 @@ def test_every_text_has_its_tables(tables):
                 | {"entropy, all": 1.25}
             },
             "compared": {"comparisons": [{"metric": "chrf2"}, comparison]},
+            "consistency": {
+                "systems": [
+                    {"system": name, "alike": share}
+                    for name, share in (
+                        ("de-help-sentence", 60.0),
+                        ("de-help-s2to2", 70.0),
+                        ("reference", 80.0),
+                    )
+                ],
+                "comparisons": [
+                    {"b": "de-help-s2to2", "metric": "main", "score_a": 1, "score_b": 2, "stars": ""},
+                    {"b": "de-help-s2to2", "metric": "alike", "score_a": 60, "score_b": 70, "stars": "*"},
+                ],
+            },
         }
     for one in found.values():
         del one["pronouns"]
@@ -81,6 +95,7 @@ def test_every_text_has_its_tables(tables):
         "| de-help-s2to2 | 1, 2 | 0.5000 ± 0.0000 | 0.5000 ± 0.0000 | 0.5000 ± 0.0000 | 1.2500 ± 0.0000 |"
         in pages
     )
+    assert "| de-help-s2to2 | 1, 2 | 70.00 ± 0.00 | +10.00*, +10.00* | 80.00 ± 0.00 |" in pages
     assert "accuracy in %" not in pages
 
 
