@@ -45,7 +45,7 @@ SYSTEMS = {
     ),
     "dual joined": System(
         _DUAL,
-        _options("--source-context 2 --target-context 1 --context-layout joined"),
+        _options("--source-context 2 --target-context 1 --context-layout joined --seed 2"),
         SOURCE + FURTHER + TARGET,
         updates=2800,
     ),
