@@ -27,7 +27,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     if stage.second:
         command += ["--sentence-checkpoint", str(checkpoint(place, *systems.start_of(row)))]
     if place.smoke:
-        few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 1000"
+        few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 2500"
         command += few.split()
     return command
 
