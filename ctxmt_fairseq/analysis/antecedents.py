@@ -1,8 +1,9 @@
 """Does attention find what a pronoun refers to? (Voita et al. 2018, section 5.3.2, tables 6 to 9.)
 
-The token of the context with the highest weight, without ``<bos>``, ``</s>`` and punctuation, lies in the
-antecedent or it does not; of a pronoun of several subwords their mean counts. To compare with, the first, the
-last and a random noun of the context are taken for the antecedent.
+The token of the source context with the highest weight, without ``<bos>``, ``</s>`` and punctuation, lies in
+the antecedent or it does not; of a pronoun of several subwords their mean counts. Target context does not
+count: antecedents are known in the source. To compare with, the first, the last and a random noun of the
+source context are taken for the antecedent.
 """
 
 from collections import Counter
@@ -186,9 +187,12 @@ def _judge(
 
 
 def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple[int, int]]:
-    """The subword with the highest weight: the context sentence's and its own number; of equals the first."""
+    """The subword of the source context with the highest weight: the context sentence's and its own number;
+    of equals the first."""
     best, place = -1.0, None
     for number, part in enumerate(sentence.context):
+        if part.target:
+            continue
         weights = np.where(part.words.lexical, part.weights[asking].mean(0), -1)
         if len(weights) and weights.max() > best and part.words.lexical.any():
             best, place = float(weights.max()), (number, int(weights.argmax()))
@@ -197,7 +201,7 @@ def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple
 
 def _lies_in(place: Tuple[int, int], antecedent: Antecedent, sentence: AttendedSentence) -> bool:
     part = sentence.context[place[0]]
-    if part.target or part.line != antecedent.line:
+    if part.line != antecedent.line:
         return False
     return bool(part.words.within(antecedent.span)[part.words.place[place[1]]])
 

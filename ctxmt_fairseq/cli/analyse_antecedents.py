@@ -1,8 +1,9 @@
 """Does attention find what a pronoun refers to? (Voita et al. 2018, tables 6 to 9.)
 
-Of each pronoun with a nominal antecedent in the context: does the token of the context with the highest
-weight (without <bos>, </s> and punctuation) lie in it? With --annotation the first, the last and a random
-noun of the context are compared, antecedents have one noun, and contexts with several nouns are shown apart.
+Of each pronoun with a nominal antecedent in the context: does the token of the source context with the
+highest weight (without <bos>, </s> and punctuation) lie in it? With --annotation the first, the last and a
+random noun of the context are compared, antecedents have one noun, and contexts with several nouns are shown
+apart.
 With several sources in the file, one of them --truth, such as people, the others are compared with it beside
 attention.
 

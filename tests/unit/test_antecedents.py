@@ -32,8 +32,8 @@ def piece(line, text):
 
 
 def attended(line, *strongest):
-    """A sentence after the first two lines; each word's weights have their peak at (line, word), and a higher
-    one at the first line's full stop."""
+    """A sentence after the first two lines; each word's weights have their peak at (line, word), and higher
+    ones at the first line's full stop and in target context, which do not count."""
     own = read_words(LINES[line], Pieces())
     context = []
     for other in (0, 1):
@@ -45,6 +45,8 @@ def attended(line, *strongest):
             if at == other:
                 weights[word, piece(at, text)] = 0.05
         context.append(ContextSentence(other, False, read, weights))
+    target = read_words("Un chat et un chien", Pieces())
+    context.append(ContextSentence(1, True, target, np.full((len(own.words), len(target.place)), 0.5)))
     return AttendedSentence(line, own, context)
 
 
