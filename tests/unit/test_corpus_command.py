@@ -15,6 +15,7 @@ from ctxmt_fairseq.corpora.assembly import workers, writer
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Lines, Pair, Part
 from ctxmt_fairseq.corpora.assembly.workers import in_order
 from ctxmt_fairseq.corpora.assembly.writer import _Corpus
+from ctxmt_fairseq.errors import BadInput
 from tests.unit.opus_files import alignment, document, sentence, write_folder, write_zip
 from tests.unit.test_output_folders import killed
 
@@ -162,6 +163,13 @@ def test_what_goes_from_process_to_process_comes_as_it_was(pairs):
     assert type(copy.pairs) is Lines and len(copy.pairs) == len(pairs)
     assert list(copy.pairs) == pairs and all(type(pair) is Pair for pair in copy.pairs)
     assert pickle.loads(pickle.dumps(copy)) == copy
+
+
+def test_an_id_of_several_lines_is_refused_and_nothing_is_written(tmp_path):
+    parts = [Part([Pair("a", "b", "film"), Pair("a", "b", "film\n2")], Account(2, 2))]
+    with pytest.raises(BadInput, match=r"document id 'film\\n2': expected no line break"):
+        writer.write_corpus(parts, [str(tmp_path / "corpus")], ["en", "de"], {})
+    assert list(tmp_path.iterdir()) == []
 
 
 @settings(max_examples=30, deadline=None)

@@ -27,6 +27,10 @@ class _Corpus:
     last: Optional[str] = None
 
     def write(self, lines: Lines) -> None:
+        """Raises BadInput: a document id of several lines, which would shift all ids behind it."""
+        for name, _ in lines.documents:
+            if "\n" in name:
+                raise BadInput(f"document id {name!r}: expected no line break")
         self.streams["source"].write(lines.source)
         self.streams["target"].write(lines.target)
         self.streams["docids"].write("".join([f"{name}\n" * size for name, size in lines.documents]).encode())
