@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from ctxmt_fairseq.charts import Panel, Point, chart
+from evidence.leads import Results
 from evidence.systems import SYSTEMS
-from evidence.tables import Results
 from evidence.texts import SUBTITLES
 
 CONTEXTS = {"document": "own context", "random": "random context"}

@@ -2,20 +2,16 @@
 
 import json
 import statistics
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-import numpy as np
-
-from ctxmt_fairseq.evaluation.significance.correction import holm, stars
-from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
-from evidence.systems import EVALUATED, SEARCH, SYSTEMS, Run, chosen, control_of
+from evidence import leads
+from evidence.leads import Results
+from evidence.systems import EVALUATED, SEARCH, SYSTEMS, Run, chosen
 from evidence.texts import HELP, SUBTITLES, Text
 
 BEGIN, END = "<!-- tables: written by examples/evidence/run.sh -->", "<!-- end of tables -->"
 CLASSES = ("il", "elle", "ils", "elles")
-Results = Dict[Run, Dict[str, Any]]
 Values = Callable[[Dict[str, Any]], Optional[float]]
 
 
@@ -37,9 +33,8 @@ def text(results: Results) -> str:
     parts = [search_table(results)]
     for each in (SUBTITLES, *HELP.values()):
         ours = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == each}
-        found = [table(ours) for table in (translation_table, pronoun_table, significance_table)]
-        further = context_table, windows_table, attention_table, consistency_table
-        found += [table(ours) for table in further]
+        kinds = translation_table, pronoun_table, significance_table, pairs_table, context_table
+        found = [table(ours) for table in (*kinds, windows_table, attention_table, consistency_table)]
         parts += [f"### {each.name}", *found] if ours else []
     missing = [f"`{row}.{seed}`" for row, seed in chosen(()) if (row, seed) not in results]
     parts.append("Missing: " + (", ".join(missing) or "nothing") + ".")
@@ -156,78 +151,31 @@ def significance_table(results: Results) -> str:
     """Each system minus the control, by seed: accuracy of the pronouns (McNemar's test; of the mean over
     seeds a paired permutation over examples) and BLEU (approximate randomization of documents). p of seeds
     are corrected over all that stands here (Holm)."""
-    accuracy, bleu = _accuracy_leads(results), _bleu_leads(results)
+    accuracy, bleu = leads.over_control(results), leads.bleu_over_control(results)
     rows = []
     for name in SYSTEMS:
         seeds = [run for run in results if run[0] == name]
-        leads = [accuracy[run] for run in seeds if run in accuracy]
-        mean, p = "", ""
-        if leads:
-            difference = np.mean([lead.differences for lead in leads], axis=0)
-            mean, p = f"{100 * difference.mean():+.2f}", f"{permutation_p(difference):.4f}"
         translated = ", ".join(str(bleu[run]) for run in seeds if run in bleu)
-        if leads or translated:
-            rows.append([name, ", ".join(map(str, leads)), mean, p, translated])
+        cells = leads.cells([accuracy[run] for run in seeds if run in accuracy])
+        if any((*cells, translated)):
+            rows.append([name, *cells, translated])
     head = ["minus control", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
     return _table(head, rows)
 
 
-@dataclass(frozen=True)
-class Lead:
-    """What a run has more than the control's same seed.
-
-    Attributes:
-        value: the difference.
-        p: corrected.
-        differences: (N,) of every example, where there are any.
-    """
-
-    value: float
-    p: float
-    differences: Any = None
-
-    def __str__(self) -> str:
-        return f"{self.value:+.2f}{stars(self.p)}"
-
-
-def _accuracy_leads(results: Results) -> Dict[Run, Lead]:
-    found = {}
-    for (row, seed), one in results.items():
-        control = results.get((control_of(row), seed))
-        if row not in SYSTEMS or row == control_of(row) or not control or "pronouns" not in one:
-            continue
-        ours, theirs = right(one), right(control)
-        found[row, seed] = (ours, theirs, mcnemar(int((theirs & ~ours).sum()), int((ours & ~theirs).sum())).p)
-    corrected = holm([p for _, _, p in found.values()])
-    return {
-        run: Lead(100 * (ours.mean() - theirs.mean()), p, ours.astype(float) - theirs)
-        for (run, (ours, theirs, _)), p in zip(found.items(), corrected, strict=True)
-    }
-
-
-def _bleu_leads(results: Results) -> Dict[Run, Lead]:
-    found = {
-        run: next(each for each in one["compared"]["comparisons"] if each["metric"] == "bleu")
-        for run, one in results.items()
-        if run[0] in SYSTEMS and "compared" in one
-    }
-    corrected = holm([each["randomization_p"] for each in found.values()])
-    return {
-        run: Lead(each["score_b"] - each["score_a"], p)
-        for (run, each), p in zip(found.items(), corrected, strict=True)
-    }
-
-
-def right(result: Dict[str, Any]) -> np.ndarray:
-    """Whether each example of the contrastive set was right: bool (N,)."""
-    return np.array(list(result["pronouns"]["document"]["decisions"])) == "1"
-
-
-def permutation_p(differences: np.ndarray, samples: int = 10_000, seed: int = 1) -> float:
-    """Two-sided p of a mean of paired differences (N,): were there none, each sign would be as likely."""
-    generator = np.random.default_rng(seed)
-    signs = generator.choice((-1.0, 1.0), size=(samples, len(differences)))
-    return float(((abs(signs @ differences) >= abs(differences.sum()) - 1e-9).sum() + 1) / (samples + 1))
+def pairs_table(results: Results) -> str:
+    """Accuracy of rows that differ in one thing, and of every system with its own and a random context; each
+    kind of pairs is corrected by itself."""
+    between, random = leads.between_rows(results), leads.over_random(results)
+    rows = []
+    for first, second in leads.PAIRS:
+        mine = [lead for (*names, _), lead in between.items() if names == [first, second]]
+        rows.append([f"{second} - {first}", *leads.cells(mine)])
+    for name in SYSTEMS:
+        mine = [lead for (row, _), lead in random.items() if row == name]
+        rows.append([f"{name}: own - random context", *leads.cells(mine)])
+    head = ["accuracy", "by seed", "mean", "p of the mean"]
+    return _table(head, [row for row in rows if row[1]])
 
 
 def score(result: Dict[str, Any], name: str, level: str) -> Optional[float]:

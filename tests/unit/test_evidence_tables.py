@@ -37,12 +37,12 @@ def test_tables_compare_with_the_control_of_the_same_seed(tables, tmp_path):
     assert "`sentence.1`" in missing and "`gated.3`" in missing and "`gated.1`" not in missing
 
 
-def test_permutation_p_is_the_share_of_sign_patterns(tables):
+def test_permutation_p_is_the_share_of_sign_patterns(evidence):
     differences = np.array([0.5, 0.25, 1.0, -0.25, 0.75])
     patterns = np.array(list(itertools.product((-1, 1), repeat=5))) @ differences
     exact = (abs(patterns) >= differences.sum()).mean()
-    assert tables.permutation_p(differences) == pytest.approx(exact, abs=0.02)
-    assert tables.permutation_p(np.zeros(5)) == 1.0
+    assert evidence.leads.permutation_p(differences) == pytest.approx(exact, abs=0.02)
+    assert evidence.leads.permutation_p(np.zeros(5)) == 1.0
 
 
 def test_tables_replace_those_of_the_page(tables, tmp_path):
@@ -53,6 +53,17 @@ def test_tables_replace_those_of_the_page(tables, tmp_path):
     text = page.read_text()
     assert text.startswith("# Before\n") and text.endswith(f"{tables.END}\n## After\n")
     assert "old" not in text and text.count("| control | 1 |") == 2
+
+
+def test_rows_are_compared_with_each_other_and_with_their_random_context(tables):
+    found = {("s2to2", 1): result("s2to2", 1, "0" * 20 + "1" * 10)}
+    found["s2to2+CD", 1] = result("s2to2+CD", 1, "1" * 30)
+    found["s2to2+CD", 1]["pronouns"]["random"] = {"decisions": "1" * 28 + "00", "accuracy": 93.3}
+    rows, random = tables.pairs_table(found).splitlines()[2:]
+    assert rows == "| s2to2+CD - s2to2 | +66.67** | +66.67 | 0.0001 |"
+    *cells, p = random.strip("| ").split(" | ")
+    assert cells == ["s2to2+CD: own - random context", "+6.67", "+6.67"]
+    assert float(p) == pytest.approx(0.5, abs=0.02)  # of two differences, both signs are equal in half of all
 
 
 def test_every_text_has_its_tables(tables):

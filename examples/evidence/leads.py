@@ -1,0 +1,117 @@
+"""What one run has more than another, with its significance."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, Hashable, Mapping, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.evaluation.significance.correction import holm, stars
+from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
+from evidence.systems import SYSTEMS, Run, control_of
+
+Results = Dict[Run, Dict[str, Any]]
+# Rows that differ in one thing, which the second has.
+PAIRS = (
+    ("s2to2", "s2to2+CD"),
+    ("s2to2+CD", "s2to2+shift+CD"),
+    ("s2to2+CD", "s2to2+CD+margin"),
+    ("s4to4", "s4to4+CD"),
+    ("s4to4+CD", "s4to4+shift+CD"),
+    ("s4to4+CD", "s4to4+CD+sizes"),
+    ("caching", "grouping"),
+    ("control", "sentence"),
+)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A difference of two runs.
+
+    Attributes:
+        p: corrected.
+        differences: (N,) of every example, where there are any.
+    """
+
+    value: float
+    p: float
+    differences: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.value:+.2f}{stars(self.p)}"
+
+
+def over_control(results: Results) -> Dict[Run, Lead]:
+    """Accuracy of every run minus that of the control's same seed."""
+    pairs = {}
+    for (row, seed), one in results.items():
+        control = results.get((control_of(row), seed))
+        if row in SYSTEMS and row != control_of(row) and control and "pronouns" in one:
+            pairs[row, seed] = right(one), right(control)
+    return _leads(pairs)
+
+
+def between_rows(results: Results) -> Dict[Tuple[str, str, int], Lead]:
+    """Accuracy of the second of ``PAIRS`` minus that of the first, in every seed that both have."""
+    found = {}
+    for first, second in PAIRS:
+        for row, seed in results:
+            if row == second and (first, seed) in results:
+                found[first, second, seed] = right(results[second, seed]), right(results[first, seed])
+    return _leads(found)
+
+
+def over_random(results: Results) -> Dict[Run, Lead]:
+    """Accuracy with a run's own context minus that with a random one."""
+    runs = {run: one for run, one in results.items() if run[0] in SYSTEMS}
+    pairs = {
+        run: (right(one), right(one, "random"))
+        for run, one in runs.items()
+        if "random" in one.get("pronouns", {})
+    }
+    return _leads(pairs)
+
+
+def bleu_over_control(results: Results) -> Dict[Run, Lead]:
+    found = {
+        run: next(each for each in one["compared"]["comparisons"] if each["metric"] == "bleu")
+        for run, one in results.items()
+        if run[0] in SYSTEMS and "compared" in one
+    }
+    corrected = holm([each["randomization_p"] for each in found.values()])
+    return {
+        run: Lead(each["score_b"] - each["score_a"], p)
+        for (run, each), p in zip(found.items(), corrected, strict=True)
+    }
+
+
+def _leads(pairs: Mapping[Any, Tuple[np.ndarray, np.ndarray]]) -> Dict[Any, Lead]:
+    """Of decisions on the same examples, (N,) bool, the first minus the second: McNemar's test, corrected
+    over all pairs (Holm)."""
+    found: Dict[Hashable, float] = {}
+    for name, (ours, theirs) in pairs.items():
+        found[name] = mcnemar(int((theirs & ~ours).sum()), int((ours & ~theirs).sum())).p
+    corrected = holm(list(found.values()))
+    return {
+        name: Lead(100 * (ours.mean() - theirs.mean()), p, ours.astype(float) - theirs)
+        for (name, (ours, theirs)), p in zip(pairs.items(), corrected, strict=True)
+    }
+
+
+def cells(leads: Sequence[Lead]) -> Tuple[str, str, str]:
+    """By seed, their mean, and the p of the mean; empty without any."""
+    if not leads:
+        return "", "", ""
+    difference = np.mean([lead.differences for lead in leads], axis=0)
+    return ", ".join(map(str, leads)), f"{100 * difference.mean():+.2f}", f"{permutation_p(difference):.4f}"
+
+
+def right(result: Mapping[str, Any], context: str = "document") -> np.ndarray:
+    """Whether each example of the contrastive set was right: bool (N,)."""
+    return np.array(list(result["pronouns"][context]["decisions"])) == "1"
+
+
+def permutation_p(differences: np.ndarray, samples: int = 10_000, seed: int = 1) -> float:
+    """Two-sided p of a mean of paired differences (N,): were there none, each sign would be as likely."""
+    generator = np.random.default_rng(seed)
+    signs = generator.choice((-1.0, 1.0), size=(samples, len(differences)))
+    return float(((abs(signs @ differences) >= abs(differences.sum()) - 1e-9).sum() + 1) / (samples + 1))
