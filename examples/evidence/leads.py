@@ -19,7 +19,6 @@ PAIRS = (
     ("s4to4+CD", "s4to4+shift+CD"),
     ("s4to4+CD", "s4to4+CD+sizes"),
     ("caching", "grouping"),
-    ("control", "sentence"),
 )
 
 
