@@ -22,6 +22,14 @@ def scores_section(runs: Sequence[Run], shared: Found) -> Iterator[Section]:
             for score in run.found.scores.get(translation, {}).get("scores", ()):
                 rows.setdefault((score["name"], score["level"]), {})[run.name] = score
         table = []
+        penalties = [run.found.penalties.get(translation) for run in runs]
+        if any(penalty is not None for penalty in penalties):
+            table.append(
+                [
+                    Cell("length penalty n"),
+                    *(Cell("-" if each is None else f"{each:g}") for each in penalties),
+                ]
+            )
         for (metric, level), scores in rows.items():
             cells = [
                 Cell(_score(scores.get(run.name)), stars.get((run.name, translation, metric, level), ""))

@@ -1,6 +1,7 @@
 """What the folders of runs hold: results of the commands, by what they are and not by how they are called."""
 
 import contextlib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -11,10 +12,13 @@ from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.json_files import Place, load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs import ledger
+from ctxmt_fairseq.evaluation.whole_runs.results import TranslationName
 from ctxmt_fairseq.report.pictures import Picture, read_picture
 from ctxmt_fairseq.report.shapes import MADE_BY, SHAPES, check_shape, kind_of
 
 ENDINGS = (".score.json", ".contrast.json", ".json")
+SEARCHED = ".n opt"  # in the name of a translation, for the length penalty that a search found
+_PENALTY = re.compile(r"\.n-?[\d.e-]*\d")
 LARGEST = 2**28  # bytes of a JSON file
 
 
@@ -26,6 +30,7 @@ class Found:
         scores, contrasts: what ``ctxmt score`` and ``ctxmt contrast`` report, by the translation's and the
             set's name.
         translations, examples: files, by the same names.
+        penalties: the length penalty that a search found for a translation, by its name, which does not tell.
         others: further results, (kind of ``SHAPES``, file, content).
         pictures: with what they show.
         commands: that made them, without repetitions.
@@ -38,6 +43,7 @@ class Found:
     contrasts: Dict[str, Any] = field(default_factory=dict)
     translations: Dict[str, Path] = field(default_factory=dict)
     examples: Dict[str, Path] = field(default_factory=dict)
+    penalties: Dict[str, float] = field(default_factory=dict)
     others: List[Tuple[str, Path, Any]] = field(default_factory=list)
     pictures: List[Picture] = field(default_factory=list)
     commands: Dict[str, None] = field(default_factory=dict)
@@ -48,6 +54,15 @@ class Found:
     def of_kind(self, kind: str) -> Iterator[Tuple[Path, Any]]:
         """Further results of one kind."""
         return ((path, content) for other, path, content in self.others if other == kind)
+
+    def named(self, name: str) -> str:
+        """A translation's name, the same for all systems: each has found a length penalty of its own."""
+        parts = TranslationName.of(name)
+        if parts is None or parts.penalty is None:
+            return name
+        shared = _PENALTY.sub(SEARCHED, name, count=1)
+        # Of two in one folder the second keeps its own name: neither is left out.
+        return shared if self.penalties.setdefault(shared, parts.penalty) == parts.penalty else name
 
     @property
     def empty(self) -> bool:
@@ -156,7 +171,7 @@ def _add_file(found: Found, path: Path) -> None:
     if path.suffix == ".png":
         found.pictures.append(read_picture(path))
     elif path.suffix == ".hyp":
-        found.translations[path.stem] = path
+        found.translations[found.named(path.stem)] = path
     elif path.name.endswith(".examples.jsonl"):
         found.examples[path.name.removesuffix(".examples.jsonl")] = path
     elif path.suffix == ".json":
@@ -181,10 +196,10 @@ def _add_json(found: Found, path: Path) -> None:
         assert kind is not None
         check_shape(Place(path), entry, SHAPES[kind])
         if kind == "results":
-            found.scores.update(entry["translations"])
+            found.scores.update({found.named(key): score for key, score in entry["translations"].items()})
             found.contrasts.update(entry["contrast"])
         elif kind == "score":
-            found.scores[name] = entry
+            found.scores[found.named(name)] = entry
         elif kind == "contrast":
             found.contrasts[name if isinstance(content, dict) else entry["name"]] = entry
         elif kind != "map":  # that is the picture beside it

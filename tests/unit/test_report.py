@@ -14,7 +14,8 @@ from PIL import Image
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.report.blocks import Chart, Line
 from tests.unit.html_pages import Page, check_harmless, column
-from tests.unit.reports import REFERENCE, SYSTEMS, run, write_runs
+from tests.unit.reports import REFERENCE, SOURCE, SYSTEMS, run, write_lines, write_runs
+from tests.unit.result_files import results, translation, write_results
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -55,6 +56,31 @@ def test_scores_stand_side_by_side_with_their_stars(made, page):
     assert column(
         page, ("metric", "resampled", "difference", "95 % interval", "p"), "s2to2, prefix - sentence, prefix"
     )
+
+
+def test_systems_that_found_other_length_penalties_stand_side_by_side(tmp_path):
+    """With the penalties; of two in one folder, without results.json, both are shown."""
+    for name, penalty, bleu in (("a", "0.6", 10.0), ("b", "1", 20.0)):
+        folder = tmp_path / name / "evaluation"
+        write_results(folder.parent, results({f"prefix.w3.n{penalty}.random": bleu, "prefix": 5.0}))
+        write_lines(folder / f"prefix.w3.n{penalty}.random.hyp", REFERENCE if name == "a" else SOURCE)
+    for penalty, bleu in (("-0.5", 30.0), ("2", 40.0)):
+        (tmp_path / "c").mkdir(exist_ok=True)
+        (tmp_path / f"c/prefix.w3.n{penalty}.random.score.json").write_text(json.dumps(translation(bleu)))
+    texts = (
+        "--source",
+        write_lines(tmp_path / "en", SOURCE),
+        "--reference",
+        write_lines(tmp_path / "fr", REFERENCE),
+    )
+    run("report", *(tmp_path / name for name in "abc"), *texts, "--output", tmp_path / "page.html")
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    (table,) = [table for table in page.tables if table[1][0] == "length penalty n"]
+    assert table[1][1:] == ["0.6", "1", "-0.5"] and table[2][1:] == ["10.00", "20.00", "30.00"]
+    assert (
+        "prefix.w3.n opt.random" in page.text and "prefix.w3.n2.random" in page.text and "40.00" in page.text
+    )
+    assert "Where translations differ: prefix.w3.n opt.random" in page.text
 
 
 def test_accuracies_by_phenomenon_and_distance_with_mcnemar(made, page):
