@@ -174,7 +174,7 @@ def _ticks(axis: Any, places: Sequence[Place], at: Mapping[Place, float], evenly
 
     if not evenly:
         whole = all(float(place).is_integer() for place in places)
-        axis.xaxis.set_major_locator(MaxNLocator(integer=whole))
+        axis.xaxis.set_major_locator(MaxNLocator(integer=whole, min_n_ticks=1))
         return
     labels = [place if isinstance(place, str) else f"{place:g}" for place in places]
     longest = max((len(part) for label in labels for part in label.split("\n")), default=0)
