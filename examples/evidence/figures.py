@@ -33,7 +33,9 @@ def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
             ]
             if values:
                 series.setdefault(called, {})[row] = Point.of_runs(values)
-    return chart([Panel("accuracy of the pronouns in %", series, base=50)], "system", bars=True, kind="svg")
+    examples = {len(one["pronouns"]["document"]["decisions"]) for found in rows.values() for one in found}
+    name = f"accuracy of the pronouns in %, n = {', '.join(f'{count:,}' for count in sorted(examples))}"
+    return chart([Panel(name, series, base=50)], "system", bars=True, kind="svg")
 
 
 def learning(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:

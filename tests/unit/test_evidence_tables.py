@@ -125,3 +125,5 @@ def test_figures_name_the_systems_and_are_the_same_each_time(evidence, tmp_path)
         words = "".join(ElementTree.fromstring(content).itertext())
         assert "control" in words and "gated" in words and "help" not in words
     assert "random context" in written[0]["accuracy.svg"]
+    words = " ".join(ElementTree.fromstring(written[0]["accuracy.svg"]).itertext()).split()
+    assert "n = 2, 4" in " ".join(words)
