@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import os
 import queue
+import re
 import sys
 import threading
 import warnings
@@ -48,6 +49,15 @@ def bf16_without_tpu() -> None:
 def masks_of_two_types() -> None:
     """fairseq passes a boolean padding mask together with a float causal mask; torch warns of it."""
     warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
+
+
+def amp_without_cuda() -> None:
+    """``--amp`` works on CPUs (tasks/cpu_autocast.py); fairseq's way to it warns that CUDA's is disabled."""
+    for message in (
+        "torch.cuda.amp.GradScaler is enabled, but CUDA is not available",
+        "CUDA is not available or torch_xla is imported. Disabling autocast",
+    ):
+        warnings.filterwarnings("ignore", re.escape(message))
 
 
 def resume_from_newest_loadable() -> None:
@@ -174,6 +184,7 @@ def apply() -> None:
     atexit.register(stop_background_consumers)
     load_checkpoints_safely()
     bf16_without_tpu()
+    amp_without_cuda()
     masks_of_two_types()
     datasets_that_were_not_read()
     resume_from_newest_loadable()

@@ -6,12 +6,14 @@ import logging
 from typing import Any, Dict
 
 from fairseq import metrics
+from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks.translation import TranslationTask
 
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import WindowCount
 from ctxmt_fairseq.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
 from ctxmt_fairseq.tasks.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
 
 logger = logging.getLogger(__name__)
@@ -79,9 +81,11 @@ class DecodingTask(TranslationTask):
         # A copy: fairseq keeps the first batch and feeds it again to workers that have run out of data.
         return super()._inference_with_bleu(generator, dict(sample), model)
 
-    def train_step(self, sample, *args, **kwargs):
+    def train_step(self, sample, model, criterion, optimizer, *args, **kwargs):
         _check_targets(sample)
-        return super().train_step(sample, *args, **kwargs)
+        if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).is_cpu:
+            criterion = with_bfloat16_products(criterion)
+        return super().train_step(sample, model, criterion, optimizer, *args, **kwargs)
 
     def valid_step(self, sample, model, criterion):
         _check_targets(sample)

@@ -42,14 +42,15 @@ def _second(data: str, updates: int, flags: str = "") -> Stage:
 # alike, as long on the same sentences: those with a context and an ambiguous pronoun. Before, all that have a
 # context were tried, for a short time.
 SENTENCE = "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"
+LONG = "--dropout 0.2 --save-interval-updates 500 --amp"  # matrix products in bfloat16
 STAGES = {
     "sentence": Stage("data", 10000, SENTENCE),
     # As the first stage begins, for candidates for its size: twice the batch, half as many updates.
     "search": Stage("data", 700, f"{SENTENCE} --max-tokens 1500"),
     "search-4000": Stage("data-4000", 700, f"{SENTENCE} --max-tokens 1500"),
-    "context": _second("data-pronouns", 10000, "--dropout 0.2 --save-interval-updates 500"),
+    "context": _second("data-pronouns", 10000, LONG),
     "short": _second("data-context", 2800),
-    "help": _second("data", 6000, "--dropout 0.2 --save-interval-updates 500"),
+    "help": _second("data", 6000, LONG),
 }
 
 # --max-tokens counts a batch's context too: with these sizes an update of the second stage has about as many
