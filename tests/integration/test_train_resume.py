@@ -22,6 +22,7 @@ CACHING = (*ROWS, "--arch", "caching_transformer", *TINY)
 MODELS = {
     "windows": (*WINDOWS, "--arch", "concat_transformer", "--segment-positions", "learned", *TINY),
     "highlights": (*WINDOWS, "--arch", "concat_transformer", "--attention-weight", 5, *TINY),
+    "amp": (*WINDOWS, "--arch", "concat_transformer", *TINY, "--amp"),
     "gru": (*WINDOWS, "--arch", "context_gru_tiny", "--share-all-embeddings"),
     "vectors": (*VECTORS, "--arch", "mtcue_transformer", "--context-dropout", 0.3, *TINY),
     "gated": (*ROWS, "--arch", "gated_context_transformer", *TINY),
@@ -90,6 +91,7 @@ slow = pytest.mark.slow
         pytest.param("vectors", 2, False, marks=slow),
         ("caching, in runs", 2, False),
         pytest.param("windows", 0, False, marks=slow),
+        pytest.param("amp", 0, False, marks=slow),
         pytest.param("gru", 0, False, marks=slow),
         pytest.param("gated", 0, False, marks=slow),
         pytest.param("dual", 0, False, marks=slow),
