@@ -1,6 +1,7 @@
 """``--amp`` on CPUs: fairseq's means CUDA, and does nothing elsewhere."""
 
 import functools
+import logging
 import warnings
 from typing import Any, Callable, Optional
 
@@ -8,7 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+logger = logging.getLogger(__name__)
+
 Criterion = Callable[[nn.Module, Any], Any]
+INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
 
 
 def with_bfloat16_products(criterion: Criterion) -> Criterion:
@@ -17,8 +21,16 @@ def with_bfloat16_products(criterion: Criterion) -> Criterion:
     Parameters, their gradients, normalisation, softmax and sums stay float32, as torch's autocast has it on
     CPUs, and so does attention between its projections.
     """
+    _warn_of_slow_products()
     _keep_attention_in_float32()
     return torch.autocast("cpu", torch.bfloat16)(criterion)
+
+
+@functools.cache
+def _warn_of_slow_products() -> None:
+    has = torch.cpu.get_capabilities()
+    if has.get("architecture") == "x86_64" and not any(has.get(name) for name in INSTRUCTIONS):
+        logger.warning("--amp: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
 
 
 @functools.cache

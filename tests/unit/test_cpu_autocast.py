@@ -6,10 +6,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq.optim.amp_optimizer import AMPOptimizer
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
+from ctxmt_fairseq.tasks import cpu_autocast
 from tests.unit.steps import batch, build, criterion
 
 PRODUCTS = ("mm", "addmm", "bmm", "matmul")
@@ -68,3 +67,17 @@ def test_products_are_bfloat16_and_attention_is_not(system):
     for name, gradient in whole.items():
         error = (rounded[name] - gradient).norm() / gradient.norm()
         assert error < 0.1 or gradient.norm() < 1e-4, name
+
+
+@pytest.mark.parametrize(
+    ("instructions", "warned"), [((), True), (("avx512_bf16",), False), (("amx_bf16",), False)]
+)
+def test_a_cpu_without_the_instructions_is_named(monkeypatch, caplog, instructions, warned):
+    has = {"architecture": "x86_64", "avx2": True, **dict.fromkeys(instructions, True)}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has)
+    cpu_autocast._warn_of_slow_products.cache_clear()
+    for _ in range(2):
+        cpu_autocast.with_bfloat16_products(lambda model, sample: None)
+    expected = ["--amp: this CPU has none of avx512_bf16, amx_bf16; float32 is faster"]
+    assert caplog.messages == (expected if warned else [])
+    cpu_autocast._warn_of_slow_products.cache_clear()
