@@ -19,10 +19,10 @@ def with_bfloat16_products(criterion: Criterion) -> Criterion:
     """A criterion, called as ``criterion(model, sample)``, with matrix products in bfloat16.
 
     Parameters, their gradients, normalisation, softmax and sums stay float32, as torch's autocast has it on
-    CPUs, and so does attention between its projections.
+    CPUs, and so does attention between its projections. Dropout draws its numbers in another way.
     """
     _warn_of_slow_products()
-    _keep_attention_in_float32()
+    _adapt_autocast()
     return torch.autocast("cpu", torch.bfloat16)(criterion)
 
 
@@ -34,11 +34,8 @@ def _warn_of_slow_products() -> None:
 
 
 @functools.cache
-def _keep_attention_in_float32() -> torch.library.Library:
-    """Take fused attention out of what autocast lowers on CPUs, for this process.
-
-    A head's products over sentences of 20 tokens are too small for bfloat16: their backward pass is eight
-    times as slow as in float32, which costs more than all else saves (docs/benchmarks.md).
+def _adapt_autocast() -> torch.library.Library:
+    """Give torch's autocast on CPUs another attention and dropout, for this process.
 
     Returns:
         What holds the registration; torch takes it back when this is collected.
@@ -47,7 +44,25 @@ def _keep_attention_in_float32() -> torch.library.Library:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that something is overridden
         library.impl("scaled_dot_product_attention", _attention, "AutocastCPU", allow_override=True)
+        library.impl("dropout", dropout, "AutocastCPU", allow_override=True)
     return library
+
+
+def dropout(values: Tensor, p: float, train: bool) -> Tensor:
+    """``torch.dropout`` with masks from 16 random bits a number, cut from 64.
+
+    torch draws 64 for each, which takes up to a seventh of a training step of a small model. ``p`` is
+    rounded to a multiple of 2 ** -16, and what is kept is scaled by the rounded one.
+    """
+    dropped = round(p * 2**16)
+    if not train or dropped == 0:
+        return values
+    if dropped == 2**16:
+        return values * 0.0
+    count = values.numel()
+    bits = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
+    kept = bits[:count].view(values.shape) >= dropped - 2**15
+    return values * kept.to(values.dtype).mul_(2**16 / (2**16 - dropped))
 
 
 def _attention(
@@ -59,6 +74,8 @@ def _attention(
     is_causal: bool = False,
     **others: Any,
 ) -> Tensor:
+    """In float32: a head's products over sentences of 20 tokens are too small for bfloat16. Their backward
+    pass would be eight times as slow, which costs more than all else saves."""
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         attn_mask = attn_mask.float()
     with torch.autocast("cpu", enabled=False):

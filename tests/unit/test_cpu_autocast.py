@@ -15,14 +15,15 @@ PRODUCTS = ("mm", "addmm", "bmm", "matmul")
 
 
 class Types(TorchDispatchMode):
-    """The types in which products and fused attention are computed, forward and backward."""
+    """What is computed, and the types of products and fused attention, forward and backward."""
 
     def __init__(self):
         super().__init__()
-        self.products, self.attention = set(), {}
+        self.products, self.attention, self.names = set(), {}, set()
 
     def __torch_dispatch__(self, operation, types, arguments=(), options=None):
         name = operation.overloadpacket.__name__
+        self.names.add(name)
         if name in PRODUCTS:
             self.products |= {value.dtype for value in arguments if torch.is_tensor(value)}
         if "scaled_dot_product" in name:
@@ -51,7 +52,7 @@ def gradients(model, task, loss, sample, optimizer):
 
 @pytest.mark.parametrize("system", ["concat shift", "gated", "mtcue"])
 def test_products_are_bfloat16_and_attention_is_not(system):
-    task, model = build(system)
+    task, model = build(system, dropout=0.0)
     loss, sample = criterion(task), batch(task)
     plain, expected, whole = gradients(
         model, task, loss, sample, SimpleNamespace(backward=lambda total: total.backward())
@@ -81,3 +82,36 @@ def test_a_cpu_without_the_instructions_is_named(monkeypatch, caplog, instructio
     expected = ["--amp: this CPU has none of avx512_bf16, amx_bf16; float32 is faster"]
     assert caplog.messages == (expected if warned else [])
     cpu_autocast._warn_of_slow_products.cache_clear()
+
+
+def test_a_training_step_draws_its_own_masks():
+    task, model = build("concat shift", dropout=0.3)
+    found, _, _ = gradients(model, task, criterion(task), batch(task), Optimizer())
+    assert "random_" in found.names and not {"bernoulli_", "native_dropout"} & found.names
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_dropout_keeps_and_scales(p):
+    torch.manual_seed(1)
+    values = torch.full((401, 1001), 3.0, requires_grad=True)  # an odd number of numbers
+    found = cpu_autocast.dropout(values, p, True)
+    found.sum().backward()
+    zero = found == 0
+    torch.testing.assert_close(found[~zero], torch.full_like(found[~zero], 3 / (1 - p)), rtol=1e-4, atol=0)
+    torch.testing.assert_close(values.grad * 3, found, rtol=1e-6, atol=0)  # the same mask backwards
+    # Each of the four numbers from one draw drops as often, and on its own: deviations are binomial.
+    parts = zero.flatten()[: 4 * (zero.numel() // 4)].view(-1, 4).double()
+    deviation = (p * (1 - p) / len(parts)) ** 0.5
+    assert ((parts.mean(0) - p).abs() < 5 * deviation).all()
+    assert (torch.corrcoef(parts.T) - torch.eye(4, dtype=torch.double)).abs().max() < 5 * len(parts) ** -0.5
+
+
+def test_dropout_of_nothing_and_everything():
+    values = torch.ones(3, 5, dtype=torch.bfloat16)
+    assert (
+        cpu_autocast.dropout(values, 0.5, False) is values
+        and cpu_autocast.dropout(values, 0.0, True) is values
+    )
+    everything = cpu_autocast.dropout(values, 1.0, True)
+    assert everything.dtype is torch.bfloat16 and not everything.any()
+    assert cpu_autocast.dropout(torch.ones(0, 5), 0.5, True).shape == (0, 5)
