@@ -1,4 +1,4 @@
-"""A paper's recipe on two CPU cores: from text to a table."""
+"""A paper's systems on two CPU cores: from text to a table."""
 
 import itertools
 import os
@@ -10,21 +10,22 @@ from typing import Any, Dict, List, Sequence
 from recipe_running import BadRecipe, find_plugin, run
 from recipe_steps import evaluate, prepare, train
 
-ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared" / "data"
-PRONOUNS = SHARED / "contrastive" / "en-fr-pronouns"
-COCOA = SHARED / "formality" / "cocoa-mt" / "train" / "en-fr"
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 METADATA_SETS = "formality formality-unseen formality-zero-shot speaker-gender addressee-gender"
 USAGE = """usage: run_small.sh [OUT]     (default: out/{paper}_small in the checkout)
 
-Preprocesses, trains (interrupted once and resumed), validates, translates, scores, and prints a table.
+{does}
 From the environment:
-  SUBTITLES          folder with train and valid .en, .fr, .docids (default: {subtitles})
-  SUITES             contrastive sets, separated by colons; never trained on
-                     (default: {suites})
+  DATA               folder of en-fr-subtitles/{{train,valid}}.{{en,fr,docids}} and contrastive/en-fr-pronouns
+                     (default: {data})
 {systems}
-  SMOKE=1            a few updates of few rows on a part of the text, in some minutes: does everything run?
-About 10 minutes per row; a finished one is not trained again."""
+  SMOKE=1            a few updates of a row of train.sh on a part of the text, in some minutes: does all run?
+{own}What is finished is not made again."""
+LEARNS = """Trains, translates and scores systems of docs/evidence.md as examples/evidence/run.sh does,
+with its sizes and both its stages, and prints the tables: an hour a system, a bit more for the first."""
+REHEARSES = """Preprocesses, trains (interrupted once and resumed), validates, translates, scores, and
+prints a table."""
 
 
 def setting(name: str, default: Any) -> str:
@@ -32,57 +33,92 @@ def setting(name: str, default: Any) -> str:
     return os.environ.get(name) or str(default)
 
 
+def corpora() -> Path:
+    return Path(setting("DATA", ROOT.parent / "shared" / "data"))
+
+
 def run_small(recipe: Any, arguments: Sequence[str]) -> None:
-    """Every corpus of the paper's table in a folder of its own, if there are several."""
+    """The paper's rows of docs/evidence.md, and rows of its own on the demo corpus, if it has any.
+
+    With SMOKE=1 rows of its own alone, for a few updates.
+    """
     smoke = bool(os.environ.get("SMOKE"))
-    plans: Dict[str, str] = recipe.table.SMOKE if smoke else recipe.table.SMALL
+    plans: Dict[str, str] = recipe.table.SMOKE
+    if not smoke:
+        plans = {**getattr(recipe.table, "SMALL", {}), "subtitles": recipe.table.EVIDENCE}
     if len(plans) == 1:
-        plans = {setting("CORPUS", *plans): setting("SYSTEMS", *plans.values())}
+        plans = {corpus: setting("SYSTEMS", rows) for corpus, rows in plans.items()}
     else:
         plans = {corpus: os.environ.get(_rows_name(corpus), rows) for corpus, rows in plans.items()}
-    subtitles = Path(setting("SUBTITLES", SHARED / "en-fr-subtitles"))
     if len(arguments) > 1 or arguments and arguments[0].startswith("-"):
         asked = list(arguments) in (["-h"], ["--help"])
-        print(_usage(recipe, plans, subtitles), file=sys.stdout if asked else sys.stderr)
+        print(_usage(recipe, plans, smoke), file=sys.stdout if asked else sys.stderr)
         sys.exit(0 if asked else 2)
     default = ROOT / "out" / f"{recipe.name}_small{'_smoke' if smoke else ''}"
     out = Path(arguments[0] if arguments else default).resolve()
-    os.environ.setdefault("OMP_NUM_THREADS", "2")
-    if hasattr(recipe.table, "SMALL_CONTEXTS"):
-        os.environ.setdefault("CONTEXTS", "trained absent" if smoke else recipe.table.SMALL_CONTEXTS)
     for corpus, rows in plans.items():
         folder = out / corpus if len(plans) > 1 else out
-        if rows.split():
-            _Small(recipe, corpus, folder, subtitles, smoke).run(rows.split())
+        if not rows.split():
+            continue
+        if corpus == "subtitles" and not smoke:
+            _learn(recipe, rows.split(), folder)
+        else:
+            os.environ.setdefault("OMP_NUM_THREADS", "2")
+            if hasattr(recipe.table, "SMALL_CONTEXTS"):
+                os.environ.setdefault("CONTEXTS", "trained absent" if smoke else recipe.table.SMALL_CONTEXTS)
+            _Small(recipe, corpus, folder, smoke).run(rows.split())
+
+
+def _learn(recipe: Any, rows: Sequence[str], out: Path) -> None:
+    """Rows of docs/evidence.md; their results are OUT/results."""
+    os.environ.update(DATA=str(corpora()), EVIDENCE_DIR=str(out), EVIDENCE_RESULTS=str(out / "results"))
+    names = [f"{row}.{seed}" for row in rows for seed in setting("SEEDS", "1").split()]
+    run(["bash", HERE / "evidence" / "run.sh", *names], False)
+
+    if hasattr(recipe.table, "SMALL_FORMALITY"):
+        _formality(out / "runs" / recipe.table.SMALL_FORMALITY)
+
+
+def _formality(run_folder: Path) -> None:
+    """Of a system that was trained, by prompts, on CoCoA-MT."""
+    folder = corpora() / "formality" / "cocoa-mt" / "train" / "en-fr"
+    model = run_folder / "checkpoints" / "checkpoint_last.pt"
+    if folder.is_dir() and model.is_file():
+        _step(f"{run_folder.name}: formality by prompts")
+        command = ["ctxmt", "control", "formality", model, "--cpu", "--json", run_folder / "formality.json"]
+        for option, ending in (
+            ("--source", "en-fr.en"),
+            ("--formal", "formal.annotated.fr"),
+            ("--informal", "informal.annotated.fr"),
+        ):
+            command += [option, *sorted(folder.glob(f"*.{ending}"))]
+        run(command, False)
 
 
 def _rows_name(corpus: str) -> str:
     return f"{corpus.upper()}_SYSTEMS"
 
 
-def _usage(recipe: Any, plans: Dict[str, str], subtitles: Path) -> str:
-    lines = ["  CORPUS             subtitles, or demo: the demo corpus, with metadata and sets of its own"]
-    if len(plans) > 1:
-        lines = []
+def _usage(recipe: Any, plans: Dict[str, str], smoke: bool) -> str:
+    lines = []
     for corpus, rows in plans.items():
         name = _rows_name(corpus) if len(plans) > 1 else "SYSTEMS"
-        lines.append(f"  {name:18} rows of train.sh on {corpus} (default: {rows})")
-    if hasattr(recipe.table, "SMALL_FORMALITY"):
-        lines.append(f"  FORMALITY          folder of CoCoA-MT (default: {COCOA})")
-    return USAGE.format(paper=recipe.name, subtitles=subtitles, suites=PRONOUNS, systems="\n".join(lines))
+        kind = "rows of docs/evidence.md" if corpus == "subtitles" and not smoke else "rows of train.sh"
+        lines.append(f"  {name:18} {kind} on {corpus} (default: {rows})")
+    own = "  SUITES             contrastive sets, separated by colons (default: en-fr-pronouns)\n"
+    if not smoke:
+        own = "  SEEDS              of the rows of docs/evidence.md (default: 1)\n"
+    does = REHEARSES if smoke else LEARNS
+    systems = "\n".join(lines)
+    return USAGE.format(paper=recipe.name, does=does, data=corpora(), systems=systems, own=own)
 
 
 class _Small:
-    """A recipe on one corpus.
+    """A recipe's own scripts on one corpus, subtitles or demo."""
 
-    Raises:
-        BadRecipe: there is no such corpus.
-    """
-
-    def __init__(self, recipe: Any, corpus: str, out: Path, subtitles: Path, smoke: bool):
-        if corpus not in ("subtitles", "demo"):
-            raise BadRecipe(f"CORPUS={corpus}: expected subtitles or demo")
-        self.recipe, self.corpus, self.out, self.subtitles, self.smoke = recipe, corpus, out, subtitles, smoke
+    def __init__(self, recipe: Any, corpus: str, out: Path, smoke: bool):
+        self.recipe, self.corpus, self.out, self.smoke = recipe, corpus, out, smoke
+        self.subtitles = corpora() / "en-fr-subtitles"
         self.text, self.data = out / "text", out / "data"
         self.updates, self.every = (40, 10) if smoke else (800, 200)
 
@@ -103,8 +139,6 @@ class _Small:
         ).stdout  # fmt: skip
         print(table, end="")
         (self.out / "results.txt").write_text(table)
-        if self.corpus == "subtitles" and hasattr(self.recipe.table, "SMALL_FORMALITY"):
-            self.formality(self.recipe.table.SMALL_FORMALITY)
 
     def prepare(self) -> None:
         valid, options = "dev", ["--profile", "small", "--target-lang", "fr", "--workers", "2"]
@@ -116,7 +150,9 @@ class _Small:
                 run(["ctxmt", "demo-corpus", self.text, *sizes], False)
         else:
             if not (self.subtitles / "train.docids").is_file():
-                raise BadRecipe(f"SUBTITLES={self.subtitles}: expected train.docids")
+                raise BadRecipe(
+                    f"{self.subtitles}: expected train.docids; DATA is the folder that it lies in"
+                )
             self.take("train", 6000 if self.smoke else None)
             self.take("valid", 300 if self.smoke else None)
             self.halve()
@@ -196,23 +232,8 @@ class _Small:
     def suites(self) -> List[str]:
         if self.corpus == "demo":
             return [str(self.text / "contrastive" / f"{name}.jsonl") for name in METADATA_SETS.split()]
-        return [suite for suite in os.environ.get("SUITES", str(PRONOUNS)).split(":") if suite]
-
-    def formality(self, row: str) -> None:
-        """Of a row that was trained, by prompts, on CoCoA-MT."""
-        folder, run_folder = Path(setting("FORMALITY", COCOA)), self.out / row
-        model = run_folder / "checkpoints" / "checkpoint_best.pt"
-        if folder.is_dir() and model.is_file():
-            _step(f"{row}: formality by prompts")
-            command = ["ctxmt", "control", "formality", model, "--cpu"]
-            command += ["--json", run_folder / "evaluation" / "formality.json"]
-            for option, ending in (
-                ("--source", "en-fr.en"),
-                ("--formal", "formal.annotated.fr"),
-                ("--informal", "informal.annotated.fr"),
-            ):
-                command += [option, *sorted(folder.glob(f"*.{ending}"))]
-            run(command, False)
+        default = corpora() / "contrastive" / "en-fr-pronouns"
+        return [suite for suite in os.environ.get("SUITES", str(default)).split(":") if suite]
 
 
 def _step(title: str) -> None:

@@ -82,5 +82,5 @@ PUBLISHED = {
     """,
 }
 
-SMALL = {"subtitles": "base s2to2+shift+CD"}
+EVIDENCE = "control s2to2 s2to2+CD s2to2+shift+CD"
 SMOKE = {"subtitles": "s2to2+shift+CD"}

@@ -47,6 +47,5 @@ PUBLISHED = {
     """
 }
 
-SMALL = {"subtitles": "baseline concatenation previous next"}
+EVIDENCE = "control 2-to-1 gated"
 SMOKE = {"subtitles": "previous"}
-SMALL_CONTEXTS = "trained random empty absent"

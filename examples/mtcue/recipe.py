@@ -109,10 +109,8 @@ IN_PROFILE = [
 
 EVALUATE = "--beam 5 --lenpen 1"  # the best checkpoint, fairseq's search
 
-SMALL = {
-    "demo": "BASE BASE-PM TAGGING MTCUE MTCUE+no-minilm",  # with metadata
-    "subtitles": "BASE MTCUE+no-context MTCUE",  # with previous sentences
-}
+SMALL = {"demo": "BASE BASE-PM TAGGING MTCUE MTCUE+no-minilm"}  # with metadata
+EVIDENCE = "control MTCue"  # with previous sentences
 SMOKE = {"demo": "BASE MTCUE", "subtitles": ""}
 SMALL_CONTEXTS = "trained random empty absent"
-SMALL_FORMALITY = "MTCUE"  # formality by prompts is measured, too, of this row on the subtitles
+SMALL_FORMALITY = "MTCue.1"  # formality by prompts is measured, too, of this run

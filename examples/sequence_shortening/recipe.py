@@ -109,8 +109,5 @@ PUBLISHED = {
     """,
 }
 
-SMALL = {
-    "subtitles": "sentence-level single-encoder-1 multi-encoder-1 caching-tokens-1 avg-pooling-1 grouping-1 "
-    "selecting-1"
-}
+EVIDENCE = "control s2to2 dual-encoder caching grouping"
 SMOKE = {"subtitles": "grouping-2"}

@@ -233,6 +233,5 @@ PUBLISHED = {
     """,
 }
 
-SMALL = {"subtitles": "src0tgt0_to_tgt0 src1tgt0_to_tgt0 DE DE+shared+token CE+gate+pretrain+freeze Voita"}
+EVIDENCE = "control 2-to-1 dual-encoder context-encoder gated GRU-sentence GRU-control GRU-s2to2"
 SMOKE = {"subtitles": "CE+gate"}
-SMALL_CONTEXTS = "trained random empty absent"

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import evidence.systems
 import pytest
 import recipe_small
 import recipe_steps
@@ -54,9 +55,10 @@ def test_tables_read_like_the_paper(recipe):
     for profiles, _, _ in getattr(table, "IN_PROFILE", []):
         assert set(profiles.split()) <= set(recipe.profiles)
     known = {*recipe.everywhere().options, *recipe.options, "batch-tokens"}
-    for row in (text for plan in (table.SMALL, table.SMOKE) for text in plan.values()):
+    for row in (text for plan in (getattr(table, "SMALL", {}), table.SMOKE) for text in plan.values()):
         for name in row.split():
             assert recipe.words(name, "small").options.keys() <= known
+    assert set(table.EVIDENCE.split()) <= set(evidence.systems.SYSTEMS)
 
 
 def test_help_names_the_defaults_of_the_paper(capsys, monkeypatch):
@@ -259,12 +261,13 @@ def test_learning_rate_search_plans_every_rate(dry_run):
     ]
 
 
+PLACES = ("DATA", "EVIDENCE_DIR", "EVIDENCE_RESULTS")
 SMALL_STEPS = ("ctxmt preprocess", "fairseq-train", "fairseq-train", "fairseq-validate", "ctxmt evaluate")
 
 
 def test_a_recipe_on_two_cores(tmp_path, monkeypatch, capsys):
-    """The steps of run_small.sh: two halves of the text, two of the training, and nothing a second time."""
-    subtitles, out, commands = tmp_path / "subtitles", tmp_path / "out", []
+    """The steps of a rehearsal: two halves of the text, two of the training, and nothing a second time."""
+    subtitles, out, commands = tmp_path / "en-fr-subtitles", tmp_path / "out", []
     subtitles.mkdir()
     lengths = {"train": [5] * 1300, "valid": [4, 7] * 40}  # of the documents
     for split, documents in lengths.items():
@@ -295,7 +298,7 @@ def test_a_recipe_on_two_cores(tmp_path, monkeypatch, capsys):
         "SMOKE": "1",
         "SYSTEMS": "base",
         "SUITES": "a:b",
-        "SUBTITLES": str(subtitles),
+        "DATA": str(tmp_path),
     }.items():
         monkeypatch.setenv(name, value)
     assert start(FOCUSED / "run_small.sh", out) == 0
@@ -316,3 +319,37 @@ def test_a_recipe_on_two_cores(tmp_path, monkeypatch, capsys):
     del commands[:]
     assert start(FOCUSED / "run_small.sh", out) == 0
     assert [words[0] for words in commands] == ["fairseq-validate", "ctxmt"]  # no training, no preparation
+
+
+def test_systems_of_the_evidence_on_two_cores(tmp_path, monkeypatch):
+    """run_small.sh without SMOKE: rows of docs/evidence.md, and what MTCue has beside them."""
+    calls = []
+
+    def run(words, dry, log=None):
+        calls.append(([str(word) for word in words], {name: os.environ[name] for name in PLACES}))
+        if "run.sh" in str(words[1]):
+            (out / "runs" / "MTCue.1" / "checkpoints").mkdir(parents=True)
+            (out / "runs" / "MTCue.1" / "checkpoints" / "checkpoint_last.pt").touch()
+
+    out, data = tmp_path / "out" / "subtitles", tmp_path / "data"
+    texts = data / "formality" / "cocoa-mt" / "train" / "en-fr"
+    texts.mkdir(parents=True)
+    for ending in ("en-fr.en", "formal.annotated.fr", "informal.annotated.fr"):
+        (texts / f"talks.{ending}").touch()
+    monkeypatch.setattr(recipe_small, "run", run)
+    for name in (*NOT_OURS, "SMOKE", "SYSTEMS", *PLACES):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"DATA": data, "SEEDS": "1 3", "DEMO_SYSTEMS": ""}.items():
+        monkeypatch.setenv(name, str(value))
+    assert start(EXAMPLES / "mtcue" / "run_small.sh", tmp_path / "out") == 0
+    (evidence_run, places), (formality, _) = calls
+    assert evidence_run[1:] == [
+        str(EXAMPLES / "evidence" / "run.sh"),
+        "control.1",
+        "control.3",
+        "MTCue.1",
+        "MTCue.3",
+    ]
+    assert places == {"DATA": str(data), "EVIDENCE_DIR": str(out), "EVIDENCE_RESULTS": str(out / "results")}
+    assert formality[:3] == ["ctxmt", "control", "formality"]
+    assert formality[-1] == str(texts / "talks.informal.annotated.fr")
