@@ -5,8 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
+import recipes
+
 from evidence import commands, corpus, evaluation, figures, systems, tables, training
 from evidence.workplace import ROOT, Workplace, workplace
+
+PAPERS = ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
 
 
 def main(arguments: List[str]) -> None:
@@ -30,7 +34,10 @@ def main(arguments: List[str]) -> None:
     results = tables.read(place.results)
     print(tables.text(results))
     if not place.smoke and place.results == ROOT / "docs" / "evidence":
-        tables.rewrite(ROOT / "docs" / "evidence.md", results)
+        tables.rewrite(ROOT / "docs" / "evidence.md", tables.text(results))
+        for paper in PAPERS:
+            rows = recipes.Recipe(paper).table.EVIDENCE.split()
+            tables.rewrite(ROOT / "examples" / paper / "README.md", tables.recipe_table(results, rows))
         figures.write(place.results, results)
 
 

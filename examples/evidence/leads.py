@@ -10,7 +10,7 @@ from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
 from evidence.systems import SYSTEMS, Run, control_of
 
 Results = Dict[Run, Dict[str, Any]]
-# Rows that differ in one thing, which the second has.
+# Rows that differ in one thing, which the second has; and systems, the second of which a paper calls better.
 PAIRS = (
     ("s2to2", "s2to2+CD"),
     ("s2to2+CD", "s2to2+shift+CD"),
@@ -19,6 +19,15 @@ PAIRS = (
     ("s4to4+CD", "s4to4+shift+CD"),
     ("s4to4+CD", "s4to4+CD+sizes"),
     ("caching", "grouping"),
+    ("s2to2", "s4to4"),
+    ("s2to2+CD", "s4to4+CD"),
+    ("s2to2", "gated"),
+    ("2-to-1", "gated"),
+    ("s2to2", "caching"),
+    ("dual-encoder", "caching"),
+    ("gated", "s2to2+shift+CD"),
+    ("dual-encoder", "s2to2+shift+CD"),
+    ("context-encoder", "s2to2+shift+CD"),
 )
 
 

@@ -21,11 +21,11 @@ def read(folder: Path) -> Results:
     return {(record["row"], record["seed"]): record for record in records}
 
 
-def rewrite(page: Path, results: Results) -> None:
-    """Put the tables between the page's two marks."""
+def rewrite(page: Path, tables: str) -> None:
+    """Put tables between the page's two marks."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n{text(results)}\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}", encoding="utf-8")
 
 
 def text(results: Results) -> str:
@@ -39,6 +39,37 @@ def text(results: Results) -> str:
     missing = [f"`{row}.{seed}`" for row, seed in chosen(()) if (row, seed) not in results]
     parts.append("Missing: " + (", ".join(missing) or "nothing") + ".")
     return "\n\n".join(filter(None, parts))
+
+
+def recipe_table(results: Results, rows: Sequence[str]) -> str:
+    """What a paper's README shows of its rows."""
+    head = [
+        "system",
+        "seeds",
+        "pronouns, %",
+        "random context",
+        "minus control",
+        "BLEU",
+        "minus control",
+        "CPU minutes",
+    ]
+    accuracy, bleu = leads.over_control(results), leads.bleu_over_control(results)
+    columns: List[Values] = [
+        lambda one: one["pronouns"]["document"]["accuracy"],
+        lambda one: one["pronouns"].get("random", {}).get("accuracy"),
+        lambda one: score(one, "BLEU", "sentence"),
+        lambda one: one["cpu_seconds"] / 60,
+    ]
+    table = []
+    for name, found in _systems(results):
+        if name in rows:
+            *cells, scored, minutes = _row(name, found, columns, (2, 2, 2, 0))
+            more = [
+                ", ".join(str(values[name, one["seed"]]) for one in found if (name, one["seed"]) in values)
+                for values in (accuracy, bleu)
+            ]
+            table.append([*cells, more[0], scored, more[1], minutes])
+    return _table(head, table)
 
 
 def _text(run: Run) -> Text:

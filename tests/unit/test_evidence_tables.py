@@ -49,10 +49,19 @@ def test_tables_replace_those_of_the_page(tables, tmp_path):
     page = tmp_path / "evidence.md"
     page.write_text(f"# Before\n{tables.BEGIN}\nold\n{tables.END}\n## After\n")
     for _ in range(2):
-        tables.rewrite(page, {("control", 1): result("control", 1, "10")})
+        tables.rewrite(page, tables.text({("control", 1): result("control", 1, "10")}))
     text = page.read_text()
     assert text.startswith("# Before\n") and text.endswith(f"{tables.END}\n## After\n")
     assert "old" not in text and text.count("| control | 1 |") == 2
+
+
+def test_a_papers_page_has_its_rows(tables):
+    found = {(row, 1): result(row, 1, "0" * 20 + "1" * 10) for row in ("control", "gated", "caching")}
+    found["gated", 1] = result("gated", 1, "1" * 30)
+    table = tables.recipe_table(found, ["gated", "control"]).splitlines()
+    assert [line.split(" | ")[0] for line in table[2:]] == ["| control", "| gated"]
+    assert "| gated | 1 | 100.00 |  | +66.67** |" in table[3]
+    assert tables.recipe_table({}, ["control"]) == ""
 
 
 def test_rows_are_compared_with_each_other_and_with_their_random_context(tables):
