@@ -42,7 +42,7 @@ def _second(data: str, updates: int, flags: str = "") -> Stage:
 # alike, as long on the same sentences: those with a context and an ambiguous pronoun. Before, all that have a
 # context were tried, for a short time.
 SENTENCE = "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"
-LONG = "--dropout 0.2 --save-interval-updates 500 --amp"  # matrix products in bfloat16
+LONG = "--dropout 0.2 --save-interval-updates 500"
 STAGES = {
     "sentence": Stage("data", 10000, SENTENCE),
     # As the first stage begins, for candidates for its size: twice the batch, half as many updates.

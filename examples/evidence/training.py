@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Dict, List, Optional
 
+from ctxmt_fairseq.tasks.cpu_autocast import has_fast_products
 from evidence import commands, systems
 from evidence.workplace import Workplace
 
@@ -25,6 +26,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
     command += f"{system.size} {systems.TRAINING} {stage.flags} {system.flags}".split()
     if stage.second:
+        command += ["--amp"] if has_fast_products() else []
         command += ["--sentence-checkpoint", str(checkpoint(place, *systems.start_of(row)))]
     if place.smoke:
         few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 2500"
