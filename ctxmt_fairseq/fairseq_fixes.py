@@ -21,6 +21,7 @@ from typing import Any, Callable, List, Optional
 from fairseq import checkpoint_utils, options
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BackgroundConsumer
+from fairseq.optim.amp_optimizer import AMPOptimizer
 
 from ctxmt_fairseq import safe_checkpoints
 from ctxmt_fairseq.edge import fairseq_command
@@ -52,12 +53,22 @@ def masks_of_two_types() -> None:
 
 
 def amp_without_cuda() -> None:
-    """``--amp`` works on CPUs (tasks/cpu_autocast.py); fairseq's way to it warns that CUDA's is disabled."""
-    for message in (
-        "torch.cuda.amp.GradScaler is enabled, but CUDA is not available",
-        "CUDA is not available or torch_xla is imported. Disabling autocast",
-    ):
-        warnings.filterwarnings("ignore", re.escape(message))
+    """Let ``--amp`` work on CPUs (tasks/cpu_autocast.py), where nothing scales the loss.
+
+    When a gradient is not finite, fairseq asks CUDA's scaler, which is off then, for its next scale, and dies
+    of an AttributeError. Without ``--amp`` it says where the first such number arose, and so it does now.
+    """
+    warnings.filterwarnings(
+        "ignore", re.escape("torch.cuda.amp.GradScaler is enabled, but CUDA is not available")
+    )
+    scaled = AMPOptimizer.next_loss_scale.fget
+
+    def next_loss_scale(optimizer: AMPOptimizer) -> float:
+        if not optimizer.scaler.is_enabled():
+            raise FloatingPointError("gradients are Nan/Inf")
+        return scaled(optimizer)
+
+    AMPOptimizer.next_loss_scale = property(next_loss_scale)
 
 
 def resume_from_newest_loadable() -> None:

@@ -23,7 +23,8 @@ From the environment:
   SMOKE=1            a few updates of a row of train.sh on a part of the text, in some minutes: does all run?
 {own}What is finished is not made again."""
 LEARNS = """Trains, translates and scores systems of docs/evidence.md as examples/evidence/run.sh does,
-with its sizes and both its stages, and prints the tables: an hour a system, a bit more for the first."""
+with its sizes and both its stages, and prints the tables. A system takes a quarter of an hour to an
+hour of one core, the sentence-level model before them half an hour; started twice, it uses two cores."""
 REHEARSES = """Preprocesses, trains (interrupted once and resumed), validates, translates, scores, and
 prints a table."""
 
@@ -74,25 +75,30 @@ def _learn(recipe: Any, rows: Sequence[str], out: Path) -> None:
     os.environ.update(DATA=str(corpora()), EVIDENCE_DIR=str(out), EVIDENCE_RESULTS=str(out / "results"))
     names = [f"{row}.{seed}" for row in rows for seed in setting("SEEDS", "1").split()]
     run(["bash", HERE / "evidence" / "run.sh", *names], False)
-
-    if hasattr(recipe.table, "SMALL_FORMALITY"):
-        _formality(out / "runs" / recipe.table.SMALL_FORMALITY)
+    for name in names:
+        if name.rpartition(".")[0] == getattr(recipe.table, "SMALL_FORMALITY", None):
+            _formality(out / "runs" / name)
 
 
 def _formality(run_folder: Path) -> None:
-    """Of a system that was trained, by prompts, on CoCoA-MT."""
+    """Of a system that was trained, by prompts, on CoCoA-MT; once."""
     folder = corpora() / "formality" / "cocoa-mt" / "train" / "en-fr"
+    results = run_folder / "formality.json"
+    if results.exists():
+        return
+    if not folder.is_dir():
+        _step(f"{run_folder.name}: no formality by prompts, for there is no {folder}")
+        return
+    _step(f"{run_folder.name}: formality by prompts")
     model = run_folder / "checkpoints" / "checkpoint_last.pt"
-    if folder.is_dir() and model.is_file():
-        _step(f"{run_folder.name}: formality by prompts")
-        command = ["ctxmt", "control", "formality", model, "--cpu", "--json", run_folder / "formality.json"]
-        for option, ending in (
-            ("--source", "en-fr.en"),
-            ("--formal", "formal.annotated.fr"),
-            ("--informal", "informal.annotated.fr"),
-        ):
-            command += [option, *sorted(folder.glob(f"*.{ending}"))]
-        run(command, False)
+    command = ["ctxmt", "control", "formality", model, "--cpu", "--json", results]
+    for option, ending in (
+        ("--source", "en-fr.en"),
+        ("--formal", "formal.annotated.fr"),
+        ("--informal", "informal.annotated.fr"),
+    ):
+        command += [option, *sorted(folder.glob(f"*.{ending}"))]
+    run(command, False)
 
 
 def _rows_name(corpus: str) -> str:
@@ -153,18 +159,17 @@ class _Small:
                 raise BadRecipe(
                     f"{self.subtitles}: expected train.docids; DATA is the folder that it lies in"
                 )
-            self.take("train", 6000 if self.smoke else None)
-            self.take("valid", 300 if self.smoke else None)
+            self.take("train", 6000)
+            self.take("valid", 300)
             self.halve()
             if "encoders" in self.recipe.defaults("prepare"):
                 options += ["--encoders", "minilm"]
         prefixes = [str(self.text / "train"), str(self.text / valid), str(self.data)]
         prepare(self.recipe, [*prefixes, *options, "--", "--overwrite"])
 
-    def take(self, split: str, lines: Any) -> None:
-        """The first lines of a split, up to the end of a document; None: all."""
+    def take(self, split: str, end: int) -> None:
+        """The first lines of a split, up to the end of a document."""
         ids = (self.subtitles / f"{split}.docids").read_text(encoding="utf-8").splitlines()
-        end = len(ids) if lines is None else lines
         while 0 < end < len(ids) and ids[end] == ids[end - 1]:
             end += 1
         for kind in ("en", "fr", "docids"):

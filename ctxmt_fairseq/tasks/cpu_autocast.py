@@ -3,11 +3,13 @@
 import functools
 import logging
 import warnings
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, Optional
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 
@@ -15,27 +17,25 @@ Criterion = Callable[[nn.Module, Any], Any]
 INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
 
 
-def with_bfloat16_products(criterion: Criterion) -> Criterion:
+def with_bfloat16_products(model: nn.Module, criterion: Criterion) -> Criterion:
     """A criterion, called as ``criterion(model, sample)``, with matrix products in bfloat16.
 
     Parameters, their gradients, normalisation, softmax and sums stay float32, as torch's autocast has it on
     CPUs, and so does attention between its projections. Dropout draws its numbers in another way.
+
+    Raises:
+        BadInput: the model computes activations again for the backward pass, which autocast would not see.
     """
-    _warn_of_slow_products()
+    if any(hasattr(module, "precheckpoint_forward") for module in model.modules()):
+        raise BadInput("--amp with --cpu: expected no --checkpoint-activations")
     _adapt_autocast()
     return torch.autocast("cpu", torch.bfloat16)(criterion)
 
 
 def has_fast_products() -> bool:
-    """Whether this CPU multiplies faster in bfloat16 than in float32; others than x86-64 are believed to."""
-    has = torch.cpu.get_capabilities()
+    """Whether this CPU multiplies faster in bfloat16 than in float32; believed where torch does not tell."""
+    has: Dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # of recent releases
     return has.get("architecture") != "x86_64" or any(has.get(name) for name in INSTRUCTIONS)
-
-
-@functools.cache
-def _warn_of_slow_products() -> None:
-    if not has_fast_products():
-        logger.warning("--amp: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
 
 
 @functools.cache
@@ -45,11 +45,15 @@ def _adapt_autocast() -> torch.library.Library:
     Returns:
         What holds the registration; torch takes it back when this is collected.
     """
+    if not has_fast_products():
+        logger.warning("--amp: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
+    # fairseq asks for CUDA's autocast, too, at every step.
+    warnings.filterwarnings("ignore", "CUDA is not available or torch_xla is imported. Disabling autocast")
     library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that something is overridden
-        library.impl("scaled_dot_product_attention", _attention, "AutocastCPU", allow_override=True)
-        library.impl("dropout", dropout, "AutocastCPU", allow_override=True)
+        library.impl("scaled_dot_product_attention", _attention, "AutocastCPU")
+        library.impl("dropout", dropout, "AutocastCPU")
     return library
 
 

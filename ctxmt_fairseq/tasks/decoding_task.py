@@ -84,7 +84,7 @@ class DecodingTask(TranslationTask):
     def train_step(self, sample, model, criterion, optimizer, *args, **kwargs):
         _check_targets(sample)
         if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).is_cpu:
-            criterion = with_bfloat16_products(criterion)
+            criterion = with_bfloat16_products(model, criterion)
         return super().train_step(sample, model, criterion, optimizer, *args, **kwargs)
 
     def valid_step(self, sample, model, criterion):

@@ -42,7 +42,8 @@ def text(results: Results) -> str:
 
 
 def recipe_table(results: Results, rows: Sequence[str]) -> str:
-    """What a paper's README shows of its rows."""
+    """What a paper's README shows of its rows, which are of the subtitles."""
+    results = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == SUBTITLES}
     head = [
         "system",
         "seeds",

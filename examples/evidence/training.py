@@ -26,12 +26,21 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
     command += f"{system.size} {systems.TRAINING} {stage.flags} {system.flags}".split()
     if stage.second:
-        command += ["--amp"] if has_fast_products() else []
+        command += precision(place, row, seed)
         command += ["--sentence-checkpoint", str(checkpoint(place, *systems.start_of(row)))]
     if place.smoke:
         few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 2500"
         command += few.split()
     return command
+
+
+def precision(place: Workplace, row: str, seed: int) -> List[str]:
+    """Flags, as they were when the run was first started: a checkpoint fits no other precision."""
+    path = place.run(row, seed) / "precision"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("--amp" if has_fast_products() else "float32", encoding="utf-8")
+    return [word for word in path.read_text(encoding="utf-8").split() if word == "--amp"]
 
 
 def trained(place: Workplace, row: str, seed: int) -> bool:

@@ -113,4 +113,4 @@ SMALL = {"demo": "BASE BASE-PM TAGGING MTCUE MTCUE+no-minilm"}  # with metadata
 EVIDENCE = "control MTCue"  # with previous sentences
 SMOKE = {"demo": "BASE MTCUE", "subtitles": ""}
 SMALL_CONTEXTS = "trained random empty absent"
-SMALL_FORMALITY = "MTCue.1"  # formality by prompts is measured, too, of this run
+SMALL_FORMALITY = "MTCue"  # formality by prompts is measured, too, of this row

@@ -327,9 +327,6 @@ def test_systems_of_the_evidence_on_two_cores(tmp_path, monkeypatch):
 
     def run(words, dry, log=None):
         calls.append(([str(word) for word in words], {name: os.environ[name] for name in PLACES}))
-        if "run.sh" in str(words[1]):
-            (out / "runs" / "MTCue.1" / "checkpoints").mkdir(parents=True)
-            (out / "runs" / "MTCue.1" / "checkpoints" / "checkpoint_last.pt").touch()
 
     out, data = tmp_path / "out" / "subtitles", tmp_path / "data"
     texts = data / "formality" / "cocoa-mt" / "train" / "en-fr"
@@ -342,7 +339,7 @@ def test_systems_of_the_evidence_on_two_cores(tmp_path, monkeypatch):
     for name, value in {"DATA": data, "SEEDS": "1 3", "DEMO_SYSTEMS": ""}.items():
         monkeypatch.setenv(name, str(value))
     assert start(EXAMPLES / "mtcue" / "run_small.sh", tmp_path / "out") == 0
-    (evidence_run, places), (formality, _) = calls
+    (evidence_run, places), *formality = calls
     assert evidence_run[1:] == [
         str(EXAMPLES / "evidence" / "run.sh"),
         "control.1",
@@ -351,5 +348,8 @@ def test_systems_of_the_evidence_on_two_cores(tmp_path, monkeypatch):
         "MTCue.3",
     ]
     assert places == {"DATA": str(data), "EVIDENCE_DIR": str(out), "EVIDENCE_RESULTS": str(out / "results")}
-    assert formality[:3] == ["ctxmt", "control", "formality"]
-    assert formality[-1] == str(texts / "talks.informal.annotated.fr")
+    models = [str(out / "runs" / f"MTCue.{seed}" / "checkpoints" / "checkpoint_last.pt") for seed in (1, 3)]
+    assert [words[:4] for words, _ in formality] == [
+        ["ctxmt", "control", "formality", model] for model in models
+    ]
+    assert formality[0][0][-1] == str(texts / "talks.informal.annotated.fr")

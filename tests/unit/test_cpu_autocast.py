@@ -8,6 +8,7 @@ import torch
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks import cpu_autocast
 from tests.unit.steps import batch, build, criterion
 
@@ -50,7 +51,7 @@ def gradients(model, task, loss, sample, optimizer):
     return found, float(total.detach()), kept
 
 
-@pytest.mark.parametrize("system", ["concat shift", "gated", "mtcue"])
+@pytest.mark.parametrize("system", ["concat shift", "gru", "gated", "caching mean", "mtcue"])
 def test_products_are_bfloat16_and_attention_is_not(system):
     task, model = build(system, dropout=0.0)
     loss, sample = criterion(task), batch(task)
@@ -60,7 +61,8 @@ def test_products_are_bfloat16_and_attention_is_not(system):
     assert plain.products == {torch.float32}
     found, total, rounded = gradients(model, task, loss, sample, Optimizer())
     assert found.products == {torch.bfloat16}
-    assert found.attention and found.attention == plain.attention  # forward and backward, float32
+    assert found.attention == plain.attention  # forward and backward, float32
+    assert found.attention or system == "gru"
     assert total != expected and total == pytest.approx(expected, rel=1e-2)
     assert {value.dtype for value in model.parameters()} == {torch.float32}
     assert all(value.dtype is torch.float32 for value in rounded.values())
@@ -70,18 +72,54 @@ def test_products_are_bfloat16_and_attention_is_not(system):
         assert error < 0.1 or gradient.norm() < 1e-4, name
 
 
+@pytest.fixture
+def first_step():
+    """As in a process that has not trained yet."""
+    cpu_autocast._adapt_autocast.cache_clear()
+    yield
+    cpu_autocast._adapt_autocast.cache_clear()
+
+
 @pytest.mark.parametrize(
-    ("instructions", "warned"), [((), True), (("avx512_bf16",), False), (("amx_bf16",), False)]
+    ("has", "warned"),
+    [
+        ({"architecture": "x86_64", "avx2": True}, True),
+        ({"architecture": "x86_64", "avx512_bf16": True}, False),
+        ({"architecture": "x86_64", "amx_bf16": True}, False),
+        ({"architecture": "arm64"}, False),
+        (None, False),  # torch before it had the function
+    ],
 )
-def test_a_cpu_without_the_instructions_is_named(monkeypatch, caplog, instructions, warned):
-    has = {"architecture": "x86_64", "avx2": True, **dict.fromkeys(instructions, True)}
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has)
-    cpu_autocast._warn_of_slow_products.cache_clear()
+def test_a_cpu_without_the_instructions_is_named(monkeypatch, caplog, first_step, has, warned):
+    monkeypatch.delattr(torch.cpu, "get_capabilities")
+    if has:
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has, raising=False)
     for _ in range(2):
-        cpu_autocast.with_bfloat16_products(lambda model, sample: None)
+        cpu_autocast.with_bfloat16_products(torch.nn.Linear(1, 1), lambda model, sample: None)
     expected = ["--amp: this CPU has none of avx512_bf16, amx_bf16; float32 is faster"]
     assert caplog.messages == (expected if warned else [])
-    cpu_autocast._warn_of_slow_products.cache_clear()
+
+
+def test_activations_computed_again_are_refused():
+    """fairseq computes them in the backward pass, outside of autocast: another loss's gradient."""
+    task, model = build("concat shift", checkpoint_activations=True)
+    with pytest.raises(BadInput, match="--amp with --cpu: expected no --checkpoint-activations"):
+        task.train_step(batch(task), model, criterion(task), Optimizer(), 0)
+
+
+def test_validation_is_float32():
+    task, model = build("concat shift")
+    task.train_step(batch(task), model, criterion(task), Optimizer(), 0)
+    task.cfg.eval_bleu = False
+    with Types() as found:
+        task.valid_step(batch(task), model, criterion(task))
+    assert found.products == {torch.float32}
+
+
+def test_gradients_that_are_not_finite_are_fairseqs_error():
+    """Which it answers by looking for the first such number."""
+    with pytest.raises(FloatingPointError, match="gradients are Nan/Inf"):
+        Optimizer().next_loss_scale  # noqa: B018  (a property: asked for when a gradient is not finite)
 
 
 def test_a_training_step_draws_its_own_masks():

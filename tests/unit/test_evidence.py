@@ -66,6 +66,15 @@ def test_the_second_stage_starts_from_the_first(evidence, place):
         assert flags[flags.index("--save-dir") + 1] == str(place.work / f"runs/{row}.2/checkpoints")
 
 
+def test_a_run_keeps_the_precision_that_it_began_with(evidence, place, monkeypatch):
+    """Its checkpoint fits no other, wherever it goes on."""
+    for fast, row in ((True, "caching"), (False, "gated")):
+        for now in (fast, not fast):
+            monkeypatch.setattr(evidence.training, "has_fast_products", lambda now=now: now)
+            assert ("--amp" in evidence.training.flags(place, row, 1)) == fast
+    assert "--amp" not in evidence.training.flags(place, "sentence", 1)
+
+
 def test_the_second_stage_on_help_pages_starts_from_its_language(evidence, place):
     start = str(place.work / "runs/fr-help-sentence.1/checkpoints/checkpoint_last.pt")
     flags = evidence.training.flags(place, "fr-help-control", 1)
