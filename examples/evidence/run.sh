@@ -13,5 +13,8 @@
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
 source "$here/../../scripts/environment.sh"
+# glibc gives large tensors back to the system after use, and must ask for them again at every step.
+export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-33554432}"
+export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-1073741824}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" PYTHONPATH="$here/..${PYTHONPATH:+:$PYTHONPATH}"
 exec python -m evidence "$@"
