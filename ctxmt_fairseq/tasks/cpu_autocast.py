@@ -58,7 +58,7 @@ def _adapt_autocast() -> torch.library.Library:
 
 
 def dropout(values: Tensor, p: float, train: bool) -> Tensor:
-    """``torch.dropout`` with masks from 16 random bits a number, cut from 64.
+    """``torch.dropout`` of values of any shape, with masks from 16 random bits a number, cut from 64.
 
     torch draws 64 for each, which takes up to a seventh of a training step of a small model. ``p`` is
     rounded to a multiple of 2 ** -16, and what is kept is scaled by the rounded one.
@@ -83,8 +83,11 @@ def _attention(
     is_causal: bool = False,
     **others: Any,
 ) -> Tensor:
-    """In float32: a head's products over sentences of 20 tokens are too small for bfloat16. Their backward
-    pass would be eight times as slow, which costs more than all else saves."""
+    """``scaled_dot_product_attention`` of (B, H, n, d) and (B, H, m, d) in float32, (B, H, n, d).
+
+    A head's products over sentences of 20 tokens are too small for bfloat16: their backward pass would be
+    eight times as slow, which costs more than all else saves.
+    """
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         attn_mask = attn_mask.float()
     with torch.autocast("cpu", enabled=False):
