@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping
 
+from ctxmt_fairseq.evaluation.metrics import read_translation
+from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.evaluation.significance.translations import per_unit
 from evidence import systems, training
 from evidence.commands import ctxmt
 from evidence.texts import HELP
@@ -55,11 +58,9 @@ class Trained:
 
 
 def scores(run: Trained) -> Dict[str, Any]:
-    """Of the test text, with the model's own translations as target context."""
-    source, reference, ids = run.texts
-    search = ("--beam", 4, *LENGTH, "--cpu")
-    ctxmt("translate", run.model, source, "--docids", ids, "--output", run.translation, *search)
-    return _found(run, "score", run.translation, reference, "--docids", ids)
+    """Of the test text."""
+    _, reference, ids = run.texts
+    return _found(run, "score", _translated(run), reference, "--docids", ids)
 
 
 def pronouns(run: Trained) -> Dict[str, Any]:
@@ -92,11 +93,13 @@ def attention(run: Trained) -> Dict[str, Any]:
     return {key: found["models"][0][key] for key in ("means", "entropies")}
 
 
-def compared(run: Trained) -> Dict[str, Any]:
-    """The translation with that of the control."""
+def statistics(run: Trained) -> Dict[str, Any]:
+    """What each document of the test text adds to BLEU: with it any two results can be compared, though
+    their translations are gone."""
     _, reference, ids = run.texts
-    pair = (run.control.translation, run.translation)
-    return _found(run, "compare", "translations", reference, *pair, "--docids", ids, name="compared")
+    translation = read_translation(_translated(run), [reference], ids)
+    rows = per_unit(measure("bleu").rows(0, translation), "document", translation)
+    return {"bleu": [" ".join(map(str, row)) for row in rows.astype(int).tolist()]}
 
 
 def consistency(run: Trained) -> Dict[str, Any]:
@@ -125,25 +128,19 @@ def _has_window_attention(run: Trained) -> bool:
     return run.system.reads_windows and run.system.arch == "concat_transformer"
 
 
-def _has_control(run: Trained) -> bool:
-    alike = run.system.reads_context and run.control.system.stage == run.system.stage
-    return alike and run.control.translation.exists()
-
-
 PARTS: Dict[str, Part] = {
     "scores": Part(lambda run: True, scores),
+    "statistics": Part(lambda run: True, statistics),
     "pronouns": Part(lambda run: bool(run.system.text.suite), pronouns),
     "probe": Part(lambda run: run.system.reads_context, probe),
     "windows": Part(lambda run: run.system.reads_windows, windows),
     "attention": Part(_has_window_attention, attention),
-    "compared": Part(_has_control, compared),
     "consistency": Part(lambda run: run.system.text in HELP.values(), consistency),
 }
 
 
 def missing(run: Trained, record: Mapping[str, Any]) -> List[str]:
-    """Parts that a result does not have yet and that can be made here: an earlier driver knew fewer, or its
-    control came later."""
+    """Parts that a result does not have yet and that can be made here: an earlier driver knew fewer."""
     if run.row not in systems.EVALUATED or not training.trained(run.place, run.row, run.seed):
         return []
     return [name for name, part in PARTS.items() if name not in record and part.applies(run)]
@@ -152,6 +149,15 @@ def missing(run: Trained, record: Mapping[str, Any]) -> List[str]:
 def evaluate(run: Trained, names: List[str]) -> Dict[str, Any]:
     """These parts, for JSON; the files that they come from lie in the run."""
     return {name: PARTS[name].make(run) for name in names}
+
+
+def _translated(run: Trained) -> Path:
+    """The test text's translation, with the model's own translations as target context."""
+    source, _, ids = run.texts
+    if not run.translation.exists():
+        search = ("--beam", 4, *LENGTH, "--cpu")
+        ctxmt("translate", run.model, source, "--docids", ids, "--output", run.translation, *search)
+    return run.translation
 
 
 def _contrast(run: Trained, name: str, *options: Any) -> Dict[str, Any]:

@@ -1,15 +1,19 @@
 """What one run has more than another, with its significance."""
 
+import functools
 from dataclasses import dataclass
-from typing import Any, Dict, Hashable, Mapping, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.evaluation.significance.correction import holm, stars
 from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
+from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
 from evidence.systems import SYSTEMS, Run, control_of
 
 Results = Dict[Run, Dict[str, Any]]
+Difference = Tuple[float, float]  # and its p, uncorrected
 # Rows that differ in one thing, which the second has; and systems, the second of which a paper calls better.
 PAIRS = (
     ("s2to2", "s2to2+CD"),
@@ -80,22 +84,61 @@ def over_random(results: Results) -> Dict[Run, Lead]:
 
 
 def bleu_over_control(results: Results) -> Dict[Run, Lead]:
-    found = {
-        run: next(each for each in one["compared"]["comparisons"] if each["metric"] == "bleu")
-        for run, one in results.items()
-        if run[0] in SYSTEMS and "compared" in one
-    }
-    corrected = holm([each["randomization_p"] for each in found.values()])
-    return {
-        run: Lead(each["score_b"] - each["score_a"], p)
-        for (run, each), p in zip(found.items(), corrected, strict=True)
-    }
+    """BLEU of every context system minus that of the control's same seed."""
+    found = {}
+    for (row, seed), one in results.items():
+        if row in SYSTEMS and SYSTEMS[row].reads_context:
+            control = results.get((control_of(row), seed), {})
+            found[row, seed] = _bleu(one, control) or _bleu_then(one)
+    return _corrected(found)
+
+
+def bleu_between_rows(results: Results) -> Dict[Tuple[str, str, int], Lead]:
+    """BLEU of the second of ``PAIRS`` minus that of the first, in every seed that both have."""
+    found = {}
+    for first, second in PAIRS:
+        for row, seed in results:
+            if row == second and (first, seed) in results:
+                found[first, second, seed] = _bleu(results[second, seed], results[first, seed])
+    return _corrected(found)
+
+
+def _bleu(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Optional[Difference]:
+    """Of two results, where both know what each document adds."""
+    if "statistics" not in ours or "statistics" not in theirs:
+        return None
+    return _randomized(*(tuple(one["statistics"]["bleu"]) for one in (theirs, ours)))
+
+
+def _bleu_then(one: Mapping[str, Any]) -> Optional[Difference]:
+    """Against the control of its time, in a result older than the statistics."""
+    for each in one.get("compared", {}).get("comparisons", ()):
+        if each["metric"] == "bleu":
+            return each["score_b"] - each["score_a"], each["randomization_p"]
+    return None
+
+
+@functools.cache
+def _randomized(first: Tuple[str, ...], second: Tuple[str, ...]) -> Difference:
+    """As ``ctxmt compare translations`` does: 10,000 shuffles of documents, seed 1."""
+    pair = [np.array([row.split() for row in rows], dtype=np.float64) for rows in (first, second)]
+    scorer = measure("bleu").scores
+    p = randomization_p([(pair[0], pair[1])], scorer, samples=10_000, seed=1)[0]
+    theirs, ours = scorer(np.stack([rows.sum(0) for rows in pair]))
+    return float(ours - theirs), float(p)
+
+
+def _corrected(found: Mapping[Any, Optional[Difference]]) -> Dict[Any, Lead]:
+    """Holm's correction over all that there are."""
+    known = {name: each for name, each in found.items() if each}
+    corrected = holm([p for _, p in known.values()])
+    return {name: Lead(known[name][0], p) for name, p in zip(known, corrected, strict=True)}
 
 
 def _leads(pairs: Mapping[Any, Tuple[np.ndarray, np.ndarray]]) -> Dict[Any, Lead]:
     """Of decisions on the same examples, (N,) bool, the first minus the second: McNemar's test, corrected
     over all pairs (Holm)."""
-    found: Dict[Hashable, float] = {}
+    found: Dict[Any, float] = {}
     for name, (ours, theirs) in pairs.items():
         found[name] = mcnemar(int((theirs & ~ours).sum()), int((ours & ~theirs).sum())).p
     corrected = holm(list(found.values()))

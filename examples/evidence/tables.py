@@ -196,17 +196,20 @@ def significance_table(results: Results) -> str:
 
 
 def pairs_table(results: Results) -> str:
-    """Accuracy of rows that differ in one thing, and of every system with its own and a random context; each
+    """Rows that differ in one thing, and the accuracy of every system with its own and a random context; each
     kind of pairs is corrected by itself."""
     between, random = leads.between_rows(results), leads.over_random(results)
+    bleu = leads.bleu_between_rows(results)
     rows = []
-    for first, second in leads.PAIRS:
-        mine = [lead for (*names, _), lead in between.items() if names == [first, second]]
-        rows.append([f"{second} - {first}", *leads.cells(mine)])
+    for pair in leads.PAIRS:
+        mine, translated = (
+            [lead for (*names, _), lead in found.items() if tuple(names) == pair] for found in (between, bleu)
+        )
+        rows.append([f"{pair[1]} - {pair[0]}", *leads.cells(mine), ", ".join(map(str, translated))])
     for name in SYSTEMS:
         mine = [lead for (row, _), lead in random.items() if row == name]
-        rows.append([f"{name}: own - random context", *leads.cells(mine)])
-    head = ["accuracy", "by seed", "mean", "p of the mean"]
+        rows.append([f"{name}: own - random context", *leads.cells(mine), ""])
+    head = ["pair", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
     return _table(head, [row for row in rows if row[1]])
 
 

@@ -2,11 +2,14 @@
 
 import itertools
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.evaluation.significance.correction import holm
 from tests.unit.evidence_runs import evidence_modules, result
 
 
@@ -69,10 +72,52 @@ def test_rows_are_compared_with_each_other_and_with_their_random_context(tables)
     found["s2to2+CD", 1] = result("s2to2+CD", 1, "1" * 30)
     found["s2to2+CD", 1]["pronouns"]["random"] = {"decisions": "1" * 28 + "00", "accuracy": 93.3}
     rows, random = tables.pairs_table(found).splitlines()[2:]
-    assert rows == "| s2to2+CD - s2to2 | +66.67** | +66.67 | 0.0001 |"
-    *cells, p = random.strip("| ").split(" | ")
-    assert cells == ["s2to2+CD: own - random context", "+6.67", "+6.67"]
+    assert rows == "| s2to2+CD - s2to2 | +66.67** | +66.67 | 0.0001 |  |"
+    *cells, p, _ = random.removesuffix(" |").split(" | ")
+    assert cells == ["| s2to2+CD: own - random context", "+6.67", "+6.67"]
     assert float(p) == pytest.approx(0.5, abs=0.02)  # of two differences, both signs are equal in half of all
+
+
+def test_bleu_is_compared_without_the_translations(evidence, tables, tmp_path):
+    """From what each document adds to it, as ``ctxmt compare translations`` does from the translations; an
+    older result, which does not have that, keeps what was found then."""
+    place = evidence.workplace.Workplace(tmp_path, tmp_path, tmp_path)
+    words = np.random.default_rng(1).integers(0, 9, size=(60, 8)).astype(str)
+    reference, other = (tmp_path / f"text/test.{kind}" for kind in ("fr", "docids"))
+    reference.parent.mkdir()
+    reference.write_text("".join(f"{' '.join(row)}\n" for row in words))
+    other.write_text("".join(f"{number // 4}\n" for number in range(60)))
+    (tmp_path / "text/test.en").touch()
+    found, files = {}, []
+    for row, kept in (("control", 6), ("gated", 7), ("s2to2", 5)):
+        run = evidence.evaluation.Trained(place, row, 1)
+        run.folder.mkdir(parents=True)
+        lines = [" ".join([*line[: kept - number % 3], "x", line[-1]]) for number, line in enumerate(words)]
+        run.translation.write_text("".join(f"{line}\n" for line in lines))
+        files.append(run.translation)
+        found[row, 1] = {**result(row, 1, "10"), "statistics": evidence.evaluation.statistics(run)}
+    assert len(found["gated", 1]["statistics"]["bleu"]) == 15
+    found = {run: json.loads(json.dumps(one)) for run, one in found.items()}
+    paths = map(str, (reference, *files))
+    record = tmp_path / "compared.json"
+    options = f"--docids {other} --all-pairs --metric bleu --json {record}".split()
+    assert main(["compare", "translations", *paths, *options]) == 0
+    compared = json.loads(record.read_text())["comparisons"]
+    pairs = {(Path(each["a"]).parent.name, Path(each["b"]).parent.name): each for each in compared}
+    leads = evidence.leads.bleu_over_control(found)
+    for row in ("gated", "s2to2"):
+        each = pairs["control.1", f"{row}.1"]
+        assert leads[row, 1].value == pytest.approx(each["difference"], abs=1e-9)
+    uncorrected = [pairs["control.1", f"{row}.1"]["randomization_p"] for row in ("gated", "s2to2")]
+    assert [leads[row, 1].p for row in ("gated", "s2to2")] == holm(uncorrected)
+    between = evidence.leads.bleu_between_rows(found)["s2to2", "gated", 1]
+    assert between.value == pytest.approx(-pairs["gated.1", "s2to2.1"]["difference"], abs=1e-9)
+    assert f"| {between} |" in tables.pairs_table(found)
+    found["gated", 1]["compared"] = {"comparisons": [{"metric": "bleu", "score_a": 1, "score_b": 3}]}
+    assert evidence.leads.bleu_over_control(found) == leads
+    del found["gated", 1]["statistics"]
+    found["gated", 1]["compared"]["comparisons"][0]["randomization_p"] = 0.5
+    assert str(evidence.leads.bleu_over_control(found)["gated", 1]) == "+2.00"
 
 
 def test_every_text_has_its_tables(tables):
