@@ -15,6 +15,8 @@ from evidence.workplace import Workplace
 
 LENGTH = ("--max-len-a", "1.5", "--max-len-b", "10")
 SIZES = (0, 1, 2, 3)  # context sentences on either side: windows of 1 to 4
+LENGTHS = (5, 10, 20)  # the most words of all buckets but the last
+OFTEN = 10  # words, lengths and places that are rarer are left out
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,36 @@ def statistics(run: Trained) -> Dict[str, Any]:
     return {"bleu": [" ".join(map(str, row)) for row in rows.astype(int).tolist()]}
 
 
+def lengths(run: Trained) -> Dict[str, float]:
+    """BLEU by the words of the source sentence."""
+    source, reference, _ = run.texts
+    edges = ("--edges", *LENGTHS)
+    found = _found(run, "analyse", "lengths", source, reference, _translated(run), *edges, name="lengths")
+    return {f"{max(each['least'], 1)}-{each['most'] or ''}": each["score"] for each in found["buckets"]}
+
+
+def words(run: Trained) -> Dict[str, Any]:
+    """Attention to words of the context: of every word, and by lengths and places."""
+    found = _found(run, "analyse", "attention-words", run.model, run.test, "--cpu", name="words")
+    kinds = {
+        "words": "word",
+        "source_lengths": "length",
+        "context_lengths": "length",
+        "positions": "position",
+    }
+    often = {
+        kind: {each[name]: round(each["useful"], 4) for each in found[kind] if each["n"] >= OFTEN}
+        for kind, name in kinds.items()
+    }
+    return {"sentences": found["sentences"], "mean": found["mean"], **often}
+
+
+def groups(run: Trained) -> Dict[str, Any]:
+    """How latent groups are used."""
+    found = _found(run, "analyse", "group-use", run.model, run.texts[0], "--cpu", name="groups")
+    return {key: found[key] for key in ("sentences", "used_in_sentences", "used_groups_per_sentence")}
+
+
 def consistency(run: Trained) -> Dict[str, Any]:
     """How alike recurring terms are translated in a document: by the sentence-level model, the control and
     this system, on the same terms."""
@@ -121,11 +153,15 @@ class Part:
     """A part of the evaluation: ``make`` it where ``applies``."""
 
     applies: Callable[[Trained], bool]
-    make: Callable[[Trained], Dict[str, Any]]
+    make: Callable[[Trained], Any]
 
 
 def _has_window_attention(run: Trained) -> bool:
     return run.system.reads_windows and run.system.arch == "concat_transformer"
+
+
+def _has_context_encoder(run: Trained) -> bool:
+    return run.system.arch in ("gated_context_transformer", "context_encoder_transformer")
 
 
 PARTS: Dict[str, Part] = {
@@ -135,6 +171,9 @@ PARTS: Dict[str, Part] = {
     "probe": Part(lambda run: run.system.reads_context, probe),
     "windows": Part(lambda run: run.system.reads_windows, windows),
     "attention": Part(_has_window_attention, attention),
+    "lengths": Part(lambda run: True, lengths),
+    "words": Part(_has_context_encoder, words),
+    "groups": Part(lambda run: "--shortening group" in run.system.flags, groups),
     "consistency": Part(lambda run: run.system.text in HELP.values(), consistency),
 }
 

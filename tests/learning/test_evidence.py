@@ -53,7 +53,7 @@ def run(corpora, work, *rows):
 # Of every task, architecture, criterion and text one.
 WINDOWS = ["s4to4+CD+sizes", "s2to2+CD+margin"]
 GRUS = ["GRU-sentence", "GRU-control", "GRU-s2to2"]
-ROWS = ["sentence", "control", *WINDOWS, "grouping", "MTCue", *GRUS]
+ROWS = ["sentence", "control", *WINDOWS, "gated", "grouping", "MTCue", *GRUS]
 PAGES = ["de-help-sentence", "de-help-control", "de-help-caching"]
 
 
@@ -69,7 +69,8 @@ def test_rows_run_and_are_skipped_the_next_time(corpora, tmp_path):
         assert ("probe" in record) == (not row.endswith(("sentence", "control"))), row
         assert ("attention" in record) == (row in WINDOWS)
         assert ("windows" in record) == (row in (*WINDOWS, "GRU-s2to2"))
-        assert ("compared" in record) == ("probe" in record)
+        assert ("words" in record) == (row == "gated") and ("groups" in record) == (row == "grouping")
+        assert len(record["statistics"]["bleu"]) == record["scores"]["documents"] and record["lengths"]
         assert ("consistency" in record) == (row in PAGES)
         assert str(tmp_path) not in json.dumps(record) and str(corpora) not in json.dumps(record)
         assert f"| {row} | 1 |" in first

@@ -169,7 +169,7 @@ def test_two_drivers_share_the_runs(evidence, place, calls, monkeypatch, capsys)
             others.append(None)
             evidence.driver.main(["sentence.1", "control.1"])  # as another process would, just now
         calls.append(("evaluate", run.row, run.seed))
-        return {**evaluation_result("1"), "statistics": {}}
+        return dict.fromkeys(names, {}) | evaluation_result("1")
 
     # the other would wait for this one's
     monkeypatch.setattr(evidence.systems, "start_of", lambda row: ("sentence", 2))
@@ -268,8 +268,8 @@ def test_what_an_earlier_driver_left_out_is_made_where_the_checkpoint_is(evidenc
         (place.run(row, 1) / "trained").touch()
     run = evidence.evaluation.Trained(place, "s2to2", 1)
     lacking = evidence.evaluation.missing(run, result("s2to2", 1, "10"))
-    assert lacking == ["statistics", "probe", "windows", "attention"]
-    assert evidence.evaluation.missing(run.control, result("control", 1, "10")) == ["statistics"]
+    assert lacking == ["statistics", "probe", "windows", "attention", "lengths"]
+    assert evidence.evaluation.missing(run.control, result("control", 1, "10")) == ["statistics", "lengths"]
     evidence.driver.main(["control.1", "s2to2.1", "gated.1"])
     assert calls == [("evaluate", "control", 1), ("evaluate", "s2to2", 1)]
 

@@ -67,18 +67,18 @@ def test_a_papers_page_has_its_rows(tables):
     assert tables.recipe_table({}, ["control"]) == ""
 
 
-def test_rows_are_compared_with_each_other_and_with_their_random_context(tables):
+def test_rows_are_compared_with_each_other_and_with_their_random_context(evidence):
     found = {("s2to2", 1): result("s2to2", 1, "0" * 20 + "1" * 10)}
     found["s2to2+CD", 1] = result("s2to2+CD", 1, "1" * 30)
     found["s2to2+CD", 1]["pronouns"]["random"] = {"decisions": "1" * 28 + "00", "accuracy": 93.3}
-    rows, random = tables.pairs_table(found).splitlines()[2:]
+    rows, random = evidence.score_tables.pairs_table(found).splitlines()[2:]
     assert rows == "| s2to2+CD - s2to2 | +66.67** | +66.67 | 0.0001 |  |"
     *cells, p, _ = random.removesuffix(" |").split(" | ")
     assert cells == ["| s2to2+CD: own - random context", "+6.67", "+6.67"]
     assert float(p) == pytest.approx(0.5, abs=0.02)  # of two differences, both signs are equal in half of all
 
 
-def test_bleu_is_compared_without_the_translations(evidence, tables, tmp_path):
+def test_bleu_is_compared_without_the_translations(evidence, tmp_path):
     """From what each document adds to it, as ``ctxmt compare translations`` does from the translations; an
     older result, which does not have that, keeps what was found then."""
     place = evidence.workplace.Workplace(tmp_path, tmp_path, tmp_path)
@@ -112,7 +112,7 @@ def test_bleu_is_compared_without_the_translations(evidence, tables, tmp_path):
     assert [leads[row, 1].p for row in ("gated", "s2to2")] == holm(uncorrected)
     between = evidence.leads.bleu_between_rows(found)["s2to2", "gated", 1]
     assert between.value == pytest.approx(-pairs["gated.1", "s2to2.1"]["difference"], abs=1e-9)
-    assert f"| {between} |" in tables.pairs_table(found)
+    assert f"| {between} |" in evidence.score_tables.pairs_table(found)
     found["gated", 1]["compared"] = {"comparisons": [{"metric": "bleu", "score_a": 1, "score_b": 3}]}
     assert evidence.leads.bleu_over_control(found) == leads
     del found["gated", 1]["statistics"]
@@ -162,6 +162,25 @@ def test_every_text_has_its_tables(tables):
     )
     assert "| de-help-s2to2 | 1, 2 | 70.00 ± 0.00 | +10.00*, +10.00* | 80.00 ± 0.00 |" in pages
     assert "accuracy in %" not in pages
+
+
+def test_what_attention_and_groups_do_is_averaged_over_seeds(tables):
+    """The words with most attention are those of all seeds."""
+    found = {}
+    for seed, words in ((1, {"it": 0.4, "oh": 0.9, "who": 0.8}), (2, {"it": 0.5, "who": 0.6, "her": 0.7})):
+        found["gated", seed] = {
+            **result("gated", seed, "1"),
+            "lengths": {"1-5": 20.0, "6-": 10.0 + seed},
+            "words": {"mean": 0.25 * seed, "words": words},
+        }
+    groups = {"used_in_sentences": [5, 0, 1], "used_groups_per_sentence": 1.5}
+    found["grouping", 1] = {**result("grouping", 1, "1"), "groups": groups}
+    text = tables.text(found)
+    assert "| BLEU of | seeds | 1-5 words | 6- words |" in text
+    assert "| gated | 1, 2 | 20.00 ± 0.00 | 11.50 ± 0.71 |" in text
+    assert "| attention to the context | seeds | mean | it | they | most |" in text
+    assert "| gated | 1, 2 | 0.375 ± 0.177 | 0.450 ± 0.071 |  | who, it |" in text
+    assert "| grouping | 1 | 3 | 2 | 1.50 |" in text
 
 
 def test_figures_name_the_systems_and_are_the_same_each_time(evidence, tmp_path):

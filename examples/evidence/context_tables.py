@@ -1,0 +1,103 @@
+"""Tables of what systems make of their context."""
+
+from typing import Any, Dict, List, Optional
+
+from evidence.layout import Columns, Record, averages, by_system, means, seeds, table
+from evidence.leads import Results
+
+CONTEXTS = ("document", "random", "empty", "absent")
+PRONOUNS = ("it", "they")
+
+
+def context_table(results: Results) -> str:
+    """What other contexts change in the test text, translated greedily."""
+
+    def bleu(one: Record, name: str) -> Optional[float]:
+        return next((each["bleu"] for each in one["probe"]["contexts"] if each["context"] == name), None)
+
+    contexts: Columns = {
+        name: (lambda one, name=name: bleu(one, name), 2)
+        for name in ("document", "random", "empty", "absent")
+    }
+    columns: Columns = {
+        **contexts,
+        "document - random": (lambda one: bleu(one, "document") - bleu(one, "random"), 2),  # type: ignore[operator]
+        "CXMI (bits a word)": (lambda one: one["probe"]["contexts"][0]["cxmi"], 4),
+    }
+    return averages("greedy BLEU", results, columns, "probe")
+
+
+def windows_table(results: Results) -> str:
+    """Windows of other sizes than in training: greedy BLEU, and accuracy of the pronouns."""
+    found = [one["windows"] for one in results.values() if "windows" in one]
+    sizes = [each["size"] + 1 for each in found[0]["sizes"]] if found else []
+    columns: Dict[str, Any] = {
+        f"{size}: BLEU": (lambda one, place=place: one["windows"]["sizes"][place]["bleu"], 2)
+        for place, size in enumerate(sizes)
+    }
+    if found and "pronouns" in found[0]:
+        for place, size in enumerate(sizes):
+            columns[f"{size}: accuracy"] = (lambda one, place=place: one["windows"]["pronouns"][place], 2)
+    return averages("window of", results, columns, "windows")
+
+
+def attention_table(results: Results) -> str:
+    """The part of self-attention that stays in the current sentence, and the entropy of attention in nats."""
+    measures = "share, encoder", "share, decoder", "share, both", "entropy, all"
+    columns: Columns = {
+        name: (lambda one, name=name: one["attention"]["means"][name], 4) for name in measures
+    }
+    return averages("attention", results, columns, "attention")
+
+
+def words_table(results: Results) -> str:
+    """Attention of words to the context: on average, of pronouns, and of the words that have most."""
+    rows = []
+    for name, ones in by_system(results, "words"):
+        columns: Columns = {
+            "mean": (lambda one: one["words"]["mean"], 3),
+            **{word: (lambda one, word=word: one["words"]["words"].get(word), 3) for word in PRONOUNS},
+        }
+        useful = [one["words"]["words"] for one in ones]
+        shared = [word for word in useful[0] if all(word in each for each in useful)]
+        most = sorted(shared, key=lambda word: sum(each[word] for each in useful), reverse=True)[:8]
+        rows.append([name, seeds(ones), *means(ones, columns), ", ".join(most)])
+    return table(["attention to the context", "seeds", "mean", *PRONOUNS, "most"], rows)
+
+
+def groups_table(results: Results) -> str:
+    """How many latent groups a model uses."""
+    columns: Columns = {
+        "groups": (lambda one: len(one["groups"]["used_in_sentences"]), 0),
+        "used": (lambda one: sum(map(bool, one["groups"]["used_in_sentences"])), 0),
+        "used in a sentence": (lambda one: one["groups"]["used_groups_per_sentence"], 2),
+    }
+    return averages("latent groups", results, columns, "groups")
+
+
+def consistency_table(results: Results) -> str:
+    """Pairs of a document's sentences with one term that translate it alike, in %, and what a system has
+    more than the sentence-level model on the same terms, by seed (approximate randomization of documents)."""
+
+    def alike(one: Record, name: str) -> Optional[float]:
+        systems = one["consistency"]["systems"]
+        return next((each["alike"] for each in systems if each["system"] == name), None)
+
+    rows: List[List[str]] = []
+    for name, ones in by_system(results, "consistency"):
+        system, reference = means(
+            ones,
+            {
+                "system": (lambda one: alike(one, one["row"]), 2),
+                "reference": (lambda one: alike(one, "reference"), 2),
+            },
+        )
+        leads = [
+            f"{each['score_b'] - each['score_a']:+.2f}{each['stars']}"
+            for one in ones
+            for each in one["consistency"]["comparisons"]
+            if (each["b"], each["metric"]) == (name, "alike")
+        ]
+        rows.append([name, seeds(ones), system, ", ".join(leads), reference])
+    head = ["terms alike, in %", "seeds", "system", "minus sentence level, by seed", "reference"]
+    return table(head, rows)

@@ -1,0 +1,109 @@
+"""Tables of what systems score, and of what one has more than another."""
+
+from typing import List, Optional
+
+from evidence import leads
+from evidence.layout import Columns, Record, averages, table
+from evidence.leads import Results
+from evidence.systems import SEARCH, SYSTEMS
+
+CLASSES = ("il", "elle", "ils", "elles")
+
+
+def search_table(results: Results) -> str:
+    """Candidates for the size of the first stage, by their validation loss."""
+    rows = []
+    for name in SEARCH:
+        one = results.get((name, 1))
+        if one and one["learning_curve"]:
+            last, valid = one["learning_curve"][-1], one["corpus"]["valid"]
+            sentence = last["nll"] * valid["tokens"]["fr"] / valid["sentences"]
+            cells = f"{last['nll']:.3f}", f"{sentence:.2f}", f"{one['cpu_seconds'] / 60:.1f}"
+            rows.append([name, str(last["updates"]), *cells])
+    return table(["search", "updates", "bits a subword", "bits a sentence", "CPU minutes"], rows)
+
+
+def translation_table(results: Results) -> str:
+    """Loss and scores of the held-out text."""
+    columns: Columns = {
+        "validation loss": (lambda one: (one["learning_curve"] or [{}])[-1].get("loss"), 3),
+        "BLEU": (lambda one: score(one, "BLEU"), 2),
+        "chrF2": (lambda one: score(one, "chrF2"), 2),
+        "document BLEU": (lambda one: score(one, "BLEU", "document"), 2),
+        "CPU minutes": (minutes, 0),
+    }
+    return averages("system", results, columns)
+
+
+def pronoun_table(results: Results) -> str:
+    """Accuracy of the contrastive set in per cent, all and by the correct pronoun."""
+
+    def of_class(one: Record, name: str) -> Optional[float]:
+        return one["pronouns"]["document"]["phenomena"].get(name, {}).get("accuracy")
+
+    classes: Columns = {name: (lambda one, name=name: of_class(one, name), 2) for name in CLASSES}
+    columns: Columns = {"all": (accuracy, 2), **classes, "random context": (random_accuracy, 2)}
+    return averages("accuracy in %", results, columns, "pronouns")
+
+
+def lengths_table(results: Results) -> str:
+    """BLEU by the number of words of the source sentence."""
+    names = next((one["lengths"] for one in results.values() if "lengths" in one), ())
+    columns: Columns = {
+        f"{name} words": (lambda one, name=name: one["lengths"].get(name), 2) for name in names
+    }
+    return averages("BLEU of", results, columns, "lengths")
+
+
+def significance_table(results: Results) -> str:
+    """Each system minus the control, by seed: accuracy of the pronouns (McNemar's test; of the mean over
+    seeds a paired permutation over examples) and BLEU (approximate randomization of documents). p of seeds
+    are corrected over all that stands here (Holm)."""
+    accuracies, bleu = leads.over_control(results), leads.bleu_over_control(results)
+    rows = []
+    for name in SYSTEMS:
+        seeds = [run for run in results if run[0] == name]
+        translated = ", ".join(str(bleu[run]) for run in seeds if run in bleu)
+        cells = leads.cells([accuracies[run] for run in seeds if run in accuracies])
+        if any((*cells, translated)):
+            rows.append([name, *cells, translated])
+    return table(["minus control", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"], rows)
+
+
+def pairs_table(results: Results) -> str:
+    """Rows that differ in one thing, and the accuracy of every system with its own and a random context; each
+    kind of pairs is corrected by itself."""
+    between, random = leads.between_rows(results), leads.over_random(results)
+    bleu = leads.bleu_between_rows(results)
+    rows: List[List[str]] = []
+    for pair in leads.PAIRS:
+        mine, translated = (
+            [lead for (*names, _), lead in found.items() if tuple(names) == pair] for found in (between, bleu)
+        )
+        rows.append([f"{pair[1]} - {pair[0]}", *leads.cells(mine), ", ".join(map(str, translated))])
+    for name in SYSTEMS:
+        mine = [lead for (row, _), lead in random.items() if row == name]
+        rows.append([f"{name}: own - random context", *leads.cells(mine), ""])
+    head = ["pair", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
+    return table(head, [row for row in rows if row[1]])
+
+
+def accuracy(one: Record) -> Optional[float]:
+    """Of the pronouns, with the run's own context."""
+    return one["pronouns"]["document"]["accuracy"]
+
+
+def random_accuracy(one: Record) -> Optional[float]:
+    """Of the pronouns, with a random context."""
+    return one["pronouns"].get("random", {}).get("accuracy")
+
+
+def score(one: Record, name: str, level: str = "sentence") -> Optional[float]:
+    """A corpus score of ``ctxmt score --json``."""
+    scores = one["scores"]["scores"]
+    return next((each["score"] for each in scores if (each["name"], each["level"]) == (name, level)), None)
+
+
+def minutes(one: Record) -> float:
+    """Of CPU time, for the training."""
+    return one["cpu_seconds"] / 60
