@@ -47,6 +47,43 @@ def bf16_without_tpu() -> None:
     options.parse_args_and_arch = parse_args_and_arch
 
 
+def help_with_all_options() -> None:
+    """Let ``--help`` show the options of the task, architecture and so on that the command names.
+
+    fairseq ends at it when it reads these names, before it adds their options.
+    """
+    parse = options.parse_args_and_arch
+
+    def parse_args_and_arch(
+        parser: argparse.ArgumentParser,
+        input_args: Optional[List[str]] = None,
+        *args: Any,
+        modify_parser: Optional[Callable[[argparse.ArgumentParser], None]] = None,
+        **kwargs: Any,
+    ) -> Any:
+        words = sys.argv[1:] if input_args is None else input_args
+        rest = [word for word in words if word not in ("-h", "--help")]
+        if len(rest) == len(words):
+            return parse(parser, input_args, *args, modify_parser=modify_parser, **kwargs)
+        times = 0
+
+        def show_the_second_time(parser: argparse.ArgumentParser) -> None:
+            """fairseq modifies the parser before and after it adds options."""
+            nonlocal times
+            times += 1
+            if modify_parser is not None:
+                modify_parser(parser)
+            for action in parser._actions:
+                action.required = False
+            if times == 2:
+                parser.print_help()
+                parser.exit()
+
+        return parse(parser, rest, *args, modify_parser=show_the_second_time, **kwargs)
+
+    options.parse_args_and_arch = parse_args_and_arch
+
+
 def masks_of_two_types() -> None:
     """fairseq passes a boolean padding mask together with a float causal mask; torch warns of it."""
     warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
@@ -195,6 +232,7 @@ def apply() -> None:
     atexit.register(stop_background_consumers)
     load_checkpoints_safely()
     bf16_without_tpu()
+    help_with_all_options()
     amp_without_cuda()
     masks_of_two_types()
     datasets_that_were_not_read()

@@ -129,11 +129,18 @@ class Recipe:
     """A paper's table.
 
     Args:
-        folder: where its recipe.py lies; a name is one in examples/.
+        folder: where its recipe.py lies; a name without a slash is one in examples/, if there is one.
+
+    Raises:
+        BadRecipe: there is no recipe.py.
     """
 
     def __init__(self, folder: Any):
-        path = HERE / folder / "recipe.py"
+        places = [Path(folder)] if os.sep in str(folder) else [HERE / folder, Path(folder)]
+        path = next((place / "recipe.py" for place in places if (place / "recipe.py").exists()), None)
+        if path is None:
+            raise BadRecipe(f"{folder}: expected a folder with a recipe.py")
+        path = path.resolve()
         self.name = path.parent.name
         spec = importlib.util.spec_from_file_location(f"recipe_{self.name}", path)
         assert spec and spec.loader

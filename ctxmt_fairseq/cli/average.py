@@ -24,12 +24,9 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.checkpoints import nearest_checkpoints, write_average
     from ctxmt_fairseq.output_files import check_outputs
-    from ctxmt_fairseq.user_code import import_user_dir
 
     output = args.output or args.save_dir / "averaged.pt"
     check_outputs(output)
-    if args.user_dir is not None:
-        import_user_dir(args.user_dir)
     checkpoints = nearest_checkpoints(args.save_dir, args.count, args.around)
     write_average(checkpoints, output)
     print(f"{output}: the average of {len(checkpoints)}")

@@ -40,7 +40,10 @@ class CommandParser(argparse.ArgumentParser):
             module.add_arguments(self)
             if hasattr(module, "run"):
                 self.set_defaults(run=module.run)
-        return super().parse_known_args(*args, **kwargs)
+        parsed, unknown = super().parse_known_args(*args, **kwargs)
+        if unknown and self._subparsers is None:  # here, for the parser above would name its own help
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return parsed, unknown
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message} (see {self.prog} --help)")

@@ -36,10 +36,7 @@ def _scorer(args):
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.generation.cross_entropy import cross_entropies
     from ctxmt_fairseq.generation.loading import load_models
-    from ctxmt_fairseq.user_code import import_user_dir
 
-    if args.user_dir:
-        import_user_dir(args.user_dir)
     languages = args.source_lang, args.target_lang
     both = []
     for path, data, expected in (

@@ -47,10 +47,7 @@ def _scorer(args):
     from ctxmt_fairseq.corpora.filtering.scores import domain
     from ctxmt_fairseq.corpora.subwords import Subwords
     from ctxmt_fairseq.generation.language_models import cross_entropies, load_language_model
-    from ctxmt_fairseq.user_code import import_user_dir
 
-    if args.user_dir:
-        import_user_dir(args.user_dir)
     models = []
     for side in SIDES:
         folder = getattr(args, f"{side}_subwords") or args.subwords

@@ -46,6 +46,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     try:
         argv = _checked(sys.argv[1:] if argv is None else argv)
         args = parser().parse_args(argv, Options(argv))
+        _import_users_code(args)
         code = args.run(args) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
@@ -59,6 +60,14 @@ def main(argv: Optional[List[str]] = None) -> int:
             raise SystemExit(stopped) from None
         return stopped
     return code
+
+
+def _import_users_code(args: Options) -> None:
+    """That of ``--user-dir``, before anything that it registers is asked for: an architecture, a format."""
+    if getattr(args, "user_dir", None) is not None:
+        from ctxmt_fairseq.user_code import import_user_dir
+
+        import_user_dir(args.user_dir)
 
 
 def _checked(argv: List[str]) -> List[str]:

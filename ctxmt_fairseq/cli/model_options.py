@@ -44,7 +44,10 @@ def add_user_dir(parser: Any) -> None:
     from ctxmt_fairseq.cli.option_types import name
 
     parser.add_argument(
-        "--user-dir", type=name, metavar="DIR", help="a folder with the Python code of your own architecture"
+        "--user-dir",
+        type=name,
+        metavar="DIR",
+        help="a folder with Python code of your own: an architecture, a block, a format",
     )
 
 
@@ -64,7 +67,6 @@ def load_from_options(args: Any, documents_at_once: int = 16) -> Any:
         args.path,
         args.data,
         device="cpu" if args.cpu else None,
-        user_dir=args.user_dir,
         documents_at_once=documents_at_once,
         **search_options(args),
         **options,

@@ -75,6 +75,18 @@ def test_names_that_contradict_are_refused():
     assert recipe.row("DE+shared+token").flags["--context-encoder"] == ["shared-token"]
 
 
+def test_a_table_lies_in_any_folder(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "recipe.py").write_text("ROWS = {'one': ''}")
+    monkeypatch.chdir(tmp_path)
+    for folder in ("mine", "./mine", tmp_path / "mine", "../" + tmp_path.name + "/mine"):
+        assert recipes.Recipe(folder).name == "mine"
+    assert recipes.Recipe("thesis").name == "thesis"
+    for folder in ("./thesis", "none"):
+        assert recipes.main(["train", folder, "one", "data", "out"]) == 2
+        assert capsys.readouterr().err == f"error: {folder}: expected a folder with a recipe.py\n"
+
+
 def test_values_with_braces_and_blanks_are_taken_as_they_are():
     command = recipes.Recipe("thesis").command(
         "CE+pretrain", "data {x}", "run's/{K} out", gpus="0", sentence_model="a {data}"

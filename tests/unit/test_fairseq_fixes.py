@@ -230,6 +230,23 @@ def test_bf16_does_not_mean_a_tpu(flag):
     assert parsed[0].tpu is (flag == "--tpu") and parsed[1] == ["--new"]
 
 
+# ---- --help
+
+
+@pytest.mark.parametrize("parser", [options.get_training_parser, options.get_generation_parser])
+def test_help_has_the_options_of_what_the_command_names(parser, capsys):
+    named = ["--task", "multi_source", "--arch", "dual_encoder_transformer"]
+    named += ["--criterion", "context_discounted_label_smoothed_cross_entropy", "--optimizer", "adam"]
+    shown = ["--source-context", "--context-fusion", "--context-discount", "--adam-betas"]
+    if parser is options.get_generation_parser:
+        named, shown = named[:2], ["--source-context", "--beam"]
+    for flag in ("-h", "--help"):
+        with pytest.raises(SystemExit) as ended:
+            options.parse_args_and_arch(parser(), input_args=[flag, *named])
+        words = capsys.readouterr().out.split()
+        assert not ended.value.code and set(shown) <= set(words)
+
+
 def test_a_run_that_stops_within_an_epoch_leaves_no_thread():
     iterator = BufferedIterator(2, list(range(100)))
     assert next(iterator) == 0

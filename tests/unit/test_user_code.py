@@ -93,6 +93,44 @@ def test_every_command_that_loads_a_model_takes_it(folder, tmp_path, capsys):
         assert error.startswith("ctxmt: error: ") and "user-dir" not in error
 
 
+FORMAT = """
+from ctxmt_fairseq.data.json_files import Place
+from ctxmt_fairseq.evaluation.contrastive_sets import (
+    FORMATS, Candidate, ContrastiveFormat, ContrastiveSet, Convention,
+)
+from ctxmt_fairseq.evaluation.contrastive_sets.examples import make_example
+
+
+@FORMATS.register("outside-pairs")
+class Pairs(ContrastiveFormat):
+    @classmethod
+    def recognises(cls, path, content):
+        return path.suffix == ".outside"
+
+    @classmethod
+    def read(cls, path, documents=None):
+        example = make_example(
+            Place(path), id="1", source_before=[], source="a", correct=0, phenomenon="own", distance=0,
+            candidates=[Candidate((), "b"), Candidate((), "c")],
+        )
+        return ContrastiveSet(path.stem, "outside-pairs", (example,), Convention("sum", "current"))
+"""
+
+
+def test_a_format_of_contrastive_sets_is_known_before_they_are_read(folder, tmp_path, capsys):
+    code = folder("outside_format", FORMAT)
+    state, _ = trained(tmp_path)
+    path = save(tmp_path / "checkpoint_best.pt", state)
+    (tmp_path / "set.outside").touch()
+    command = ["contrast", str(path), str(tmp_path / "set.outside"), "--cpu"]
+    with pytest.raises(SystemExit):
+        main(command)
+    assert "expected JSON" in capsys.readouterr().err
+    assert main([*command, "--user-dir", str(code), "--format", "outside-pairs"]) == 0
+    assert main([*command, "--user-dir", str(code)]) == 0
+    assert "own" in capsys.readouterr().out
+
+
 def test_imported_once(folder):
     code = folder("outside_once", CODE.format(name="outside_once"))
     import_user_dir(code)
