@@ -89,7 +89,7 @@ def bleu_over_control(results: Results) -> Dict[Run, Lead]:
     for (row, seed), one in results.items():
         if row in SYSTEMS and SYSTEMS[row].reads_context:
             control = results.get((control_of(row), seed), {})
-            found[row, seed] = _bleu(one, control) or _bleu_then(one)
+            found[row, seed] = _bleu(one, control) or _bleu_then(one, control)
     return _corrected(found)
 
 
@@ -110,10 +110,10 @@ def _bleu(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Optional[Differ
     return _randomized(*(tuple(one["statistics"]["bleu"]) for one in (theirs, ours)))
 
 
-def _bleu_then(one: Mapping[str, Any]) -> Optional[Difference]:
-    """Against the control of its time, in a result older than the statistics."""
+def _bleu_then(one: Mapping[str, Any], control: Mapping[str, Any]) -> Optional[Difference]:
+    """In a result older than the statistics, unless the control has been trained anew since."""
     for each in one.get("compared", {}).get("comparisons", ()):
-        if each["metric"] == "bleu":
+        if each["metric"] == "bleu" and control and each["score_a"] == score(control, "BLEU"):
             return each["score_b"] - each["score_a"], each["randomization_p"]
     return None
 
@@ -159,6 +159,12 @@ def cells(leads: Sequence[Lead]) -> Tuple[str, str, str]:
 def right(result: Mapping[str, Any], context: str = "document") -> np.ndarray:
     """Whether each example of the contrastive set was right: bool (N,)."""
     return np.array(list(result["pronouns"][context]["decisions"])) == "1"
+
+
+def score(one: Mapping[str, Any], name: str, level: str = "sentence") -> Optional[float]:
+    """A corpus score of ``ctxmt score --json``."""
+    scores = one["scores"]["scores"]
+    return next((each["score"] for each in scores if (each["name"], each["level"]) == (name, level)), None)
 
 
 def permutation_p(differences: np.ndarray, samples: int = 10_000, seed: int = 1) -> float:

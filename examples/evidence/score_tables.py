@@ -27,9 +27,9 @@ def translation_table(results: Results) -> str:
     """Loss and scores of the held-out text."""
     columns: Columns = {
         "validation loss": (lambda one: (one["learning_curve"] or [{}])[-1].get("loss"), 3),
-        "BLEU": (lambda one: score(one, "BLEU"), 2),
-        "chrF2": (lambda one: score(one, "chrF2"), 2),
-        "document BLEU": (lambda one: score(one, "BLEU", "document"), 2),
+        "BLEU": (lambda one: leads.score(one, "BLEU"), 2),
+        "chrF2": (lambda one: leads.score(one, "chrF2"), 2),
+        "document BLEU": (lambda one: leads.score(one, "BLEU", "document"), 2),
         "CPU minutes": (minutes, 0),
     }
     return averages("system", results, columns)
@@ -96,12 +96,6 @@ def accuracy(one: Record) -> Optional[float]:
 def random_accuracy(one: Record) -> Optional[float]:
     """Of the pronouns, with a random context."""
     return one["pronouns"].get("random", {}).get("accuracy")
-
-
-def score(one: Record, name: str, level: str = "sentence") -> Optional[float]:
-    """A corpus score of ``ctxmt score --json``."""
-    scores = one["scores"]["scores"]
-    return next((each["score"] for each in scores if (each["name"], each["level"]) == (name, level)), None)
 
 
 def minutes(one: Record) -> float:

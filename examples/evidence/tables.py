@@ -57,7 +57,7 @@ def recipe_table(results: Results, rows: Sequence[str]) -> str:
     columns: Columns = {
         "pronouns, %": (score_tables.accuracy, 2),
         "random context": (score_tables.random_accuracy, 2),
-        "BLEU": (lambda one: score_tables.score(one, "BLEU"), 2),
+        "BLEU": (lambda one: leads.score(one, "BLEU"), 2),
         "CPU minutes": (score_tables.minutes, 0),
     }
     found = []

@@ -113,11 +113,13 @@ def test_bleu_is_compared_without_the_translations(evidence, tmp_path):
     between = evidence.leads.bleu_between_rows(found)["s2to2", "gated", 1]
     assert between.value == pytest.approx(-pairs["gated.1", "s2to2.1"]["difference"], abs=1e-9)
     assert f"| {between} |" in evidence.score_tables.pairs_table(found)
-    found["gated", 1]["compared"] = {"comparisons": [{"metric": "bleu", "score_a": 1, "score_b": 3}]}
+    then = {"metric": "bleu", "score_a": 10.0, "score_b": 12.0, "randomization_p": 0.5}
+    found["gated", 1]["compared"] = {"comparisons": [then]}
     assert evidence.leads.bleu_over_control(found) == leads
     del found["gated", 1]["statistics"]
-    found["gated", 1]["compared"]["comparisons"][0]["randomization_p"] = 0.5
     assert str(evidence.leads.bleu_over_control(found)["gated", 1]) == "+2.00"
+    then["score_a"] = 9.0  # another training of the control
+    assert ("gated", 1) not in evidence.leads.bleu_over_control(found)
 
 
 def test_every_text_has_its_tables(tables):
