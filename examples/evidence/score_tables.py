@@ -1,6 +1,6 @@
 """Tables of what systems score, and of what one has more than another."""
 
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
 from evidence import leads
 from evidence.layout import Columns, Record, averages, table
@@ -63,7 +63,7 @@ def significance_table(results: Results) -> str:
     rows = []
     for name in SYSTEMS:
         seeds = [run for run in results if run[0] == name]
-        translated = ", ".join(str(bleu[run]) for run in seeds if run in bleu)
+        translated = by_seed([bleu.get(run) for run in seeds])
         cells = leads.cells([accuracies[run] for run in seeds if run in accuracies])
         if any((*cells, translated)):
             rows.append([name, *cells, translated])
@@ -77,15 +77,19 @@ def pairs_table(results: Results) -> str:
     bleu = leads.bleu_between_rows(results)
     rows: List[List[str]] = []
     for pair in leads.PAIRS:
-        mine, translated = (
-            [lead for (*names, _), lead in found.items() if tuple(names) == pair] for found in (between, bleu)
-        )
-        rows.append([f"{pair[1]} - {pair[0]}", *leads.cells(mine), ", ".join(map(str, translated))])
+        mine = {run: lead for run, lead in between.items() if run[:2] == pair}
+        translated = by_seed([bleu.get(run) for run in mine])
+        rows.append([f"{pair[1]} - {pair[0]}", *leads.cells([*mine.values()]), translated])
     for name in SYSTEMS:
         mine = [lead for (row, _), lead in random.items() if row == name]
         rows.append([f"{name}: own - random context", *leads.cells(mine), ""])
     head = ["pair", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
     return table(head, [row for row in rows if row[1]])
+
+
+def by_seed(found: Sequence[Optional[leads.Lead]]) -> str:
+    """With a dash for the seeds that cannot be compared; empty if none can."""
+    return ", ".join("-" if lead is None else str(lead) for lead in found) if any(found) else ""
 
 
 def accuracy(one: Record) -> Optional[float]:

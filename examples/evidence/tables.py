@@ -65,7 +65,7 @@ def recipe_table(results: Results, rows: Sequence[str]) -> str:
         if name in rows:
             right, random, scored, minutes = means(ones, columns)
             more, higher = (
-                ", ".join(str(values[name, one["seed"]]) for one in ones if (name, one["seed"]) in values)
+                score_tables.by_seed([values.get((name, one["seed"])) for one in ones])
                 for values in (accuracy, bleu)
             )
             found.append([name, seeds(ones), right, random, more, scored, higher, minutes])
