@@ -12,6 +12,7 @@ WIDTH, HEIGHT = 6.6, 2.7  # inches: of the picture, of a panel
 LEGEND_ROW = 0.2
 NAME = 34  # characters of a line of an axis' name
 CHARACTERS = 88  # of a line of the title
+UPRIGHT = 0.075  # inches of a character of a name that stands upright
 RESOLUTION = 150  # dots per inch
 
 
@@ -92,6 +93,9 @@ def chart(
     columns = max(1, min(len(names), CHARACTERS // (max(map(len, names), default=0) + 6)))
     titles = [part for line in title.splitlines() for part in textwrap.wrap(line, CHARACTERS)]
     height = HEIGHT * len(panels) + LEGEND_ROW * (-(-len(names) // columns) + len(titles)) + 0.3
+    upright = evenly and _longest(_labels(places)) * len(places) > CHARACTERS * 0.8
+    if upright:
+        height += UPRIGHT * _longest(_labels(places))
     # Text stays text, and names within the file are not drawn at random.
     with matplotlib.rc_context({"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "ctxmt"}):
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -115,7 +119,7 @@ def chart(
         axes[-1].set_xlabel(across, parse_math=False)
         if bars:
             axes[-1].set_xlim(-0.6, len(places) - 0.4)
-        _ticks(axes[-1], places, at, evenly)
+        _ticks(axes[-1], places, at, evenly, upright)
         if names != [panel.name for panel in panels]:
             legend = figure.legend(
                 list(drawn.values()), list(drawn), loc="outside lower center", ncols=columns, frameon=False
@@ -169,17 +173,26 @@ def _band(point: Point) -> Tuple[float, float]:
     return point.low, point.high
 
 
-def _ticks(axis: Any, places: Sequence[Place], at: Mapping[Place, float], evenly: bool) -> None:
+def _labels(places: Sequence[Place]) -> List[str]:
+    return [place if isinstance(place, str) else f"{place:g}" for place in places]
+
+
+def _longest(labels: Sequence[str]) -> int:
+    """Characters of the longest line."""
+    return max((len(part) for label in labels for part in label.split("\n")), default=0)
+
+
+def _ticks(
+    axis: Any, places: Sequence[Place], at: Mapping[Place, float], evenly: bool, upright: bool
+) -> None:
     from matplotlib.ticker import MaxNLocator
 
     if not evenly:
         whole = all(float(place).is_integer() for place in places)
         axis.xaxis.set_major_locator(MaxNLocator(integer=whole, min_n_ticks=1))
         return
-    labels = [place if isinstance(place, str) else f"{place:g}" for place in places]
-    longest = max((len(part) for label in labels for part in label.split("\n")), default=0)
-    crowded = longest * len(labels) > CHARACTERS * 0.8
-    axis.set_xticks([at[place] for place in places], labels, rotation=90 if crowded else 0, parse_math=False)
+    rotation = 90 if upright else 0
+    axis.set_xticks([at[place] for place in places], _labels(places), rotation=rotation, parse_math=False)
 
 
 def chart_csv(panels: Sequence[Panel], across: str, each: str = "system") -> str:

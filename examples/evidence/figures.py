@@ -34,7 +34,7 @@ def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
             if values:
                 series.setdefault(called, {})[row] = Point.of_runs(values)
     examples = {len(one["pronouns"]["document"]["decisions"]) for found in rows.values() for one in found}
-    name = f"right pronouns in %, n = {', '.join(f'{count:,}' for count in sorted(examples))}"
+    name = f"right pronouns in % (n = {', '.join(f'{count:,}' for count in sorted(examples))})"
     return chart([Panel(name, series, base=50)], "system", bars=True, kind="svg")
 
 
