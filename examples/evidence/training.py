@@ -54,6 +54,8 @@ def train(place: Workplace, row: str, seed: int) -> None:
     if trained(place, row, seed):
         return
     run.mkdir(parents=True, exist_ok=True)
+    for translation in run.glob("test.*"):  # of a model that was there before
+        translation.unlink()
     commands.train(flags(place, row, seed), run / "train.log")
     last = checkpoint(place, row, seed)
     for other in last.parent.glob("*.pt"):

@@ -141,9 +141,12 @@ def test_a_finished_training_is_not_repeated(evidence, place, monkeypatch):
             path.touch()
 
     monkeypatch.setattr(evidence.training.commands, "train", train)
+    translation = evidence.evaluation.Trained(place, "sentence", 1).translation
+    translation.parent.mkdir(parents=True)
+    translation.touch()  # of an earlier training
     for _ in range(2):
         evidence.training.train(place, "sentence", 1)
-    assert len(commands) == 1
+    assert len(commands) == 1 and not translation.exists()
     kept = evidence.training.checkpoint(place, "sentence", 1)
     assert list(kept.parent.iterdir()) == [kept]
 
