@@ -12,8 +12,9 @@ from ctxmt_fairseq.errors import BadInput
 PACKAGE = Path(ctxmt_fairseq.__file__).parent
 ENDS = {"exit", "quit", "_exit", "abort"}
 PARSES = {"parse_args", "parse_known_args", "parse_args_and_arch", "parse_intermixed_args"}
-# Where commands end (the hook), and where fairseq's parser is wrapped and its command line completed.
-EDGES = {"edge.py": ["SystemExit"], "fairseq_fixes.py": ["parse_known_args"]}
+# Where commands end (the hook), and where fairseq's parser is wrapped (its --help ends the program, as
+# argparse's does) and its command line completed.
+EDGES = {"edge.py": ["SystemExit"], "fairseq_fixes.py": ["parse_known_args", "exit"]}
 
 
 def endings(source):
