@@ -1,5 +1,6 @@
 """The commands that the runs consist of, and which code they ran."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -7,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any, List
 
-import ctxmt_fairseq
+from evidence.workplace import PACKAGE
 
-PACKAGE = Path(ctxmt_fairseq.__file__).parent
+HERE = Path(__file__).resolve().parent
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
 
 
 def ctxmt(*arguments: Any) -> None:
@@ -26,7 +29,7 @@ def ctxmt(*arguments: Any) -> None:
 
 
 def train(flags: List[str], log: Path) -> None:
-    """fairseq-train in a process of its own, which ends with this one.
+    """fairseq-train in a process of its own, which ends with this one, however that ends.
 
     The log grows, and so does ``cpu`` beside it: the CPU seconds of every attempt that was not killed
     outright.
@@ -37,7 +40,7 @@ def train(flags: List[str], log: Path) -> None:
     command = [sys.executable, "-m", "fairseq_cli.train", *flags]
     before = children_seconds()
     with log.open("a", encoding="utf-8") as stream:
-        child = subprocess.Popen(command, stdout=stream, stderr=stream)
+        child = subprocess.Popen(command, stdout=stream, stderr=stream, preexec_fn=_end_with_parent)
         previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         try:
             code = child.wait()
@@ -53,15 +56,25 @@ def train(flags: List[str], log: Path) -> None:
         sys.exit(f"error: training ended with code {code}; see {log}")
 
 
+def _end_with_parent() -> None:
+    """Else a training goes on alone when its driver is killed outright, and the next driver begins another
+    in the same folder."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 def commit() -> str:
-    """The last commit that changed the package, with ``+changes`` where files differ from it."""
+    """The last commit that changed the package or the driver, with ``+changes`` where files differ from it;
+    "unknown" without git."""
 
     def git(*arguments: str) -> str:
-        command = ["git", "-C", str(PACKAGE), *arguments]
+        command = ["git", "-C", str(HERE), *arguments, "--", str(HERE), str(PACKAGE)]
         return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
-    found = git("log", "-1", "--format=%H", "--", ".") or "unknown"
-    return found + ("+changes" if git("status", "--porcelain", "--", ".") else "")
+    try:
+        found = git("log", "-1", "--format=%H")
+        return (found or "unknown") + ("+changes" if git("status", "--porcelain") else "")
+    except FileNotFoundError:
+        return "unknown"
 
 
 def children_seconds() -> float:

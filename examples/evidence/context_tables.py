@@ -4,6 +4,7 @@ from typing import Any, Dict, List, Optional
 
 from evidence.layout import Columns, Record, averages, by_system, means, seeds, table
 from evidence.leads import Results
+from evidence.systems import start_of
 
 CONTEXTS = ("document", "random", "empty", "absent")
 PRONOUNS = ("it", "they")
@@ -15,10 +16,7 @@ def context_table(results: Results) -> str:
     def bleu(one: Record, name: str) -> Optional[float]:
         return next((each["bleu"] for each in one["probe"]["contexts"] if each["context"] == name), None)
 
-    contexts: Columns = {
-        name: (lambda one, name=name: bleu(one, name), 2)
-        for name in ("document", "random", "empty", "absent")
-    }
+    contexts: Columns = {name: (lambda one, name=name: bleu(one, name), 2) for name in CONTEXTS}
     columns: Columns = {
         **contexts,
         "document - random": (lambda one: bleu(one, "document") - bleu(one, "random"), 2),  # type: ignore[operator]
@@ -96,7 +94,7 @@ def consistency_table(results: Results) -> str:
             f"{each['score_b'] - each['score_a']:+.2f}{each['stars']}"
             for one in ones
             for each in one["consistency"]["comparisons"]
-            if (each["b"], each["metric"]) == (name, "alike")
+            if (each["a"], each["b"], each["metric"]) == (start_of(name)[0], name, "alike")
         ]
         rows.append([name, seeds(ones), system, ", ".join(leads), reference])
     head = ["terms alike, in %", "seeds", "system", "minus sentence level, by seed", "reference"]

@@ -1,10 +1,12 @@
 """The text of the runs: held-out documents halved, the second stage's part, and the data folders."""
 
-import json
+import itertools
 import re
 from pathlib import Path
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional
 
+from ctxmt_fairseq.corpora.text_rows import Row, TextFiles
+from ctxmt_fairseq.data.json_files import load_json
 from evidence import systems
 from evidence.commands import ctxmt
 from evidence.texts import Text
@@ -14,7 +16,6 @@ SMOKE_LINES, SMOKE_EXAMPLES, SMOKE_VOCABULARY = 1200, 12, 300
 AMBIGUOUS = re.compile(r"(?i)\b(it|they)\b")
 # Parts of the training text for the second stage, by what the source of a translated sentence has.
 PARTS: Dict[str, Optional[re.Pattern]] = {"context": None, "pronouns": AMBIGUOUS}
-Lines = List[Tuple[str, ...]]  # source, target, document id
 
 
 def prepare(place: Workplace, text: Text, folder: str) -> None:
@@ -46,7 +47,7 @@ def embed(place: Workplace, text: Text, folder: str) -> None:
 def statistics(place: Workplace, text: Text, folder: str) -> dict:
     """What ``ctxmt preprocess`` counted in this data folder."""
     path = place.home(text) / folder / "ctxmt.json"
-    return json.loads(path.read_text(encoding="utf-8"))["splits"]
+    return load_json(path)["splits"]
 
 
 def _preprocess(place: Workplace, text: Text, name: str) -> None:
@@ -63,55 +64,43 @@ def _preprocess(place: Workplace, text: Text, name: str) -> None:
 
 def _write_text(place: Workplace, text: Text, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    splits = {split: _read(place, text, split) for split in text.splits}
+    splits = {split: _documents(place, text, split) for split in text.splits}
     train, valid = splits["train"], splits["valid"]
     if "test" in splits:
         dev, test = valid, splits["test"]
     else:
-        dev, test = ([line for number, line in _numbered(valid) if number % 2 == odd] for odd in (0, 1))
+        dev, test = valid[::2], valid[1::2]
         _write_context(folder, text, train)
-    for name, lines in (("train", train), ("dev", dev), ("test", test)):
-        _write(folder / name, text, lines)
+    for name, documents in (("train", train), ("dev", dev), ("test", test)):
+        _write(folder / name, text, itertools.chain(*documents))
     if place.smoke and text.suite:
         _cut_suite(place, text)
     (folder / "ready").touch()
 
 
-def _read(place: Workplace, text: Text, split: str) -> Lines:
-    prefix = place.corpora / text.name / split
-    columns = [
-        prefix.with_suffix(f".{kind}").read_text(encoding="utf-8").split("\n")[:-1] for kind in text.kinds
-    ]
-    lines = list(zip(*columns, strict=True))
+def _documents(place: Workplace, text: Text, split: str) -> List[List[Row]]:
+    rows = TextFiles(str(place.corpora / text.name / split), "en", text.target).rows()
     if place.smoke:
-        lines = lines[: SMOKE_LINES if split == "train" else 60]
-    return lines
+        rows = itertools.islice(rows, SMOKE_LINES if split == "train" else 60)
+    return [list(document) for _, document in itertools.groupby(rows, key=lambda row: row.document)]
 
 
-def _write(prefix: Path, text: Text, lines: Lines) -> None:
-    for column, kind in enumerate(text.kinds):
-        content = "".join(f"{line[column]}\n" for line in lines)
+def _write(prefix: Path, text: Text, rows: Iterable[Row]) -> None:
+    columns = zip(*((row.source, row.target, row.document) for row in rows), strict=True)
+    for column, kind in zip(columns, text.kinds, strict=True):
+        content = "".join(f"{line}\n" for line in column)
         prefix.with_suffix(f".{kind}").write_text(content, encoding="utf-8")
 
 
-def _numbered(lines: Lines) -> List[Tuple[int, Tuple[str, ...]]]:
-    """Each line with the number of its document, a run of equal ids."""
-    numbered, number = [], -1
-    for index, line in enumerate(lines):
-        number += index == 0 or line[2] != lines[index - 1][2]
-        numbered.append((number, line))
-    return numbered
-
-
-def _write_context(folder: Path, text: Text, train: Lines) -> None:
-    documents: Dict[int, Lines] = {}
-    for number, line in _numbered(train):
-        documents.setdefault(number, []).append(line)
-    several = [document for document in documents.values() if len(document) > 1]
-    lines = [(place, line) for document in several for place, line in enumerate(document)]
+def _write_context(folder: Path, text: Text, train: List[List[Row]]) -> None:
+    several = [document for document in train if len(document) > 1]
     for part, wanted in PARTS.items():
-        _write(folder / part, text, [line for _, line in lines])
-        marks = (place > 0 and (wanted is None or bool(wanted.search(line[0]))) for place, line in lines)
+        _write(folder / part, text, itertools.chain(*several))
+        marks = (
+            place > 0 and (wanted is None or bool(wanted.search(row.source)))
+            for document in several
+            for place, row in enumerate(document)
+        )
         (folder / f"{part}.current").write_text("".join(f"{int(mark)}\n" for mark in marks), encoding="utf-8")
 
 

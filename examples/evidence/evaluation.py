@@ -140,12 +140,16 @@ def consistency(run: Trained) -> Dict[str, Any]:
     source, reference, ids = run.texts
     train = run.test.with_name("train")
     learnt = ("--train", *(train.with_suffix(path.suffix) for path in (source, reference)))
-    rows = dict.fromkeys((systems.start_of(run.row)[0], run.control.row, run.row))
-    others = [Trained(run.place, row, run.seed) for row in rows]
-    named = [f"{each.row}={each.translation}" for each in others if each.translation.exists()]
+    named = [f"{each.row}={_translated(each)}" for each in (*_simpler(run), run)]
     texts = (source, *named, "--docids", ids, "--reference", reference)
     found = _found(run, "analyse", "consistency", *texts, *learnt, name="consistency")
     return {key: found[key] for key in ("terms", "systems", "comparisons")}
+
+
+def _simpler(run: Trained) -> List[Trained]:
+    """Of the same seed the sentence-level model and the control, where this run is neither."""
+    rows = list(dict.fromkeys((systems.start_of(run.row)[0], run.control.row, run.row)))
+    return [Trained(run.place, row, run.seed) for row in rows[: rows.index(run.row)]]
 
 
 @dataclass(frozen=True)
@@ -164,6 +168,11 @@ def _has_context_encoder(run: Trained) -> bool:
     return run.system.arch in ("gated_context_transformer", "context_encoder_transformer")
 
 
+def _has_pages(run: Trained) -> bool:
+    """Whole documents, and what they are compared with."""
+    return run.system.text in HELP.values() and all(each.translation.exists() for each in _simpler(run))
+
+
 PARTS: Dict[str, Part] = {
     "scores": Part(lambda run: True, scores),
     "statistics": Part(lambda run: True, statistics),
@@ -174,7 +183,7 @@ PARTS: Dict[str, Part] = {
     "lengths": Part(lambda run: True, lengths),
     "words": Part(_has_context_encoder, words),
     "groups": Part(lambda run: "--shortening group" in run.system.flags, groups),
-    "consistency": Part(lambda run: run.system.text in HELP.values(), consistency),
+    "consistency": Part(_has_pages, consistency),
 }
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from ctxmt_fairseq.charts import Panel, Point, chart
+from ctxmt_fairseq.output_files import write_files
 from evidence.leads import Results
 from evidence.systems import SYSTEMS
 from evidence.texts import SUBTITLES
@@ -19,8 +20,8 @@ def write(folder: Path, results: Results) -> None:
         if found and system.text == SUBTITLES:
             rows[row] = found
     second = {row: found for row, found in rows.items() if SYSTEMS[row].stage == "context"}
-    for name, content in (("accuracy", accuracy(rows)), ("learning", learning(second))):
-        (folder / f"{name}.svg").write_bytes(content)
+    pictures = ("accuracy.svg", accuracy(rows)), ("learning.svg", learning(second))
+    write_files((folder / name, content) for name, content in pictures)
 
 
 def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:

@@ -17,7 +17,8 @@ def search_table(results: Results) -> str:
         one = results.get((name, 1))
         if one and one["learning_curve"]:
             last, valid = one["learning_curve"][-1], one["corpus"]["valid"]
-            sentence = last["nll"] * valid["tokens"]["fr"] / valid["sentences"]
+            targets = valid["tokens"]["fr"] + valid["sentences"]  # the end of each sentence, too
+            sentence = last["nll"] * targets / valid["sentences"]
             cells = f"{last['nll']:.3f}", f"{sentence:.2f}", f"{one['cpu_seconds'] / 60:.1f}"
             rows.append([name, str(last["updates"]), *cells])
     return table(["search", "updates", "bits a subword", "bits a sentence", "CPU minutes"], rows)

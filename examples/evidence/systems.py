@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Dict, List, Sequence, Tuple
 
+from ctxmt_fairseq.errors import BadInput
 from evidence.texts import HELP, SUBTITLES, Text
 
 VOCABULARY = 2000  # pieces of one joint SentencePiece model
@@ -198,10 +199,10 @@ def chosen(names: Sequence[str], seeds: int = 0) -> List[Run]:
     the required before the others, first seeds first.
 
     Args:
-        seeds: the first so many of each system; 0 for all.
+        seeds: the first so many of each system that is named without one; 0 for all.
 
     Raises:
-        ValueError: a name that is none.
+        BadInput: a name that is none.
     """
     if not names:
         every = [(row, seed) for row, system in SYSTEMS.items() for seed in system.seeds[: seeds or None]]
@@ -210,9 +211,12 @@ def chosen(names: Sequence[str], seeds: int = 0) -> List[Run]:
     for name in names:
         if name == "search":
             runs += [(row, seed) for row, system in SEARCH.items() for seed in system.seeds]
-            continue
-        row, _, seed = (name, "", "") if name in ALL else name.rpartition(".")  # names may have dots
-        if row not in ALL or seed and not seed.isdigit():
-            raise ValueError(f"{name}: expected search, ROW or ROW.SEED, with ROW one of {', '.join(ALL)}")
-        runs += [(row, int(seed))] if seed else [(row, each) for each in ALL[row].seeds]
+        elif name in ALL:  # some names have dots
+            runs += [(name, seed) for seed in ALL[name].seeds[: seeds or None]]
+        else:
+            row, _, seed = name.rpartition(".")
+            if row not in ALL or not re.fullmatch("[1-9][0-9]{0,3}", seed):
+                rows = ", ".join(ALL)
+                raise BadInput(f"{name}: expected search, ROW or ROW.SEED, with ROW one of {rows}")
+            runs.append((row, int(seed)))
     return list(dict.fromkeys(runs))

@@ -1,14 +1,16 @@
 """The tables of docs/evidence.md, from the results alone."""
 
-import json
 from pathlib import Path
 from typing import Sequence
 
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_files import write_file
 from evidence import context_tables, leads, score_tables
 from evidence.layout import Columns, by_system, means, seeds, table
 from evidence.leads import Results
 from evidence.systems import EVALUATED, Run, chosen
 from evidence.texts import HELP, SUBTITLES, Text
+from evidence.workplace import called
 
 BEGIN, END = "<!-- tables: written by examples/evidence/run.sh -->", "<!-- end of tables -->"
 TABLES = (
@@ -26,17 +28,17 @@ TABLES = (
 )
 
 
-def read(folder: Path) -> Results:
-    """Every result of the folder, by row and seed."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.[0-9]*.json"))]
-    return {(record["row"], record["seed"]): record for record in records}
-
-
 def rewrite(page: Path, tables: str) -> None:
-    """Put tables between the page's two marks."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}", encoding="utf-8")
+    """Put tables between the page's two marks.
+
+    Raises:
+        BadInput: it has them not.
+    """
+    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise BadInput(f"expected {BEGIN} and {END}", page)
+    write_file(page, f"{before}{BEGIN}\n{tables}\n{END}{after}")
 
 
 def text(results: Results) -> str:
@@ -45,7 +47,7 @@ def text(results: Results) -> str:
     for each in (SUBTITLES, *HELP.values()):
         ours = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == each}
         parts += [f"### {each.name}", *(made(ours) for made in TABLES)] if ours else []
-    missing = [f"`{row}.{seed}`" for row, seed in chosen(()) if (row, seed) not in results]
+    missing = [f"`{called(*run)}`" for run in chosen(()) if run not in results]
     parts.append("Missing: " + (", ".join(missing) or "nothing") + ".")
     return "\n\n".join(filter(None, parts))
 

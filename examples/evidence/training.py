@@ -2,12 +2,17 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
+from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.safe_checkpoints import load_checkpoint_to_cpu
 from ctxmt_fairseq.tasks.cpu_autocast import has_fast_products
 from evidence import commands, systems
-from evidence.workplace import Workplace
+from evidence.workplace import PACKAGE, Workplace
 
 SMOKE_UPDATES = 3
 
@@ -21,7 +26,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     """Of fairseq-train. Started again, the same command goes on from the last checkpoint."""
     system = systems.ALL[row]
     stage = systems.STAGES[system.stage]
-    command = [str(place.home(system.text) / stage.data), "--user-dir", str(commands.PACKAGE)]
+    command = [str(place.home(system.text) / stage.data), "--user-dir", str(PACKAGE)]
     command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
     command += f"{system.size} {systems.TRAINING} {stage.flags} {system.flags}".split()
@@ -35,33 +40,71 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
 
 
 def precision(place: Workplace, row: str, seed: int) -> List[str]:
-    """Flags, as they were when the run was first started: a checkpoint fits no other precision."""
-    path = place.run(row, seed) / "precision"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("--amp" if has_fast_products() else "float32", encoding="utf-8")
-    return [word for word in path.read_text(encoding="utf-8").split() if word == "--amp"]
+    """Flags, as they were when the run was begun: its checkpoint fits no other precision."""
+    path = _begun(place, row, seed)
+    fast = "--amp" in load_json(path)["train"] if path.exists() else has_fast_products()
+    return ["--amp"] if fast else []
 
 
 def trained(place: Workplace, row: str, seed: int) -> bool:
     """Whether the training is finished and its checkpoint at hand."""
-    return (place.run(row, seed) / "trained").exists()
+    return (place.run(row, seed) / "trained").exists() and checkpoint(place, row, seed).exists()
+
+
+def begun(place: Workplace, row: str, seed: int) -> Dict[str, Any]:
+    """What a run was begun with: its flags (``train``), and the ``commits`` of its code, of every start that
+    had another."""
+    return load_json(_begun(place, row, seed))
+
+
+def begin(place: Workplace, row: str, seed: int) -> None:
+    """Note down what a run is begun with; where it has been begun, that goes on.
+
+    Raises:
+        BadInput: it was begun with other flags.
+    """
+    path = _begun(place, row, seed)
+    now = [place.masked(flag) for flag in flags(place, row, seed)]
+    before = begun(place, row, seed) if path.exists() else {"train": now, "commits": []}
+    if before["train"] != now:
+        raise BadInput(f"begun with other flags; remove {path.parent} to train anew", path)
+    if before["commits"][-1:] != [commands.commit()]:
+        before["commits"].append(commands.commit())
+    write_file(path, json.dumps(before, indent=1) + "\n")
 
 
 def train(place: Workplace, row: str, seed: int) -> None:
-    """Train to the end, from where an earlier training was interrupted; only its last checkpoint is kept."""
-    run = place.run(row, seed)
+    """Train to the end, from where an earlier training was interrupted; only its last checkpoint is kept.
+
+    Raises:
+        BadInput: see ``begin``.
+    """
+    run, last = place.run(row, seed), checkpoint(place, row, seed)
+    if not last.exists():  # nothing to go on from, so nothing else may be taken for this training's
+        shutil.rmtree(run, ignore_errors=True)
+    run.mkdir(parents=True, exist_ok=True)
+    begin(place, row, seed)
     if trained(place, row, seed):
         return
-    run.mkdir(parents=True, exist_ok=True)
-    for translation in run.glob("test.*"):  # of a model that was there before
-        translation.unlink()
-    commands.train(flags(place, row, seed), run / "train.log")
-    last = checkpoint(place, row, seed)
+    command = flags(place, row, seed)
+    updates = [
+        int(value) for name, value in zip(command, command[1:], strict=False) if name == "--max-update"
+    ]
+    if not last.exists() or _updates(last) < updates[-1]:
+        commands.train(command, run / "train.log")
     for other in last.parent.glob("*.pt"):
         if other != last:
             other.unlink()
     (run / "trained").touch()
+
+
+def _begun(place: Workplace, row: str, seed: int) -> Path:
+    return place.run(row, seed) / "begun.json"
+
+
+def _updates(path: Path) -> int:
+    """Of a checkpoint. fairseq does one more before it sees that there are enough."""
+    return load_checkpoint_to_cpu(str(path))["optimizer_history"][-1]["num_updates"]
 
 
 def learning_curve(log: Path) -> List[Dict[str, float]]:

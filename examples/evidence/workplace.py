@@ -2,14 +2,24 @@
 
 import fcntl
 import os
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator, Mapping
 
+import ctxmt_fairseq
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_set
 from evidence.texts import SUBTITLES, Text
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(ctxmt_fairseq.__file__).resolve().parent
+
+
+def called(row: str, seed: int) -> str:
+    """A run's name."""
+    return f"{row}.{seed}"
 
 
 @dataclass(frozen=True)
@@ -38,10 +48,10 @@ class Workplace:
         return self.home(text) / "suite" if self.smoke else self.corpora / text.suite
 
     def run(self, row: str, seed: int) -> Path:
-        return self.work / "runs" / f"{row}.{seed}"
+        return self.work / "runs" / called(row, seed)
 
     def result(self, row: str, seed: int) -> Path:
-        return self.results / f"{row}.{seed}.json"
+        return self.results / f"{called(row, seed)}.json"
 
     @contextmanager
     def held(self, name: str, wait: bool = True) -> Iterator[bool]:
@@ -57,14 +67,24 @@ class Workplace:
                 yield True
 
     def check(self, text: Text) -> None:
-        """Raises ValueError: a file of this text is not there."""
-        paths = [self.corpora / text.name / f"{split}.{kind}" for split in text.splits for kind in text.kinds]
-        paths += [self.corpora / text.suite / "OpenSubs.current.src"] if text.suite else []
-        for path in paths:
-            if not path.is_file():
-                names = f"{text.name}/{{{','.join(text.splits)}}}.{{{','.join(text.kinds)}}}"
-                suite = f" and {text.suite}/" if text.suite else ""
-                raise ValueError(f"{path}: no such file; DATA is the folder of {names}{suite}")
+        """Raises BadInput: a file of this text is not there, or its contrastive set is none."""
+        for split in text.splits:
+            for kind in text.kinds:
+                path = self.corpora / text.name / f"{split}.{kind}"
+                if not path.is_file():
+                    names = f"{text.name}/{{{','.join(text.splits)}}}.{{{','.join(text.kinds)}}}"
+                    suite = f" and {text.suite}/" if text.suite else ""
+                    raise BadInput(f"no such file; DATA is the folder of {names}{suite}", path)
+        if text.suite:
+            read_contrastive_set(self.corpora / text.suite)
+
+    def masked(self, content: str) -> str:
+        """With names in place of this machine's paths."""
+        names = {self.work: "EVIDENCE_DIR", self.corpora: "DATA", PACKAGE: "ctxmt_fairseq"}
+        for path in sorted(names, key=lambda path: len(str(path)), reverse=True):
+            # a whole path or the beginning of one, not of a longer name
+            content = re.sub(rf"(?<![\w./-]){re.escape(str(path))}(?![\w.-])", names[path], content)
+        return content
 
 
 def workplace(environment: Mapping[str, str] = os.environ) -> Workplace:

@@ -39,14 +39,14 @@ def corpora(tmp_path_factory):
     return folder
 
 
-def run(corpora, work, *rows):
+def run(corpora, work, *rows, code=0):
     """``run.sh`` of a rehearsal; its output."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     variables = {"SMOKE": "1", "DATA": str(corpora), "EVIDENCE_DIR": str(work), "PATH": path}
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
     command = ["bash", str(ROOT / "examples/evidence/run.sh"), *rows]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.returncode == code, done.stderr[-2000:]
     return done.stdout
 
 
@@ -76,26 +76,32 @@ def test_rows_run_and_are_skipped_the_next_time(corpora, tmp_path):
         assert f"| {row} | 1 |" in first
     tables = first.rpartition("== de-help-caching.1")[2].partition("\n")[2]
     assert run(corpora, tmp_path, *named) == tables
+    assert run(corpora, tmp_path, "s5to5", code=2) == ""
 
 
 def test_an_interrupted_training_ends_as_an_uninterrupted_one(corpora, tmp_path, monkeypatch):
     """The second goes on in the middle of an epoch: the same parameters, bit by bit."""
     monkeypatch.syspath_prepend(ROOT / "examples")
-    from evidence import corpus, training
+    from evidence import commands, corpus, training
     from evidence.texts import SUBTITLES
     from evidence.workplace import Workplace
 
     place = Workplace(corpora, tmp_path, tmp_path / "results", smoke=True)
     corpus.prepare(place, SUBTITLES, "data")
+    monkeypatch.setattr(training, "SMOKE_UPDATES", 4)
     ends = []
-    for seed, stops in ((1, (4,)), (2, (2, 4))):
-        for updates in stops:
-            (place.run("sentence", seed) / "trained").unlink(missing_ok=True)
-            with monkeypatch.context() as patch:
-                patch.setattr(training, "SMOKE_UPDATES", updates)
-                flags = [*training.flags(place, "sentence", seed), "--seed", "1"]
-                patch.setattr(training, "flags", lambda *_, flags=flags: flags)
-                training.train(place, "sentence", seed)
+    for seed in (1, 2):
+        flags = [*training.flags(place, "sentence", seed), "--seed", "1"]
+        with monkeypatch.context() as patch:
+            patch.setattr(training, "flags", lambda *_, flags=flags: flags)
+            if seed == 2:  # interrupted after two updates
+                place.run("sentence", seed).mkdir(parents=True)
+                log = place.run("sentence", seed) / "train.log"
+                commands.train([*flags, "--max-update", "2"], log)
+            training.train(place, "sentence", seed)
+            (place.run("sentence", seed) / "trained").unlink()  # killed after the last update
+            patch.setattr(commands, "train", lambda *_: pytest.fail("trained again"))
+            training.train(place, "sentence", seed)
         path = training.checkpoint(place, "sentence", seed)
         ends.append(torch.load(path, map_location="cpu", weights_only=False)["model"])
     whole, resumed = ends

@@ -13,10 +13,30 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 @contextmanager
 def evidence_modules() -> Iterator[SimpleNamespace]:
     sys.path.insert(0, str(EXAMPLES))
-    names = "corpus evaluation figures leads score_tables systems tables texts training workplace".split()
+    names = """commands corpus evaluation figures leads records score_tables systems tables texts training
+        workplace""".split()
     modules = {name: import_module(f"evidence.{name}") for name in names}
     yield SimpleNamespace(driver=import_module("evidence.__main__"), **modules)
     sys.path.remove(str(EXAMPLES))
+
+
+def tiny_place(evidence: SimpleNamespace, folder: Path) -> Any:
+    """A workplace whose corpora are six tiny documents and a contrastive set of one example."""
+    found = evidence.workplace.Workplace(folder / "data", folder / "work", folder / "results")
+    documents = {"train": ("a a b c c c".split(), "a"), "valid": ("d e e f g".split(), "v")}
+    text = evidence.texts.SUBTITLES
+    for split, (ids, letter) in documents.items():
+        prefix = found.corpora / text.name / split
+        prefix.parent.mkdir(parents=True, exist_ok=True)
+        for kind in ("en", "fr"):
+            lines = "".join(f"{letter}{number} {kind}\n" for number in range(len(ids)))
+            prefix.with_suffix(f".{kind}").write_text(lines)
+        prefix.with_suffix(".docids").write_text("".join(f"{each}\n" for each in ids))
+    suite = found.corpora / text.suite
+    suite.mkdir(parents=True)
+    (suite / "OpenSubs.current.src").write_text("It is.\nIt is.\n")
+    (suite / "OpenSubs.current.trg").write_text("Elle est.\nIl est.\n")
+    return found
 
 
 def training_result(row: str, seed: int) -> Dict[str, Any]:

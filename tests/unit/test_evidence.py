@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.unit.evidence_runs import evaluation_result, evidence_modules, result
+from ctxmt_fairseq.errors import BadInput
+from tests.unit.evidence_runs import evaluation_result, evidence_modules, result, tiny_place
 
 
 @pytest.fixture(scope="module")
@@ -15,21 +16,7 @@ def evidence():
 
 @pytest.fixture
 def place(evidence, tmp_path):
-    """A workplace whose corpora are six tiny documents and an empty contrastive set."""
-    found = evidence.workplace.Workplace(tmp_path / "data", tmp_path / "work", tmp_path / "results")
-    documents = {"train": ("a a b c c c".split(), "a"), "valid": ("d e e f g".split(), "v")}
-    text = evidence.texts.SUBTITLES
-    for split, (ids, letter) in documents.items():
-        prefix = found.corpora / text.name / split
-        prefix.parent.mkdir(parents=True, exist_ok=True)
-        for kind in ("en", "fr"):
-            lines = "".join(f"{letter}{number} {kind}\n" for number in range(len(ids)))
-            prefix.with_suffix(f".{kind}").write_text(lines)
-        prefix.with_suffix(".docids").write_text("".join(f"{each}\n" for each in ids))
-    suite = found.corpora / text.suite
-    suite.mkdir(parents=True)
-    (suite / "OpenSubs.current.src").touch()
-    return found
+    return tiny_place(evidence, tmp_path)
 
 
 @pytest.fixture
@@ -37,11 +24,13 @@ def calls(evidence, place, monkeypatch):
     """What the driver did, with trainings and evaluations that only say so."""
     done = []
 
-    def train(_, row, seed):
-        done.append(("train", row, seed))
-        place.run(row, seed).mkdir(parents=True, exist_ok=True)
-        for name, text in {"train.log": "", "cpu": "3\n4\n", "trained": ""}.items():
-            (place.run(row, seed) / name).write_text(text)
+    def train(flags, log):
+        row, _, seed = log.parent.name.rpartition(".")
+        done.append(("train", row, int(seed)))
+        for name, text in {log.name: "", "cpu": "3\n4\n", "checkpoints/checkpoint_last.pt": ""}.items():
+            path = log.parent / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
 
     def evaluate(run, names):
         done.append(("evaluate", run.row, run.seed))
@@ -51,7 +40,7 @@ def calls(evidence, place, monkeypatch):
     monkeypatch.setattr(evidence.corpus, "prepare", lambda _, __, folder: done.append(folder))
     monkeypatch.setattr(evidence.corpus, "embed", lambda _, __, folder: done.append(("embed", folder)))
     monkeypatch.setattr(evidence.corpus, "statistics", lambda *_: {})
-    monkeypatch.setattr(evidence.training, "train", train)
+    monkeypatch.setattr(evidence.commands, "train", train)
     monkeypatch.setattr(evidence.evaluation, "evaluate", evaluate)
     return done
 
@@ -64,15 +53,6 @@ def test_the_second_stage_starts_from_the_first(evidence, place):
         assert (start in flags) == (row != "sentence")
         assert start not in flags or flags[flags.index(start) - 1] == "--sentence-checkpoint"
         assert flags[flags.index("--save-dir") + 1] == str(place.work / f"runs/{row}.2/checkpoints")
-
-
-def test_a_run_keeps_the_precision_that_it_began_with(evidence, place, monkeypatch):
-    """Its checkpoint fits no other, wherever it goes on."""
-    for fast, row in ((True, "caching"), (False, "gated")):
-        for now in (fast, not fast):
-            monkeypatch.setattr(evidence.training, "has_fast_products", lambda now=now: now)
-            assert ("--amp" in evidence.training.flags(place, row, 1)) == fast
-    assert "--amp" not in evidence.training.flags(place, "sentence", 1)
 
 
 def test_the_second_stage_on_help_pages_starts_from_its_language(evidence, place):
@@ -130,37 +110,15 @@ def test_a_killed_run_leaves_no_result_and_goes_on(evidence, place, calls, monke
     assert sorted(path.name for path in place.results.iterdir()) == ["control.1.json", "sentence.1.json"]
 
 
-def test_a_finished_training_is_not_repeated(evidence, place, monkeypatch):
-    commands = []
-
-    def train(flags, log):
-        commands.append(flags)
-        for name in ("checkpoint_last.pt", "checkpoint_1_250.pt", "checkpoint_best.pt"):
-            path = evidence.training.checkpoint(place, "sentence", 1).with_name(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
-
-    monkeypatch.setattr(evidence.training.commands, "train", train)
-    translation = evidence.evaluation.Trained(place, "sentence", 1).translation
-    translation.parent.mkdir(parents=True)
-    translation.touch()  # of an earlier training
-    for _ in range(2):
-        evidence.training.train(place, "sentence", 1)
-    assert len(commands) == 1 and not translation.exists()
-    kept = evidence.training.checkpoint(place, "sentence", 1)
-    assert list(kept.parent.iterdir()) == [kept]
-
-
 def test_refusals_are_one_line(evidence, place, calls):
     for arguments, said in (
         (["s5to5"], "s5to5: expected search, ROW or ROW.SEED"),
-        ([], "train.docids: no such file; DATA"),
+        ([], "train.docids: no such file; DATA is the folder of en-fr-subtitles/"),
     ):
         if not arguments:
             (place.corpora / "en-fr-subtitles" / "train.docids").unlink()
-        with pytest.raises(SystemExit) as refusal:
+        with pytest.raises(BadInput, match=said):
             evidence.driver.main(arguments)
-        assert said in str(refusal.value) and "\n" not in str(refusal.value)
     assert calls == [] and not place.work.exists()
 
 
@@ -191,13 +149,10 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
 
     monkeypatch.setattr(evidence.corpus, "ctxmt", ctxmt)
     pronouns = ["He saw it .", "It is .", "They", "a kit", "it 's"]
-    lines = [(line, line, "abbbb"[place]) for place, line in enumerate(pronouns)]
-    read = evidence.corpus._read
-    monkeypatch.setattr(
-        evidence.corpus,
-        "_read",
-        lambda place, text, split: read(place, text, split) + lines * (split == "train"),
-    )
+    prefix = place.corpora / "en-fr-subtitles" / "train"
+    for kind, lines in {"en": pronouns, "fr": pronouns, "docids": "abbbb"}.items():
+        with prefix.with_suffix(f".{kind}").open("a") as stream:
+            stream.writelines(f"{line}\n" for line in lines)
     for folder in ("data-4000", "data-context", "data-pronouns"):
         evidence.corpus.prepare(place, evidence.texts.SUBTITLES, folder)
     text = place.work / "text"
@@ -222,25 +177,6 @@ def test_text_is_halved_by_documents_and_first_sentences_are_context(evidence, p
     assert not any("contrastive" in str(part) for command in commands for part in command)
 
 
-def test_learning_curve_is_read_from_the_log(evidence, tmp_path):
-    log = tmp_path / "train.log"
-    losses = '"valid_loss": "8", "valid_current_loss": "7.5", "valid_nll_loss": "7"'
-    first = f'| INFO | valid | {{{losses}, "valid_num_updates": "250"}}'
-    lines = [
-        '| INFO | train_inner | {"epoch": 1, "current_loss": "9.1", "num_updates": "100"}',
-        first,
-        "killed, and started again",
-        first,
-        '| INFO | valid | {"valid_loss": "6.25", "valid_nll_loss": "6", "valid_num_updates": "500"}',
-    ]
-    log.write_text("\n".join(f"2026-01-01 00:00:00 {line}" for line in lines))
-    curve = evidence.training.learning_curve(log)
-    assert curve == [
-        {"updates": 250, "loss": 7.5, "nll": 7.0},
-        {"updates": 500, "loss": 6.25, "nll": 6.0},
-    ]
-
-
 def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, capsys, monkeypatch):
     """They are trained and validated, not evaluated; their vocabularies may differ."""
     curve = [{"updates": 700, "loss": 6.0, "nll": 5.0}]
@@ -251,7 +187,7 @@ def test_candidates_are_compared_by_bits_a_sentence(evidence, place, calls, caps
     trained = [("train", name, 1) for name in ("search-4000-pieces", "search-base")]
     assert calls == ["data-4000", trained[0], "data", trained[1]]
     output = capsys.readouterr().out
-    assert "| search-base | 700 | 5.000 | 72.00 | 0.1 |" in output and "`search" not in output
+    assert "| search-base | 700 | 5.000 | 77.00 | 0.1 |" in output and "`search" not in output
 
 
 def test_candidates_override_the_size_that_was_chosen(evidence, place):
@@ -267,7 +203,8 @@ def test_what_an_earlier_driver_left_out_is_made_where_the_checkpoint_is(evidenc
     for row in ("control", "s2to2", "gated"):
         place.result(row, 1).write_text(json.dumps(result(row, 1, "10")))
     for row in ("control", "s2to2"):
-        place.run(row, 1).mkdir(parents=True)
+        evidence.training.checkpoint(place, row, 1).parent.mkdir(parents=True)
+        evidence.training.checkpoint(place, row, 1).touch()
         (place.run(row, 1) / "trained").touch()
     run = evidence.evaluation.Trained(place, "s2to2", 1)
     lacking = evidence.evaluation.missing(run, result("s2to2", 1, "10"))
@@ -275,6 +212,32 @@ def test_what_an_earlier_driver_left_out_is_made_where_the_checkpoint_is(evidenc
     assert evidence.evaluation.missing(run.control, result("control", 1, "10")) == ["statistics", "lengths"]
     evidence.driver.main(["control.1", "s2to2.1", "gated.1"])
     assert calls == [("evaluate", "control", 1), ("evaluate", "s2to2", 1)]
+
+
+def test_every_part_has_the_commit_that_evaluated_it(evidence, place, calls, monkeypatch):
+    every = evidence.evaluation.PARTS
+    for commit, parts in (("first", ("scores",)), ("second", ("scores", "pronouns"))):
+        monkeypatch.setattr(evidence.commands, "commit", lambda commit=commit: commit)
+        monkeypatch.setattr(evidence.evaluation, "PARTS", {name: every[name] for name in parts})
+        evidence.driver.main(["sentence.1"])
+    record = evidence.records.read(place.result("sentence", 1))
+    assert record["evaluated_by"] == {"scores": "first", "pronouns": "second"}
+    assert record["commit"] == "first"
+
+
+def test_terms_are_compared_as_soon_as_the_simpler_systems_have_translated(evidence, place):
+    """Else a result would keep for ever a comparison with the control alone."""
+    runs = {
+        name: evidence.evaluation.Trained(place, f"de-help-{name}", 2)
+        for name in ("sentence", "control", "s2to2")
+    }
+    applies = evidence.evaluation.PARTS["consistency"].applies
+    comparable = [[name for name, run in runs.items() if applies(run)]]
+    for run in runs.values():
+        run.translation.parent.mkdir(parents=True)
+        run.translation.touch()
+        comparable.append([name for name, run in runs.items() if applies(run)])
+    assert comparable == [["sentence"], ["sentence", "control"], list(runs), list(runs)]
 
 
 def test_sentence_vectors_are_made_for_the_system_that_reads_them(evidence, place, calls):

@@ -10,7 +10,7 @@ import pytest
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.significance.correction import holm
-from tests.unit.evidence_runs import evidence_modules, result
+from tests.unit.evidence_runs import evidence_modules, result, training_result
 
 
 @pytest.fixture(scope="module")
@@ -24,15 +24,15 @@ def tables(evidence):
     return evidence.tables
 
 
-def test_tables_compare_with_the_control_of_the_same_seed(tables, tmp_path):
+def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
     """20 examples that only the system has right: McNemar's exact p is 2 / 2^20, with stars."""
     wins = {"control": "0" * 20 + "1" * 10, "gated": "1" * 30}
     for (row, decisions), seed in itertools.product(wins.items(), (1, 2)):
         (tmp_path / f"{row}.{seed}.json").write_text(json.dumps(result(row, seed, decisions, 10.0 + seed)))
     (tmp_path / "search.json").write_text("{}")
-    candidate = {"row": "search-base", "seed": 1, "learning_curve": []}  # has no decisions
+    candidate = {**training_result("search-base", 1), "learning_curve": []}  # has no decisions
     (tmp_path / "search-base.1.json").write_text(json.dumps(candidate))
-    text = tables.text(tables.read(tmp_path))
+    text = evidence.tables.text(evidence.records.read_all(tmp_path))
     assert "| gated | +66.67**, +66.67** | +66.67 | 0.0001 |" in text
     assert "| control | 1, 2 | 2.500 ± 0.000 | 11.50 ± 0.71 |" in text
     assert "| gated | 1, 2 | 100.00 ± 0.00 |  | 100.00 ± 0.00 |" in text
@@ -145,8 +145,19 @@ def test_every_text_has_its_tables(tables):
                     )
                 ],
                 "comparisons": [
-                    {"b": "de-help-s2to2", "metric": "main", "score_a": 1, "score_b": 2, "stars": ""},
-                    {"b": "de-help-s2to2", "metric": "alike", "score_a": 60, "score_b": 70, "stars": "*"},
+                    {
+                        "a": name,
+                        "b": "de-help-s2to2",
+                        "metric": metric,
+                        "score_a": 60,
+                        "score_b": 70,
+                        "stars": "*",
+                    }
+                    for name, metric in (
+                        ("de-help-sentence", "main"),
+                        ("de-help-sentence", "alike"),
+                        ("de-help-control", "alike"),
+                    )
                 ],
             },
         }
