@@ -68,9 +68,9 @@ def begin(place: Workplace, row: str, seed: int) -> None:
     before = begun(place, row, seed) if path.exists() else {"train": now, "commits": []}
     if before["train"] != now:
         raise BadInput(f"begun with other flags; remove {path.parent} to train anew", path)
-    if before["commits"][-1:] != [commands.commit()]:
+    if before["commits"][-1:] != [commands.commit()] and not trained(place, row, seed):
         before["commits"].append(commands.commit())
-    write_file(path, json.dumps(before, indent=1) + "\n")
+        write_file(path, json.dumps(before, indent=1) + "\n")
 
 
 def train(place: Workplace, row: str, seed: int) -> None:

@@ -101,9 +101,10 @@ def test_a_run_that_was_begun_otherwise_is_refused(evidence, place, commands, mo
 
 def test_all_code_that_a_training_ran_is_named(evidence, place, commands, monkeypatch):
     monkeypatch.setattr(evidence.training, "_updates", lambda _: 500)
-    for commit in ("a", "b", "b"):
+    for commit, goes_on in (("a", True), ("b", True), ("b", True), ("c", False)):
         monkeypatch.setattr(evidence.commands, "commit", lambda commit=commit: commit)
-        (place.run("sentence", 1) / "trained").unlink(missing_ok=True)
+        if goes_on:
+            (place.run("sentence", 1) / "trained").unlink(missing_ok=True)
         evidence.training.train(place, "sentence", 1)
     begun = evidence.training.begun(place, "sentence", 1)
     assert begun["commits"] == ["a", "b"]
