@@ -31,14 +31,15 @@ def ctxmt(*arguments: Any) -> None:
 def train(flags: List[str], log: Path) -> None:
     """fairseq-train in a process of its own, which ends with this one, however that ends.
 
-    The log grows, and so does ``cpu`` beside it: the CPU seconds of every attempt that was not killed
-    outright.
+    The log grows, and so does ``cpu`` beside it: ``begun``, then the CPU seconds, of every attempt; one that
+    was killed outright leaves no seconds.
 
     Raises:
         SystemExit: it failed.
     """
     command = [sys.executable, "-m", "fairseq_cli.train", *flags]
-    before = children_seconds()
+    before, cpu = children_seconds(), log.with_name("cpu")
+    _append(cpu, "begun")
     with log.open("a", encoding="utf-8") as stream:
         child = subprocess.Popen(command, stdout=stream, stderr=stream, preexec_fn=_end_with_parent)
         previous = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -50,10 +51,14 @@ def train(flags: List[str], log: Path) -> None:
             raise
         finally:
             signal.signal(signal.SIGTERM, previous)
-            with log.with_name("cpu").open("a", encoding="utf-8") as seconds:
-                seconds.write(f"{children_seconds() - before:.0f}\n")
+            _append(cpu, f"{children_seconds() - before:.0f}")
     if code:
         sys.exit(f"error: training ended with code {code}; see {log}")
+
+
+def _append(path: Path, line: str) -> None:
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(f"{line}\n")
 
 
 def _end_with_parent() -> None:

@@ -3,7 +3,7 @@
 from typing import List, Optional, Sequence
 
 from evidence import leads
-from evidence.layout import Columns, Record, averages, table
+from evidence.layout import Columns, Record, averages, means, table
 from evidence.leads import Results
 from evidence.systems import SEARCH, SYSTEMS
 
@@ -19,8 +19,8 @@ def search_table(results: Results) -> str:
             last, valid = one["learning_curve"][-1], one["corpus"]["valid"]
             targets = valid["tokens"]["fr"] + valid["sentences"]  # the end of each sentence, too
             sentence = last["nll"] * targets / valid["sentences"]
-            cells = f"{last['nll']:.3f}", f"{sentence:.2f}", f"{one['cpu_seconds'] / 60:.1f}"
-            rows.append([name, str(last["updates"]), *cells])
+            rows.append([name, str(last["updates"]), f"{last['nll']:.3f}", f"{sentence:.2f}"])
+            rows[-1] += means([one], {"CPU minutes": (minutes, 1)})
     return table(["search", "updates", "bits a subword", "bits a sentence", "CPU minutes"], rows)
 
 
@@ -103,6 +103,6 @@ def random_accuracy(one: Record) -> Optional[float]:
     return one["pronouns"].get("random", {}).get("accuracy")
 
 
-def minutes(one: Record) -> float:
-    """Of CPU time, for the training."""
-    return one["cpu_seconds"] / 60
+def minutes(one: Record) -> Optional[float]:
+    """Of CPU time, for the training, where that is known."""
+    return None if one["cpu_seconds"] is None else one["cpu_seconds"] / 60

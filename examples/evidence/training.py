@@ -120,9 +120,12 @@ def learning_curve(log: Path) -> List[Dict[str, float]]:
     return [{"updates": updates, **found[updates]} for updates in sorted(found)]
 
 
-def cpu_seconds(log: Path) -> int:
-    """Of all attempts, validation included; see ``commands.train``."""
-    return sum(map(int, log.with_name("cpu").read_text(encoding="utf-8").split()))
+def cpu_seconds(log: Path) -> Optional[int]:
+    """Of all attempts, validation included; None where one was killed before it could say. See
+    ``commands.train``."""
+    lines = log.with_name("cpu").read_text(encoding="utf-8").split()
+    seconds = [int(line) for line in lines if line != "begun"]
+    return sum(seconds) if lines.count("begun") <= len(seconds) else None
 
 
 def _record(line: str, kind: str) -> Optional[Dict[str, str]]:

@@ -116,7 +116,7 @@ def test_no_commit_without_git(evidence, monkeypatch):
     assert evidence.commands.commit() == "unknown"
 
 
-def test_a_training_ends_with_its_driver_even_if_that_is_killed(tmp_path):
+def test_a_training_ends_with_its_driver_even_if_that_is_killed(evidence, tmp_path):
     """Else the next driver, which finds the lock free, would train beside it."""
     training, ids = tmp_path / "python", tmp_path / "id"
     training.write_text(f"#!/bin/sh\necho $$ > {ids}.new; mv {ids}.new {ids}; exec sleep 600\n")
@@ -130,6 +130,22 @@ sys.executable = {str(training)!r}; commands.train([], Path({str(tmp_path / "tra
     driver.send_signal(signal.SIGKILL)
     driver.wait()
     assert _soon(lambda: not _runs(child))
+    assert evidence.training.cpu_seconds(tmp_path / "train.log") is None  # nobody knows
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"), [("3\nbegun\n4\n", 7), ("begun\n", None), ("begun\nbegun\n4\n", None)]
+)
+def test_cpu_seconds_of_a_training_are_those_of_all_its_attempts(evidence, tmp_path, lines, expected):
+    (tmp_path / "cpu").write_text(lines)
+    assert evidence.training.cpu_seconds(tmp_path / "train.log") == expected
+
+
+def test_results_without_cpu_seconds_have_tables(evidence):
+    known, unknown = ({"cpu_seconds": seconds} for seconds in (120, None))
+    columns = {"CPU minutes": (evidence.score_tables.minutes, 0)}
+    assert evidence.layout.means([known, unknown], columns) == ["2"]
+    assert evidence.layout.means([unknown], columns) == [""]
 
 
 def _runs(process):
