@@ -143,21 +143,24 @@ class Consistency:
             )
         return records
 
-    def compared(self, systems: int, samples: int, seed: int) -> List[TranslationComparison]:
+    def compared(
+        self, systems: int, samples: int, seed: int, all_pairs: bool = False
+    ) -> List[TranslationComparison]:
         """Both paired tests of the first systems against the very first; documents are drawn and swapped.
 
         Args:
             systems: how many; what follows is only shown.
+            all_pairs: all of them with each other.
 
         Returns:
-            a comparison for each measure and system, corrected over the systems (Holm); none of a single
+            a comparison for each measure and pair, corrected over the pairs (Holm); none of a single
             system or document.
         """
         rows = self.statistics()[:systems]
         found: List[TranslationComparison] = []
         if systems < 2 or len(rows[0]) < 2:
             return found
-        pairs = system_pairs(systems, all_pairs=False)
+        pairs = system_pairs(systems, all_pairs)
         for measure in MEASURES:
             tests = paired_tests(rows, pairs, partial(_score, measure), samples, seed)
             corrected = holm([test.randomization_p for test in tests])

@@ -8,8 +8,9 @@ to. Of each system, in %:
   main           sentences that have the most frequent translation of their term in their document
   alike by term, main by term: the same, averaged over terms, so that frequent ones weigh no more
   single         terms with one translation in all sentences
-Systems are compared with the first: paired bootstrap and approximate randomization by documents, Holm's
-correction. A consistent translation may be wrong, and the reference is not the limit: read BLEU beside it.
+Systems are compared with the first, or with --all-pairs with each other: paired bootstrap and approximate
+randomization by documents, Holm's correction. A consistent translation may be wrong, and the reference is not
+the limit: read BLEU beside it.
 
 Words are aligned here, by what is learnt from all translations together and the text of --train (needed for
 small texts), or with --alignment by files of pairs i-j of white-space words of SRC and HYP (ctxmt corpus
@@ -46,6 +47,7 @@ def add_arguments(parser) -> None:
     parser.add_argument("--common", type=share, default=0.2, metavar="X",
                         help="a word of more than this share of the documents (and of more than two) is no "
                         "term (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--all-pairs", action="store_true", help="compare all systems with each other")
     parser.add_argument("--prefix", type=non_negative_int, default=5, metavar="N",
                         help="first letters of translations that are compared, for words are inflected; 0: "
                         "all (default: %(default)s)")  # fmt: skip
@@ -93,7 +95,7 @@ def run(args) -> None:
     within = len({term.document for term in found.terms})
     print(f"{len(found.terms):,} terms that recur, in {within:,} of {len(documents):,} documents\n")
     print(report.systems_table(found))
-    comparisons = found.compared(len(args.systems), args.samples, args.seed)
+    comparisons = found.compared(len(args.systems), args.samples, args.seed, args.all_pairs)
     if comparisons:
         print(f"\n{comparison_table(comparisons)}\n\n{args.samples} samples, seed {args.seed}")
     if args.show:

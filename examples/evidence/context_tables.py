@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional
 
 from evidence.layout import Columns, Record, averages, by_system, means, seeds, table
 from evidence.leads import Results
-from evidence.systems import start_of
+from evidence.systems import control_of, start_of
 
 CONTEXTS = ("document", "random", "empty", "absent")
 PRONOUNS = ("it", "they")
@@ -75,7 +75,8 @@ def groups_table(results: Results) -> str:
 
 def consistency_table(results: Results) -> str:
     """Pairs of a document's sentences with one term that translate it alike, in %, and what a system has
-    more than the sentence-level model on the same terms, by seed (approximate randomization of documents)."""
+    more than the sentence-level model and the control on the same terms, by seed (approximate randomization
+    of documents)."""
 
     def alike(one: Record, name: str) -> Optional[float]:
         systems = one["consistency"]["systems"]
@@ -91,11 +92,15 @@ def consistency_table(results: Results) -> str:
             },
         )
         leads = [
-            f"{each['score_b'] - each['score_a']:+.2f}{each['stars']}"
-            for one in ones
-            for each in one["consistency"]["comparisons"]
-            if (each["a"], each["b"], each["metric"]) == (start_of(name)[0], name, "alike")
+            ", ".join(
+                f"{each['score_b'] - each['score_a']:+.2f}{each['stars']}"
+                for one in ones
+                for each in one["consistency"]["comparisons"]
+                if (each["a"], each["b"], each["metric"]) == (other, name, "alike")
+            )
+            for other in (start_of(name)[0], control_of(name))
         ]
-        rows.append([name, seeds(ones), system, ", ".join(leads), reference])
-    head = ["terms alike, in %", "seeds", "system", "minus sentence level, by seed", "reference"]
+        rows.append([name, seeds(ones), system, *leads, reference])
+    minus = "minus sentence level, by seed", "minus control, by seed"
+    head = ["terms alike, in %", "seeds", "system", *minus, "reference"]
     return table(head, rows)

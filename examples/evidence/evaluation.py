@@ -142,7 +142,7 @@ def consistency(run: Trained) -> Dict[str, Any]:
     learnt = ("--train", *(train.with_suffix(path.suffix) for path in (source, reference)))
     named = [f"{each.row}={_translated(each)}" for each in (*_simpler(run), run)]
     texts = (source, *named, "--docids", ids, "--reference", reference)
-    found = _found(run, "analyse", "consistency", *texts, *learnt, name="consistency")
+    found = _found(run, "analyse", "consistency", *texts, *learnt, "--all-pairs", name="consistency")
     return {key: found[key] for key in ("terms", "systems", "comparisons")}
 
 

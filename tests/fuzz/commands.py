@@ -223,7 +223,7 @@ COMMANDS = [
         given(
             "--reference text.fr --alignment a=align|b=align --annotation words.jsonl "
             "--current text.current --min-count 2|3 --min-length 1|4 --common 0.1|1 --prefix 0|3 --show 0|2 "
-            "--samples 100 --seed 2 --json json --terms terms.tsv"
+            "--all-pairs --samples 100 --seed 2 --json json --terms terms.tsv"
         ),
     ),
     Command(

@@ -189,6 +189,17 @@ def run(files, *names, more=(), aligned=None):
     )
 
 
+def test_all_systems_with_each_other(files, tmp_path):
+    """The difference of two is that of their differences from the first."""
+    assert not run(files, "within", "half", "drawn", more=("--all-pairs", "--json", tmp_path / "json"))
+    compared = json.loads((tmp_path / "json").read_text())["comparisons"]
+    found = {(row["a"], row["b"]): row for row in compared if row["metric"] == "alike"}
+    assert list(found) == [("within", "half"), ("within", "drawn"), ("half", "drawn")]
+    first, second, between = (row["difference"] for row in found.values())
+    assert between == pytest.approx(second - first) and between < 0
+    assert found["half", "drawn"]["stars"]
+
+
 def test_systems_side_by_side(files, tmp_path, capsys):
     more = ("--reference", files["always"], "--json", tmp_path / "json", "--terms", tmp_path / "terms.tsv")
     names = ("within", "half", "drawn")
