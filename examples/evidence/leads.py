@@ -83,6 +83,16 @@ def over_random(results: Results) -> Dict[Run, Lead]:
     return _leads(pairs)
 
 
+def random_over_control(results: Results) -> Dict[Run, Lead]:
+    """Accuracy with a random context minus that of the control's same seed."""
+    pairs = {}
+    for (row, seed), one in results.items():
+        control = results.get((control_of(row), seed))
+        if row in SYSTEMS and control and "random" in one.get("pronouns", {}):
+            pairs[row, seed] = right(one, "random"), right(control)
+    return _leads(pairs)
+
+
 def bleu_over_control(results: Results) -> Dict[Run, Lead]:
     """BLEU of every context system minus that of the control's same seed."""
     found = {}

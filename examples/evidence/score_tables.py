@@ -72,18 +72,22 @@ def significance_table(results: Results) -> str:
 
 
 def pairs_table(results: Results) -> str:
-    """Rows that differ in one thing, and the accuracy of every system with its own and a random context; each
-    kind of pairs is corrected by itself."""
-    between, random = leads.between_rows(results), leads.over_random(results)
-    bleu = leads.bleu_between_rows(results)
+    """Rows that differ in one thing, and the accuracy of every system with its own context, with a random
+    one, and the control's; each kind of pairs is corrected by itself."""
+    between, bleu = leads.between_rows(results), leads.bleu_between_rows(results)
+    random = {
+        "own - random context": leads.over_random(results),
+        "random context - control": leads.random_over_control(results),
+    }
     rows: List[List[str]] = []
     for pair in leads.PAIRS:
         mine = {run: lead for run, lead in between.items() if run[:2] == pair}
         translated = by_seed([bleu.get(run) for run in mine])
         rows.append([f"{pair[1]} - {pair[0]}", *leads.cells([*mine.values()]), translated])
-    for name in SYSTEMS:
-        mine = [lead for (row, _), lead in random.items() if row == name]
-        rows.append([f"{name}: own - random context", *leads.cells(mine), ""])
+    for what, found in random.items():
+        for name in SYSTEMS:
+            mine = [lead for (row, _), lead in found.items() if row == name]
+            rows.append([f"{name}: {what}", *leads.cells(mine), ""])
     head = ["pair", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
     return table(head, [row for row in rows if row[1]])
 

@@ -76,6 +76,9 @@ def test_rows_are_compared_with_each_other_and_with_their_random_context(evidenc
     *cells, p, _ = random.removesuffix(" |").split(" | ")
     assert cells == ["| s2to2+CD: own - random context", "+6.67", "+6.67"]
     assert float(p) == pytest.approx(0.5, abs=0.02)  # of two differences, both signs are equal in half of all
+    found["control", 1] = result("control", 1, "1" * 29 + "0")
+    *_, last = evidence.score_tables.pairs_table(found).splitlines()
+    assert last.startswith("| s2to2+CD: random context - control | -3.33 | -3.33 | 1.0000 |")
 
 
 def test_bleu_is_compared_without_the_translations(evidence, tmp_path):
