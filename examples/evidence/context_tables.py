@@ -2,6 +2,7 @@
 
 from typing import Any, Dict, List, Optional
 
+from evidence import leads
 from evidence.layout import Columns, Record, averages, by_system, means, seeds, table
 from evidence.leads import Results
 from evidence.systems import control_of, start_of
@@ -23,6 +24,26 @@ def context_table(results: Results) -> str:
         "CXMI (bits a word)": (lambda one: one["probe"]["contexts"][0]["cxmi"], 4),
     }
     return averages("greedy BLEU", results, columns, "probe")
+
+
+def post_editing_table(results: Results) -> str:
+    """Translations whose target context is the reference, as behind a translator who corrects them
+    (approximate randomization of documents)."""
+    columns: Columns = {
+        "own translations": (lambda one: leads.score(one, "BLEU"), 2),
+        "the reference": (lambda one: leads.score(one["post_editing"], "BLEU"), 2),
+    }
+    more = leads.bleu_of_post_editing(results)
+    rows = [
+        [
+            name,
+            seeds(ones),
+            *means(ones, columns),
+            leads.by_seed([more.get((name, one["seed"])) for one in ones]),
+        ]
+        for name, ones in by_system(results, "post_editing")
+    ]
+    return table(["BLEU behind", "seeds", *columns, "reference - own, by seed"], rows)
 
 
 def windows_table(results: Results) -> str:

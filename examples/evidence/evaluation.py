@@ -61,8 +61,7 @@ class Trained:
 
 def scores(run: Trained) -> Dict[str, Any]:
     """Of the test text."""
-    _, reference, ids = run.texts
-    return _found(run, "score", _translated(run), reference, "--docids", ids)
+    return _scores(run, _translated(run), "score")
 
 
 def pronouns(run: Trained) -> Dict[str, Any]:
@@ -98,10 +97,14 @@ def attention(run: Trained) -> Dict[str, Any]:
 def statistics(run: Trained) -> Dict[str, Any]:
     """What each document of the test text adds to BLEU: with it any two results can be compared, though
     their translations are gone."""
-    _, reference, ids = run.texts
-    translation = read_translation(_translated(run), [reference], ids)
-    rows = per_unit(measure("bleu").rows(0, translation), "document", translation)
-    return {"bleu": [" ".join(map(str, row)) for row in rows.astype(int).tolist()]}
+    return _statistics(run, _translated(run))
+
+
+def post_editing(run: Trained) -> Dict[str, Any]:
+    """Scores and statistics of translations behind corrected ones: their target context is the reference."""
+    _, reference, _ = run.texts
+    path = _translation(run, run.translation.with_stem("post-editing"), "--target-context-from", reference)
+    return {"scores": _scores(run, path, "post-editing"), "statistics": _statistics(run, path)}
 
 
 def lengths(run: Trained) -> Dict[str, float]:
@@ -178,6 +181,7 @@ PARTS: Dict[str, Part] = {
     "statistics": Part(lambda run: True, statistics),
     "pronouns": Part(lambda run: bool(run.system.text.suite), pronouns),
     "probe": Part(lambda run: run.system.reads_context, probe),
+    "post_editing": Part(lambda run: run.system.reads_target, post_editing),
     "windows": Part(lambda run: run.system.reads_windows, windows),
     "attention": Part(_has_window_attention, attention),
     "lengths": Part(lambda run: True, lengths),
@@ -201,11 +205,27 @@ def evaluate(run: Trained, names: List[str]) -> Dict[str, Any]:
 
 def _translated(run: Trained) -> Path:
     """The test text's translation, with the model's own translations as target context."""
+    return _translation(run, run.translation)
+
+
+def _translation(run: Trained, output: Path, *options: Any) -> Path:
     source, _, ids = run.texts
-    if not run.translation.exists():
-        search = ("--beam", 4, *LENGTH, "--cpu")
-        ctxmt("translate", run.model, source, "--docids", ids, "--output", run.translation, *search)
-    return run.translation
+    if not output.exists():
+        search = ("--beam", 4, *LENGTH, "--cpu", *options)
+        ctxmt("translate", run.model, source, "--docids", ids, "--output", output, *search)
+    return output
+
+
+def _scores(run: Trained, translation: Path, name: str) -> Dict[str, Any]:
+    _, reference, ids = run.texts
+    return _found(run, "score", translation, reference, "--docids", ids, name=name)
+
+
+def _statistics(run: Trained, path: Path) -> Dict[str, Any]:
+    _, reference, ids = run.texts
+    translation = read_translation(path, [reference], ids)
+    rows = per_unit(measure("bleu").rows(0, translation), "document", translation)
+    return {"bleu": [" ".join(map(str, row)) for row in rows.astype(int).tolist()]}
 
 
 def _contrast(run: Trained, name: str, *options: Any) -> Dict[str, Any]:

@@ -113,6 +113,12 @@ def bleu_between_rows(results: Results) -> Dict[Tuple[str, str, int], Lead]:
     return _corrected(found)
 
 
+def bleu_of_post_editing(results: Results) -> Dict[Run, Lead]:
+    """BLEU with the reference as target context minus that with the model's own translations."""
+    found = {run: one for run, one in results.items() if "post_editing" in one}
+    return _corrected({run: _bleu(one["post_editing"], one) for run, one in found.items()})
+
+
 def _bleu(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Optional[Difference]:
     """Of two results, where both know what each document adds."""
     if "statistics" not in ours or "statistics" not in theirs:
@@ -164,6 +170,11 @@ def cells(leads: Sequence[Lead]) -> Tuple[str, str, str]:
         return "", "", ""
     difference = np.mean([lead.differences for lead in leads], axis=0)
     return ", ".join(map(str, leads)), f"{100 * difference.mean():+.2f}", f"{permutation_p(difference):.4f}"
+
+
+def by_seed(found: Sequence[Optional[Lead]]) -> str:
+    """With a dash for the seeds that cannot be compared; empty if none can."""
+    return ", ".join("-" if lead is None else str(lead) for lead in found) if any(found) else ""
 
 
 def right(result: Mapping[str, Any], context: str = "document") -> np.ndarray:

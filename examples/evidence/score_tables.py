@@ -1,6 +1,6 @@
 """Tables of what systems score, and of what one has more than another."""
 
-from typing import List, Optional, Sequence
+from typing import List, Optional
 
 from evidence import leads
 from evidence.layout import Columns, Record, averages, means, table
@@ -64,7 +64,7 @@ def significance_table(results: Results) -> str:
     rows = []
     for name in SYSTEMS:
         seeds = [run for run in results if run[0] == name]
-        translated = by_seed([bleu.get(run) for run in seeds])
+        translated = leads.by_seed([bleu.get(run) for run in seeds])
         cells = leads.cells([accuracies[run] for run in seeds if run in accuracies])
         if any((*cells, translated)):
             rows.append([name, *cells, translated])
@@ -82,7 +82,7 @@ def pairs_table(results: Results) -> str:
     rows: List[List[str]] = []
     for pair in leads.PAIRS:
         mine = {run: lead for run, lead in between.items() if run[:2] == pair}
-        translated = by_seed([bleu.get(run) for run in mine])
+        translated = leads.by_seed([bleu.get(run) for run in mine])
         rows.append([f"{pair[1]} - {pair[0]}", *leads.cells([*mine.values()]), translated])
     for what, found in random.items():
         for name in SYSTEMS:
@@ -90,11 +90,6 @@ def pairs_table(results: Results) -> str:
             rows.append([f"{name}: {what}", *leads.cells(mine), ""])
     head = ["pair", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
     return table(head, [row for row in rows if row[1]])
-
-
-def by_seed(found: Sequence[Optional[leads.Lead]]) -> str:
-    """With a dash for the seeds that cannot be compared; empty if none can."""
-    return ", ".join("-" if lead is None else str(lead) for lead in found) if any(found) else ""
 
 
 def accuracy(one: Record) -> Optional[float]:

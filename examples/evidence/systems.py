@@ -92,6 +92,11 @@ class System:
         return bool(re.search(r"-context(-on-source)? [1-9]", self.flags))
 
     @property
+    def reads_target(self) -> bool:
+        """Whether target sentences are context, on either side."""
+        return bool(re.search(r"--target-context(-on-source)? [1-9]", self.flags))
+
+    @property
     def reads_windows(self) -> bool:
         """Whether source and target are windows, which can have other sizes than in training."""
         return "--target-context " in self.flags

@@ -20,6 +20,7 @@ TABLES = (
     score_tables.pairs_table,
     score_tables.lengths_table,
     context_tables.context_table,
+    context_tables.post_editing_table,
     context_tables.windows_table,
     context_tables.attention_table,
     context_tables.words_table,
@@ -67,7 +68,7 @@ def recipe_table(results: Results, rows: Sequence[str]) -> str:
         if name in rows:
             right, random, scored, minutes = means(ones, columns)
             more, higher = (
-                score_tables.by_seed([values.get((name, one["seed"])) for one in ones])
+                leads.by_seed([values.get((name, one["seed"])) for one in ones])
                 for values in (accuracy, bleu)
             )
             found.append([name, seeds(ones), right, random, more, scored, higher, minutes])

@@ -208,7 +208,7 @@ def test_what_an_earlier_driver_left_out_is_made_where_the_checkpoint_is(evidenc
         (place.run(row, 1) / "trained").touch()
     run = evidence.evaluation.Trained(place, "s2to2", 1)
     lacking = evidence.evaluation.missing(run, result("s2to2", 1, "10"))
-    assert lacking == ["statistics", "probe", "windows", "attention", "lengths"]
+    assert lacking == ["statistics", "probe", "post_editing", "windows", "attention", "lengths"]
     assert evidence.evaluation.missing(run.control, result("control", 1, "10")) == ["statistics", "lengths"]
     evidence.driver.main(["control.1", "s2to2.1", "gated.1"])
     assert calls == [("evaluate", "control", 1), ("evaluate", "s2to2", 1)]

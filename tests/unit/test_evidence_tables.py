@@ -181,6 +181,27 @@ def test_every_text_has_its_tables(tables):
     assert "accuracy in %" not in pages
 
 
+def test_post_editing_is_compared_with_own_translations(evidence):
+    """Of documents of 20 words, those behind the reference have every word."""
+    found = {}
+    for seed in (1, 2):
+        own, best = (
+            {
+                "scores": {"scores": [{"name": "BLEU", "level": "sentence", "score": score}]},
+                "statistics": {"bleu": [f"20 20 {right} {right} {right} {right} 20 19 18 17"] * 12},
+            }
+            for right, score in ((10, 50.0), (17, 90.0))
+        )
+        found["gated", seed] = {**training_result("gated", seed), **own, "post_editing": best}
+    del found["gated", 2]["statistics"]  # an old one
+    rows = evidence.context_tables.post_editing_table(found).splitlines()
+    scorer = evidence.leads.measure("bleu").scores
+    lead = evidence.leads.bleu_of_post_editing(found)["gated", 1]
+    both = np.array([[20, 20, right, right, right, right, 20, 19, 18, 17.0] for right in (10, 17)])
+    assert lead.value == pytest.approx(np.diff(scorer(12 * both))[0])
+    assert rows[2] == f"| gated | 1, 2 | 50.00 ± 0.00 | 90.00 ± 0.00 | {lead.value:+.2f}**, - |"
+
+
 def test_what_attention_and_groups_do_is_averaged_over_seeds(tables):
     """The words with most attention are those of all seeds."""
     found = {}
