@@ -146,7 +146,7 @@ GRUS: Dict[str, System] = {
     }.items()
 }
 # Of documents on help pages: the sentence-level model, the control and the best system with context (by the
-# validation loss of seed 1) with three seeds; in a second language these three with one.
+# validation loss of seed 1) with three seeds, the others with one, as all in a second language.
 BEST_HELP = "caching"
 HELP_FLAGS = {
     "sentence": WINDOWS,
@@ -156,12 +156,12 @@ HELP_FLAGS = {
     "caching": f"{CACHING} --source-context 5 --target-context-on-source 5 --max-tokens 8000",
 }
 OF_HELP: Dict[str, System] = {}
-for language, others in (("de", tuple(HELP_FLAGS)), ("fr", ("sentence", "control", BEST_HELP))):
-    for name in others:
+for language in ("de", "fr"):
+    for name, flags in HELP_FLAGS.items():
         several = language == "de" and name in ("sentence", "control", BEST_HELP)
         OF_HELP[f"{language}-help-{name}"] = System(
             "sentence" if name == "sentence" else "help",
-            HELP_FLAGS[name],
+            flags,
             (1, 2, 3) if several else (1,),
             HELP[language],
             family=f"{language}-help-",
