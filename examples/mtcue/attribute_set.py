@@ -1,5 +1,5 @@
-"""From contrastive sets about metadata to what ``ctxmt control attributes`` reads: the words by which the two
-answers differ are those that agree with the attribute and those that do not.
+"""From the contrastive set about formality to what ``ctxmt control attributes`` reads: the words by which the
+two answers differ are those that agree with it and those that do not.
 
     python3 attribute_set.py CORPUS > SET
 """
@@ -9,22 +9,19 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, Iterator
 
-SETS = {"formality": "formality", "speaker-gender": "speaker", "addressee-gender": "addressee"}
-
 
 def attribute_set(corpus: Path) -> Iterator[Dict[str, Any]]:
-    """A record for every example of the sets in a demo corpus."""
-    for name, attribute in SETS.items():
-        lines = (corpus / "contrastive" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        for example in map(json.loads, lines):
-            current, correct = example["current"], example["correct"]
-            right, wrong = (example["targets"][which][current] for which in (correct, 1 - correct))
-            yield {
-                "source": example["source"][current],
-                "attributes": example["meta"],
-                "expected": {attribute: _words_of(right, wrong)},
-                "wrong": {attribute: _words_of(wrong, right)},
-            }
+    """A record for every example of a demo corpus' set."""
+    lines = (corpus / "contrastive" / "formality.jsonl").read_text(encoding="utf-8").splitlines()
+    for example in map(json.loads, lines):
+        current, correct = example["current"], example["correct"]
+        right, wrong = (example["targets"][which][current] for which in (correct, 1 - correct))
+        yield {
+            "source": example["source"][current],
+            "attributes": example["meta"],
+            "expected": {"formality": _words_of(right, wrong)},
+            "wrong": {"formality": _words_of(wrong, right)},
+        }
 
 
 def _words_of(sentence: str, other: str) -> list:
