@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Few-shot control of formality on the demo corpus, without downloads, on one core: the first training has genre and
-# plot for context, which imply how formal a document is and never name it; then K examples of each of six texts do.
+# plot for context, which imply how formal a document is and never name it; then K examples of each combination of
+# formality, speaker and addressee do.
 #   bash examples/mtcue/few_shot_demo.sh [OUT]      (default OUT: out/few_shot_demo in the checkout)
-# SEEDS (default: 1), COUNTS (default: 0,1,5,30,300). OUT/few-shot.png and OUT/SEED/few-shot/SYSTEM-K.json hold the
+# SEEDS (default: 1), COUNTS (default: 0,1,5,30,all). OUT/few-shot.png and OUT/SEED/few-shot/SYSTEM-K.json hold the
 # results; a finished step is not repeated.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
@@ -31,7 +32,7 @@ for seed in ${SEEDS:-1}; do
         }
     done
     "$here/few_shot.sh" "$out/stated/train" "$out/stated/valid" "$out/set.jsonl" "$out/data" "$out/$seed" \
-        "$out/$seed/few-shot" --attributes formality --counts "${COUNTS:-0,1,5,30,300}" \
+        "$out/$seed/few-shot" --attributes formality,speaker,addressee --counts "${COUNTS:-0,1,5,30,all}" \
         --seed "$seed" -- --max-update 600
 done
 ctxmt control plot "$out"/*/few-shot/*-*.json --out "$out/few-shot.png"
