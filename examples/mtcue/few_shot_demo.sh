@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Few-shot control of formality on the demo corpus, without downloads, on one core: the first training has genre and
 # plot for context, which imply how formal a document is and never name it; then K examples of each combination of
-# formality, speaker and addressee do.
-#   bash examples/mtcue/few_shot_demo.sh [OUT]      (default OUT: out/few_shot_demo in the checkout)
-# SEEDS (default: 1), COUNTS (default: 0,1,5,30,all). OUT/few-shot.png and OUT/SEED/few-shot/SYSTEM-K.json hold the
-# results; a finished step is not repeated.
+# formality, speaker and addressee do. A finished step is not repeated; see --help.
 set -euo pipefail
+usage="usage: few_shot_demo.sh [OUT]  (default: out/few_shot_demo in the checkout)
+environment: SEEDS (default: 1), COUNTS (default: 0,1,5,30,all)
+results: OUT/few-shot.png and OUT/SEED/few-shot/SYSTEM-K.json"
+case "${1:-}" in
+    -h | --help) echo "$usage" && exit 0 ;;
+    -*) echo "$usage" >&2 && exit 2 ;;
+esac
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
 out="${1:-$here/../../out/few_shot_demo}"
 mkdir -p "$out"
