@@ -3,7 +3,8 @@
 All in arrays, as narrow as they may be: there can be tens of millions of examples.
 """
 
-from typing import Callable, List, Optional, Sequence
+import itertools
+from typing import Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 from fairseq.data import data_utils
@@ -57,55 +58,89 @@ def _counting_sort(order: np.ndarray, keys: np.ndarray) -> np.ndarray:
     counts = sum(np.bincount(keys[at : at + CHUNK], minlength=bins) for at in chunks)
     free = np.cumsum(counts) - counts  # where the next example with each key goes
     result = np.empty_like(order)
+    columns = np.arange(min(len(order), CHUNK), dtype=np.int32)
     for at in chunks:
         part = order[at : at + CHUNK]
         # A sparse matrix sorts its entries by rows, and in each by columns: it counts, as we would.
-        entries = part, (keys[part], np.arange(len(part), dtype=np.int32))
+        entries = part, (_at(keys, part), columns[: len(part)])
         rows = coo_array(entries, shape=(bins, len(part))).tocsr()
         counts = np.diff(rows.indptr)
-        result[np.repeat(free - rows.indptr[:-1], counts) + np.arange(len(part))] = rows.data
+        for key in np.flatnonzero(counts):
+            begin, count = rows.indptr[key], counts[key]
+            result[free[key] : free[key] + count] = rows.data[begin : begin + count]
         free += counts
     return result
 
 
-def batches_of(
-    indices: np.ndarray,
-    tokens: np.ndarray,
-    max_tokens: Optional[int],
-    max_sentences: Optional[int],
-    multiple: int = 1,
-) -> List[np.ndarray]:
+def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """``array[places]``, without the check of every place: half the time."""
+    result = np.empty(len(places), array.dtype)
+    for at in range(0, len(places), CHUNK):  # int32 places are copied to int64
+        np.take(array, places[at : at + CHUNK], out=result[at : at + CHUNK], mode="clip")
+    return result
+
+
+class Batches:
     """fairseq's batches, but the last one is kept whatever its size: no sentence is lost.
 
-    Args:
-        indices: (m,) examples in their order.
-        tokens: (n,) size of each example there is.
-        max_tokens, max_sentences, multiple: as in fairseq's ``batch_by_size``.
+    An epoch shuffles examples of equal sizes, but the sizes stand in the same order as in the one before:
+    they are cut where they were.
     """
-    begins: List[np.ndarray] = []
-    at, size = 0, CHUNK
-    while at < len(indices):
-        part = indices[at : at + size]
+
+    def __init__(self) -> None:
+        self._sizes = np.empty(0, np.int32)
+        self._limits: Tuple = ()
+        self._begins = np.empty(0, np.int64)
+
+    def __call__(
+        self,
+        indices: np.ndarray,
+        tokens: np.ndarray,
+        max_tokens: Optional[int],
+        max_sentences: Optional[int],
+        multiple: int = 1,
+    ) -> List[np.ndarray]:
+        """
+        Args:
+            indices: (m,) examples in their order.
+            tokens: (n,) size of each example there is.
+            max_tokens, max_sentences, multiple: as in fairseq's ``batch_by_size``.
+        """
+        sizes, limits = _at(tokens, indices), (max_tokens, max_sentences, multiple)
+        if limits != self._limits or not np.array_equal(sizes, self._sizes):
+            self._sizes, self._limits, self._begins = sizes, limits, _batch_begins(sizes, *limits)
+        return _slices(indices, self._begins)
+
+
+def _batch_begins(
+    sizes: np.ndarray, max_tokens: Optional[int], max_sentences: Optional[int], multiple: int
+) -> np.ndarray:
+    """Places (b,) in ``sizes`` (m,) where a batch begins."""
+    begins = [np.empty(0, np.int64)]
+    at, length = 0, CHUNK
+    while at < len(sizes):
+        part = sizes[at : at + length]
         batches = data_utils.batch_by_size(
             np.arange(at, at + len(part)),
             None,
-            num_tokens_vec=tokens[part].astype(np.int64),
+            num_tokens_vec=part.astype(np.int64),
             max_tokens=max_tokens,
             max_sentences=max_sentences,
             required_batch_size_multiple=multiple,
         )
-        first = np.array([batch[0] for batch in batches])
-        if at + len(part) == len(indices):
+        first = np.array([batch[0] for batch in batches], np.int64)
+        if at + len(part) == len(sizes):
             batched = sum(map(len, batches))
             rest = [at + batched] if batched < len(part) else []
-            return _slices(indices, np.concatenate([*begins, first, rest]).astype(np.int64))
+            begins += [first, np.array(rest, np.int64)]
+            break
         # The last could go on behind the part; fairseq begins a batch with no memory of those before it.
         if len(first) > 1:
             begins.append(first[:-1])
             at = int(first[-1])
         else:
-            size *= 2
-    return []
+            length *= 2
+    return np.concatenate(begins)
 
 
 def runs(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
@@ -196,5 +231,5 @@ def _cuts(begins: np.ndarray, counts: np.ndarray, tokens: np.ndarray, fits: Call
 
 def _slices(indices: np.ndarray, begins: np.ndarray) -> List[np.ndarray]:
     """Views of ``indices`` (n,), each from a place in ``begins`` to the next."""
-    ends = [*begins[1:].tolist(), len(indices)]
-    return [indices[begin:end] for begin, end in zip(begins.tolist(), ends, strict=True)]
+    places = [*begins.tolist(), len(indices)]
+    return [indices[begin:end] for begin, end in itertools.pairwise(places)]

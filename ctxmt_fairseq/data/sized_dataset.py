@@ -83,6 +83,7 @@ class SizedDataset(FairseqDataset):
         self.limits: Tuple[Optional[int], Optional[int]] = (None, None)
         self._whole: Optional[Sizes] = None
         self._sizes: Optional[Sizes] = None
+        self._batches = ordering.Batches()
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -243,7 +244,7 @@ class SizedDataset(FairseqDataset):
             raise BadInput(f"{self.name}: no example is left to make a batch of")
         self._check_sizes(indices, max_tokens)
         tokens = np.maximum(*self._counted_sizes)
-        return ordering.batches_of(indices, tokens, max_tokens, max_sentences, required_batch_size_multiple)
+        return self._batches(indices, tokens, max_tokens, max_sentences, required_batch_size_multiple)
 
     def _check_sizes(self, indices: np.ndarray, max_tokens: Optional[int]) -> None:
         sizes = self.window_sizes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.data import ordering
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.ordering import batches_of, batches_of_runs, by_size, runs
+from ctxmt_fairseq.data.ordering import Batches, batches_of_runs, by_size, runs
 
 SIZES = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), min_size=1, max_size=120)
 SEEDS = st.none() | st.integers(0, 9)
@@ -51,7 +51,18 @@ def test_batches_are_fairseqs_and_the_last_is_kept(
         rest = indices[sum(map(len, expected)) :]
         expected = [*expected, rest] if len(rest) else expected
     with mock.patch.object(ordering, "CHUNK", chunk):
-        assert shown(batches_of(indices, tokens, max_tokens, max_sentences, multiple)) == shown(expected)
+        assert shown(Batches()(indices, tokens, max_tokens, max_sentences, multiple)) == shown(expected)
+
+
+@given(SIZES, st.lists(st.tuples(SEEDS, st.integers(0, 3)), min_size=2, max_size=4), LIMIT, LIMIT, FEW)
+def test_batches_of_later_epochs_are_those_of_one_that_remembers_nothing(sizes, epochs, first, last, few):
+    source, target = (np.array(column, np.int16) for column in zip(*sizes, strict=True))
+    tokens = np.maximum(source, target)
+    remembering = Batches()
+    for number, (seed, out) in enumerate(epochs):
+        indices = by_size([source, target], generator(seed))[out:]
+        call = indices, tokens, first if number < 2 else last, few
+        assert shown(remembering(*call)) == shown(Batches()(*call))
 
 
 # ---- runs
