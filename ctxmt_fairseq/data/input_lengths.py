@@ -1,10 +1,10 @@
-"""How long the inputs of windows are, sentence by sentence; which are too long to train on."""
+"""How long the inputs of windows are, sentence by sentence; which are too long, and how many are encoded."""
 
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.windows import CHUNK, Slots, WindowBuilder, slot_tokens
+from ctxmt_fairseq.data.windows import CHUNK, NO_SENTENCE, Slots, WindowBuilder, slot_tokens
 
 
 def long_inputs(
@@ -72,6 +72,54 @@ def longest_contexts(
         context = context_tokens(slots, source_lengths, target_lengths)
         longest[at : at + CHUNK] = context.sum(1) if joined else context.max(1, initial=0)
     return longest
+
+
+def rows_to_encode(
+    builder: WindowBuilder, indices: np.ndarray, epoch: int, reach: np.ndarray, reused: bool
+) -> Tuple[np.ndarray, np.ndarray]:
+    """How many context sentences a window adds to a batch that encodes each of its sentences once.
+
+    A context sentence is known if it was context of the line before, or, if ``reused``, its current sentence.
+    A few more are counted than there are where sampled sizes let context skip a line, and of empty ones.
+
+    Args:
+        indices: (n,) current sentences, increasing.
+        epoch: as in ``WindowBuilder.sizes``.
+        reach: (n,) context farther than this is left out.
+        reused: the states of current sentences are taken for those of the context, too.
+
+    Returns:
+        (n,) int32 each: beside the line before, and without it.
+    """
+    beside, alone = np.empty((2, len(indices)), np.int32)
+    for at in range(0, len(indices), CHUNK):
+        before = min(at, 1)  # the line that the chunk's first one is compared with
+        lines = indices[at - before : at + CHUNK]
+        slots = builder.slots(lines, epoch, reach[at - before : at + CHUNK])
+        previous, following = slots.source_before, slots.source_after
+        context = np.concatenate([previous, following, slots.target_on_source], axis=1)
+        count = (context != NO_SENTENCE).sum(1)
+        new = _new(slots.target_on_source).sum(1)
+        both_sides = bool(previous.shape[1] and following.shape[1])
+        if reused or both_sides:
+            # What stands before a line was current beside it: encoded if that is reused, or was context.
+            middle = np.array(lines, np.int64)
+            if not reused:
+                known = np.append(False, following[:-1, 0] == lines[1:])
+                middle[~known] = NO_SENTENCE
+                count += known  # the next line takes it for granted
+            new += _new(np.concatenate([previous, middle[:, None], following], axis=1)).sum(1) - int(reused)
+        else:
+            new += _new(previous).sum(1) + _new(following).sum(1)
+        beside[at : at + CHUNK], alone[at : at + CHUNK] = new[before:], count[before:]
+    return beside, alone
+
+
+def _new(sentences: np.ndarray) -> np.ndarray:
+    """Which of the sentences around a line, in their order, are not around the line before: (n, C) bool."""
+    new = sentences != NO_SENTENCE
+    new[1:, :-1] &= sentences[1:, :-1] != sentences[:-1, 1:]
+    return new
 
 
 def context_tokens(slots: Slots, source_lengths: Any, target_lengths: Optional[Any]) -> np.ndarray:

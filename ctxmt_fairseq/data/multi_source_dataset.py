@@ -6,11 +6,12 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data import ordering
+from ctxmt_fairseq.data import ordering, run_batches
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_sizes import ContextSizes
-from ctxmt_fairseq.data.input_lengths import longest_contexts
+from ctxmt_fairseq.data.input_lengths import longest_contexts, rows_to_encode
+from ctxmt_fairseq.data.run_batches import Inputs
 from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET, Slots
 
 # What ``MultiSourceDataset.context_batch`` may return.
@@ -78,10 +79,30 @@ class MultiSourceDataset(ContextDataset):
         indices = np.sort(indices)
         rng = self.order_generator()
         offset = int(rng.integers(self.batch_runs)) if rng else 0
-        runs = ordering.runs(self.lines[indices], self.builder.documents, self.batch_runs, offset)
-        tokens = self.num_tokens_vec(indices)
-        batches = ordering.batches_of_runs(runs, tokens, max_tokens, max_sentences, rng)
+        runs = run_batches.runs(self.lines[indices], self.builder.documents, self.batch_runs, offset)
+        inputs = self._inputs(indices)
+        batches = run_batches.batches_of_runs(runs, inputs, max_tokens, max_sentences, rng)
         return [indices[batch] for batch in batches]
+
+    def _inputs(self, indices: np.ndarray) -> Inputs:
+        """What a batch counts of (m,) examples in the order of their lines."""
+        none = np.zeros(len(indices), np.int8)
+        if self.count_current_tokens or self.input_layout == "joined":
+            source, target = (sizes[indices] for sizes in self._counted_sizes)
+            return Inputs(source, none, target, none, none)
+        source, target = self._current_sizes[0][indices], self.window_sizes.target[indices]
+        lines = self.lines[indices]
+        targets = None if self.target is None else self.target.sizes
+        context = longest_contexts(self.builder, lines, self.source.sizes, targets, self._draw_epoch)
+        context += self.marks * (context > 0)
+        if "context_index" not in self.wanted.format.names:  # ``context_batch`` then has all of them, padded
+            options = self.builder.options
+            columns = options.source_context + options.source_context_after + options.target_context_on_source
+            rows = np.full(len(indices), columns, np.int16)
+            return Inputs(source, context, target, rows, rows)
+        reused = "context_new" in self.wanted.format.names and not self.coword_dropout
+        rows = rows_to_encode(self.builder, lines, self._draw_epoch, self.window_sizes.reach[indices], reused)
+        return Inputs(source, context, target, *rows)
 
     # ---- examples --------------------------------------------------------------------------------------
 

@@ -1,16 +1,14 @@
-"""In which order examples are batched, and where batches are cut, also between runs of consecutive sentences.
+"""In which order examples are batched, and where batches are cut.
 
 All in arrays, as narrow as they may be: there can be tens of millions of examples.
 """
 
 import itertools
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 from fairseq.data import data_utils
 from scipy.sparse import coo_array
-
-from ctxmt_fairseq.data.documents import Documents
 
 CHUNK = 1 << 20  # examples that are sorted, or cut into batches, at once
 LARGEST = 1023  # for ``winding``; longer windows are rare, and their order costs only pads
@@ -109,7 +107,7 @@ class Batches:
         sizes, limits = _at(tokens, indices), (max_tokens, max_sentences, multiple)
         if limits != self._limits or not np.array_equal(sizes, self._sizes):
             self._sizes, self._limits, self._begins = sizes, limits, _batch_begins(sizes, *limits)
-        return _slices(indices, self._begins)
+        return slices(indices, self._begins)
 
 
 def _batch_begins(
@@ -143,93 +141,7 @@ def _batch_begins(
     return np.concatenate(begins)
 
 
-def runs(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
-    """Where runs of at most ``length`` consecutive lines of one document begin: places in ``lines``, (r,).
-
-    Args:
-        lines: (n,) increasing line numbers.
-        offset: the first run of a document is shorter by this much, so that epochs can cut differently.
-    """
-    starts = documents.starts[:-1]
-    counts = (np.diff(documents.starts) - 1 + offset) // length + 1
-    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    firsts = np.repeat(starts, counts) + np.maximum(number * length - offset, 0)
-    gaps = np.flatnonzero(np.diff(lines) != 1) + 1
-    begins = np.union1d(np.searchsorted(lines, firsts), gaps)
-    return begins[begins < len(lines)]
-
-
-def batches_of_runs(
-    begins: np.ndarray,
-    tokens: np.ndarray,
-    max_tokens: Optional[int],
-    max_sentences: Optional[int],
-    rng: Optional[np.random.Generator] = None,
-) -> List[np.ndarray]:
-    """Runs of similar size together, each whole where the limits allow it.
-
-    Without ``rng``, runs of equal size stand as given: the neighbours of one document in one batch.
-
-    Args:
-        begins: (r,) the place where each run begins.
-        tokens: (n,) size of the example at each place.
-        max_tokens: limit for the longest example times the number of examples; None or 0 for none.
-        max_sentences: limit for the number of examples; None or 0 for none.
-        rng: draws the order of runs of equal size.
-
-    Returns:
-        the places of each batch's examples.
-    """
-
-    def fits(longest, count):
-        within = longest * count <= (max_tokens or np.inf)
-        return within & (count <= (max_sentences or np.inf))
-
-    longest = np.maximum.reduceat(tokens, begins).astype(np.int64)
-    order = by_size([longest], rng)
-    longest, counts = longest[order], np.diff(begins, append=len(tokens))[order]
-    firsts = np.cumsum(counts) - counts
-    places = np.repeat(begins[order] - firsts, counts) + np.arange(len(tokens))
-
-    large = ~fits(longest, counts)
-    cuts = _cuts(firsts[large], counts[large], tokens[places], fits)
-    pieces = np.union1d(firsts, cuts)
-    run = np.searchsorted(firsts, pieces, side="right") - 1
-    batches, count = [], 0
-    lengths = np.diff(pieces, append=len(tokens))
-    for piece, length, most, alone in zip(
-        *(array.tolist() for array in (pieces, lengths, longest[run], large[run])), strict=True
-    ):
-        if not count or alone or not fits(most, count + length):
-            batches.append(piece)
-            count = 0
-        count += length
-    return _slices(places, np.array(batches))
-
-
-def _cuts(begins: np.ndarray, counts: np.ndarray, tokens: np.ndarray, fits: Callable) -> np.ndarray:
-    """Where runs that are larger than a batch are cut: all of them example by example, side by side.
-
-    Args:
-        begins, counts: (r,) of the runs, in ``tokens``.
-
-    Returns:
-        the places where another batch begins, in no order.
-    """
-    cuts = [np.empty(0, np.int64)]
-    longest = count = np.zeros(len(begins), np.int64)
-    for step in range(int(counts.max(initial=0))):
-        inside = step < counts
-        begins, counts, longest, count = (array[inside] for array in (begins, counts, longest, count))
-        size = tokens[begins + step].astype(np.int64)
-        longer = np.maximum(longest, size)
-        full = (count > 0) & ~fits(longer, count + 1)
-        cuts.append(begins[full] + step)
-        longest, count = np.where(full, size, longer), np.where(full, 1, count + 1)
-    return np.concatenate(cuts)
-
-
-def _slices(indices: np.ndarray, begins: np.ndarray) -> List[np.ndarray]:
+def slices(indices: np.ndarray, begins: np.ndarray) -> List[np.ndarray]:
     """Views of ``indices`` (n,), each from a place in ``begins`` to the next."""
     places = [*begins.tolist(), len(indices)]
     return [indices[begin:end] for begin, end in itertools.pairwise(places)]
