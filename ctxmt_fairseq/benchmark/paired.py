@@ -42,11 +42,16 @@ class Comparison:
         first, second = zip(*self.values, strict=True)
         return median(first), median(second)
 
+    @property
+    def title(self) -> str:
+        """What was measured, and the two ways."""
+        return f"{self.name}: {self.ways[0]} / {self.ways[1]}"
+
     def row(self) -> List[str]:
         """Cells under ``HEAD``."""
         ratios = self.ratios
         return [
-            f"{self.name}: {self.ways[0]} / {self.ways[1]}",
+            self.title,
             f"{median(ratios):.3f}",
             f"{min(ratios):.3f}",
             f"{max(ratios):.3f}",

@@ -73,16 +73,19 @@ def add_arguments(parser) -> None:
     )
     parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
     parser.add_argument("--json", metavar="FILE", help="write every pair there too")
+    parser.add_argument(
+        "--against", metavar="FILE", help="compare the ratios with those of an earlier call's --json FILE"
+    )
     parser.add_argument("--plot", metavar="FILE", help="draw the growth of memory (PNG)")
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.benchmark.paired import HEAD
+    from ctxmt_fairseq.benchmark.earlier import Earlier
     from ctxmt_fairseq.benchmark.run import machine, measure
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.output_files import check_outputs, write_files
-    from ctxmt_fairseq.tables import aligned_table
 
+    earlier = Earlier.read(args.against) if args.against else None
     for name in args.measurements:
         if name not in MEASUREMENTS:
             raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
@@ -90,14 +93,35 @@ def run(args) -> None:
     names = args.measurements or MEASUREMENTS
     comparisons = measure(names, args.size, args.repeats, args.sentences, args.links, args.cpu)
     print(machine(args.cpu) + "\n")
-    print(aligned_table([HEAD, *(comparison.row() for comparison in comparisons)]))
-    report = {"machine": machine(args.cpu), "comparisons": [each.as_dict() for each in comparisons]}
+    print(_table(comparisons, earlier))
+    entries = [each.as_dict() for each in comparisons]
+    if earlier is not None:
+        entries = [
+            {**entry, "earlier": earlier.change(each)}
+            for entry, each in zip(entries, comparisons, strict=True)
+        ]
     write_files(
         [
-            (args.json, json.dumps(report, indent=2) + "\n"),
+            (args.json, json.dumps({"machine": machine(args.cpu), "comparisons": entries}, indent=2) + "\n"),
             (args.plot, lambda stream: stream.write(_growth(comparisons))),
         ]
     )
+
+
+def _table(comparisons, earlier) -> str:
+    from ctxmt_fairseq.benchmark.earlier import APART
+    from ctxmt_fairseq.benchmark.earlier import HEAD as EARLIER_HEAD
+    from ctxmt_fairseq.benchmark.paired import HEAD
+    from ctxmt_fairseq.tables import aligned_table
+
+    if earlier is None:
+        return aligned_table([HEAD, *(each.row() for each in comparisons)])
+    rows = [each.row() + earlier.row(each) for each in comparisons]
+    notes = [APART, f"earlier: {earlier.machine}"]
+    left_out = len(earlier.left_out(comparisons))
+    if left_out:
+        notes.append(f"{left_out} measurements of the earlier call were not made")
+    return "\n".join([aligned_table([HEAD + EARLIER_HEAD, *rows]), "", *notes])
 
 
 def _growth(comparisons) -> bytes:

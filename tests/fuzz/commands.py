@@ -62,7 +62,10 @@ SETS["contrapro.json"] = " --documents documents"
 
 COMMANDS = [
     Command("user-dir", "user-dir", "", 2),
-    Command("benchmark", "benchmark nothing", "", 4, given("--repeats 1 --sentences 5 --cpu"), True),
+    Command(
+        *("benchmark", "benchmark nothing --against measured.json", "measured", 8),
+        *(given("--repeats 1 --sentences 5 --cpu"), True),
+    ),
     Command(
         *("demo-corpus", "demo-corpus new --documents 1 --evaluation-documents 1 --examples 2", "", 3),
         given("--seed 2 --document-length 4 --phenomena pronoun|deixis,ellipsis --json"),

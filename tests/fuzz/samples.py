@@ -240,6 +240,9 @@ def _results():
     words = [[{"text": line[:1], "start": 0, "end": 1, "pos": "X"}] if line.strip() else [] for line in lines]
     write("words.jsonl", "".join(json.dumps({"words": each}) + "\n" for each in words))
     write("eamt22.hyp", "b d\n")
+    ratio = {"median": 1.5, "min": 1, "max": 2.0}
+    measured = [{"name": "work", "ways": ["ours", "stock"], "ratio": ratio, "pairs": [[3, 2]]}]
+    write("measured.json", json.dumps({"machine": "one core", "comparisons": measured}))
     write("setting.json", json.dumps({"count": 5, "kept": 10, "seed": 1}))
     ctxmt(
         "control", "formality", *references, *hypotheses, "--json", "result.json", "--setting", "setting.json"
