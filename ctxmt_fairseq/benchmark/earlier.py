@@ -3,6 +3,7 @@
 Ratios are compared, not seconds, which belong to a machine and its load.
 """
 
+import sys
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
@@ -12,7 +13,7 @@ from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 
 HEAD = ["earlier", "min", "max", "now / earlier"]
-APART = "* all pairs of this call lie above, or all below, those of the earlier one"
+APART = "* all pairs of this call lie above, or all below, those of the earlier one; each has several"
 
 
 class Ratio(NamedTuple):
@@ -47,10 +48,11 @@ class Earlier:
             if len(ways) != 2 or not all(isinstance(way, str) for way in ways):
                 raise place.error("expected the names of two ways at the key 'ways'")
             values = Ratio(*(get(place, ratio, key, float) for key in Ratio._fields))
-            if not 0 < values.min <= values.median <= values.max:
+            if not sys.float_info.min <= values.min <= values.median <= values.max:
                 raise place.error("expected 0 < min <= median <= max at the key 'ratio'")
             ratios[f"{name}: {ways[0]} / {ways[1]}"] = values
-        return cls(get(Place(path), report, "machine", str), ratios)
+        machine = get(Place(path), report, "machine", str)
+        return cls("".join(filter(str.isprintable, machine)), ratios)
 
     def row(self, comparison: Comparison) -> List[str]:
         """Cells under ``HEAD``."""
@@ -66,12 +68,13 @@ class Earlier:
 
         Returns:
             ``ratio`` then, ``now_to_earlier`` of the medians, and ``apart``: whether the pairs of the two
-            calls do not overlap.
+            calls, several in each, do not overlap.
         """
         then, now = self.ratios.get(comparison.title), comparison.ratios
         if then is None:
             return None
-        apart = min(now) > then.max or max(now) < then.min
+        several = len(now) > 1 and then.min < then.max
+        apart = several and (min(now) > then.max or max(now) < then.min)
         return {"ratio": then._asdict(), "now_to_earlier": median(now) / then.median, "apart": apart}
 
     def left_out(self, comparisons: Sequence[Comparison]) -> List[str]:

@@ -25,8 +25,8 @@ GRADIENT = {"no": "gradient of the context blocked", "yes": "gradient everywhere
 
 
 def batch_runs(size: str, repeats: int, device: torch.device, max_tokens: int) -> List[Comparison]:
-    """Time of training ``caching_transformer`` (all tokens): a step on the same sentences both ways, and a
-    sentence in the batches that either way has."""
+    """Time of training ``caching_transformer`` (all tokens): a step on the same sentences both ways, and the
+    target tokens of the batches that either way has."""
     return [
         measure(size, repeats, device, max_tokens, gradient)
         for gradient in GRADIENT
@@ -85,16 +85,17 @@ def _own_batches(size: str, repeats: int, device: torch.device, max_tokens: int,
     """Batches from all of the epoch, short sentences to long, with the same limit of tokens."""
     datasets, batches, step = _training(size, device, max_tokens // 100, gradient)
 
-    def a_sentence(runs: int) -> Callable[[int], float]:
+    def thousand_tokens(runs: int) -> Callable[[int], float]:
         dataset = datasets[runs]
         groups = dataset.batch_by_size(dataset.ordered_indices(), max_tokens=max_tokens)
         groups = [groups[(2 * number + 1) * len(groups) // (2 * BATCHES)] for number in range(BATCHES)]
-        made, sentences = batches(dataset, groups), sum(map(len, groups))
-        return lambda _: seconds(lambda: [step(batch) for batch in made], device) / sentences
+        made = batches(dataset, groups)
+        thousands = sum(batch["ntokens"] for batch in made) / 1000
+        return lambda _: seconds(lambda: [step(batch) for batch in made], device) / thousands
 
-    values = alternate(a_sentence(0), a_sentence(RUN), repeats)
+    values = alternate(thousand_tokens(0), thousand_tokens(RUN), repeats)
     ways = ("batches by length", f"--batch-runs {RUN}")
-    name = f"train {size}, {GRADIENT[gradient]}, a sentence"
+    name = f"train {size}, {GRADIENT[gradient]}, 1,000 target tokens"
     return Comparison(name, ways, "s", values, GOAL.get(size, ""))
 
 

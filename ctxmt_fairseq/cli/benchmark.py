@@ -85,15 +85,13 @@ def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
-    earlier = Earlier.read(args.against) if args.against else None
+    earlier = None if args.against is None else Earlier.read(args.against)
     for name in args.measurements:
         if name not in MEASUREMENTS:
             raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
     check_outputs(args.json, args.plot)
     names = args.measurements or MEASUREMENTS
     comparisons = measure(names, args.size, args.repeats, args.sentences, args.links, args.cpu)
-    print(machine(args.cpu) + "\n")
-    print(_table(comparisons, earlier))
     entries = [each.as_dict() for each in comparisons]
     if earlier is not None:
         entries = [
@@ -106,6 +104,8 @@ def run(args) -> None:
             (args.plot, lambda stream: stream.write(_growth(comparisons))),
         ]
     )
+    print(machine(args.cpu) + "\n")
+    print(_table(comparisons, earlier))
 
 
 def _table(comparisons, earlier) -> str:

@@ -6,6 +6,8 @@ from typing import Any, Callable, Optional, Tuple
 import numpy as np
 from torch import Tensor
 
+from ctxmt_fairseq.data.length_groups import Group
+
 
 def _tokens(sizes: np.ndarray) -> np.ndarray:
     return sizes
@@ -21,6 +23,8 @@ class ContextSizes:
         sentences: (R,) tokens of each sentence that stands in the batch's context, on its own.
         keys: R names of these sentences, and ``current_keys`` those of the B current ones, for states that
             are kept from batch to batch; None where the sentences are not what the corpus has.
+        groups: the B rows in groups that are computed by themselves, with their widths of source and target.
+        context_groups: the context's sentences that are encoded, likewise; none: all at once.
     """
 
     context: np.ndarray
@@ -28,6 +32,8 @@ class ContextSizes:
     sentences: np.ndarray
     keys: Optional[Tuple[int, ...]] = None
     current_keys: Optional[Tuple[int, ...]] = None
+    groups: Tuple[Group, ...] = ()
+    context_groups: Tuple[Group, ...] = ()
 
     def widest(self, vectors: Callable[[np.ndarray], Any] = _tokens, current: bool = False) -> int:
         """The most vectors that a row's context has, at least 1.
@@ -38,6 +44,10 @@ class ContextSizes:
         """
         rows = vectors(self.context).sum(axis=1)
         return max(1, int((rows + vectors(self.source) if current else rows).max()))
+
+    def of_rows(self, rows: slice) -> "ContextSizes":
+        """What concerns some rows alone: their context's and source's tokens."""
+        return replace(self, context=self.context[rows], source=self.source[rows])
 
     def exchanged(self, order: np.ndarray) -> "ContextSizes":
         """The same where row i has the context of row ``order[i]``."""

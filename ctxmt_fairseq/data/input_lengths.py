@@ -56,19 +56,22 @@ def longest_contexts(
     target_lengths: Optional[np.ndarray] = None,
     epoch: int = 0,
     joined: bool = False,
+    reach: Optional[np.ndarray] = None,
 ) -> np.ndarray:
     """Tokens of the longest context input of each window: of its longest sentence, or of all ``joined``.
 
     Args:
         indices: (n,) current sentences.
         source_lengths, target_lengths, epoch: as in ``WindowBuilder.sizes``.
+        reach: (n,) context farther than this is left out; None for none.
 
     Returns:
         (n,) int32, 0 without context.
     """
     longest = np.zeros(len(indices), np.int32)
     for at in range(0, len(indices), CHUNK):
-        slots = builder.slots(indices[at : at + CHUNK], epoch)
+        near = None if reach is None else reach[at : at + CHUNK]
+        slots = builder.slots(indices[at : at + CHUNK], epoch, near)
         context = context_tokens(slots, source_lengths, target_lengths)
         longest[at : at + CHUNK] = context.sum(1) if joined else context.max(1, initial=0)
     return longest
@@ -80,7 +83,8 @@ def rows_to_encode(
     """How many context sentences a window adds to a batch that encodes each of its sentences once.
 
     A context sentence is known if it was context of the line before, or, if ``reused``, its current sentence.
-    A few more are counted than there are where sampled sizes let context skip a line, and of empty ones.
+    The empty sentence is one for each side. A few more are counted than there are where sampled sizes let
+    context skip a line.
 
     Args:
         indices: (n,) current sentences, increasing.
@@ -91,6 +95,11 @@ def rows_to_encode(
     Returns:
         (n,) int32 each: beside the line before, and without it.
     """
+    options = builder.options
+    if options.context_selection == "empty":
+        counts = options.source_context + options.source_context_after, options.target_context_on_source
+        sides = sum(count > 0 for count in counts)
+        return np.zeros(len(indices), np.int32), np.full(len(indices), sides, np.int32)
     beside, alone = np.empty((2, len(indices)), np.int32)
     for at in range(0, len(indices), CHUNK):
         before = min(at, 1)  # the line that the chunk's first one is compared with

@@ -5,6 +5,7 @@ nesting, numbers that no float or 64-bit integer holds, NaN and infinity, and ha
 surrogates), which could not be written again.
 """
 
+import itertools
 import json
 import logging
 import math
@@ -20,6 +21,7 @@ KINDS = {
     str: "a string", int: "a whole number", float: "a number", list: "a list", dict: "an object",
     bool: "true or false",
 }  # fmt: skip
+_KEYS = 20  # of an object in a message
 _DEPTH = 64  # brackets within brackets; the public formats have 6
 _TOO_DEEP = f"expected at most {_DEPTH} brackets within each other"
 
@@ -140,7 +142,9 @@ def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> 
     if not isinstance(record, dict):
         raise place.error(f"expected an object with the key {key!r}")
     if key not in record:
-        raise place.error(f"expected the key {key!r}, found {', '.join(map(repr, record)) or 'none'}")
+        found = [repr(name)[:60] for name in itertools.islice(record, _KEYS)]
+        more = ["..."] if len(record) > _KEYS else []
+        raise place.error(f"expected the key {key!r}, found {', '.join(found + more) or 'none'}")
     value = record[key]
     if null and value is None:
         return None

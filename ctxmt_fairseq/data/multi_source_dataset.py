@@ -11,6 +11,7 @@ from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.input_lengths import longest_contexts, rows_to_encode
+from ctxmt_fairseq.data.length_groups import length_groups
 from ctxmt_fairseq.data.run_batches import Inputs
 from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET, Slots
 
@@ -87,21 +88,25 @@ class MultiSourceDataset(ContextDataset):
     def _inputs(self, indices: np.ndarray) -> Inputs:
         """What a batch counts of (m,) examples in the order of their lines."""
         none = np.zeros(len(indices), np.int8)
-        if self.count_current_tokens or self.input_layout == "joined":
+        if self.count_current_tokens or self.layout == "joined":
             source, target = (sizes[indices] for sizes in self._counted_sizes)
             return Inputs(source, none, target, none, none)
         source, target = self._current_sizes[0][indices], self.window_sizes.target[indices]
-        lines = self.lines[indices]
+        lines, reach = self.lines[indices], self.window_sizes.reach[indices]
         targets = None if self.target is None else self.target.sizes
-        context = longest_contexts(self.builder, lines, self.source.sizes, targets, self._draw_epoch)
+        lengths = self.source.sizes, targets, self._draw_epoch, self.input_layout == "joined"
+        context = longest_contexts(self.builder, lines, *lengths, reach)
+        if self.builder.options.context_selection == "swapped":
+            one = np.ones(len(indices), np.int8)
+            return Inputs(np.maximum(context, 1), source + self.marks, target, one, one)
         context += self.marks * (context > 0)
         if "context_index" not in self.wanted.format.names:  # ``context_batch`` then has all of them, padded
             options = self.builder.options
             columns = options.source_context + options.source_context_after + options.target_context_on_source
             rows = np.full(len(indices), columns, np.int16)
-            return Inputs(source, context, target, rows, rows)
+            return Inputs(source, np.maximum(context, 1), target, rows, rows)
         reused = "context_new" in self.wanted.format.names and not self.coword_dropout
-        rows = rows_to_encode(self.builder, lines, self._draw_epoch, self.window_sizes.reach[indices], reused)
+        rows = rows_to_encode(self.builder, lines, self._draw_epoch, reach, reused)
         return Inputs(source, context, target, *rows)
 
     # ---- examples --------------------------------------------------------------------------------------
@@ -177,41 +182,66 @@ class MultiSourceDataset(ContextDataset):
 
     def _apart(self, samples: List[Dict[str, Any]], once: bool) -> Dict[str, Any]:
         """The context's sentences in rows of their own, equal ones ``once`` or as often as they stand."""
-        places: Dict[Any, int] = {}
-        texts: List[torch.Tensor] = []
-        index = np.full((len(samples), len(samples[0]["context"])), -1)
+        texts: Dict[Any, torch.Tensor] = {}
+        names: List[List[Any]] = []
         for number, sample in enumerate(samples):
-            for column, (row, text) in enumerate(zip(sample["context_rows"], sample["context"], strict=True)):
-                if text is None:
-                    continue
-                key = (row.sentence, row.role == TARGET) if once else (number, column)
-                if key not in places:
-                    places[key] = len(texts)
-                    texts.append(text)
-                index[number, column] = places[key]
-        texts = texts or [self.empty]
-        lengths = np.array([len(text) for text in texts])
+            sentences = zip(sample["context_rows"], sample["context"], strict=True)
+            names.append([])
+            for column, (row, text) in enumerate(sentences):
+                name = (row.sentence, row.role == TARGET) if once else (number, column)
+                names[-1].append(None if text is None else name)
+                if text is not None:
+                    texts.setdefault(name, text)
+        if self._grouped:
+            texts = dict(sorted(texts.items(), key=lambda item: -len(item[1])))
+        places = {name: place for place, name in enumerate(texts)}
+        index = np.array([[places.get(name, -1) for name in row] for row in names])
+        tokens = list(texts.values()) or [self.empty]
+        lengths = np.array([len(text) for text in tokens])
         sizes = ContextSizes(
             context=np.where(index < 0, 0, lengths[index]),
             source=np.array([len(sample["source"]) for sample in samples]),
             sentences=lengths,
         )
-        batch = {"context_tokens": self._pad(texts), "context_index": torch.from_numpy(index)}
+        batch = {"context_tokens": self._pad(tokens), "context_index": torch.from_numpy(index)}
         # A sentence with masked words, or one that has changed places, is not what the context holds.
         if not once or self.coword_dropout or self.builder.options.context_selection == "swapped":
-            return {**batch, "context_sizes": sizes}
+            return {**batch, "context_sizes": self._groups(samples, sizes, lengths)}
         rows = {(sample["id"], False): number for number, sample in enumerate(samples)}
         current = np.array([rows.get(key, -1) for key in places] or [-1])
+        new = np.flatnonzero(current < 0)
+        encoded = lengths[new] if "context_new" in self.wanted.format.names else lengths
         return {
             **batch,
             "context_current": torch.from_numpy(current),
-            "context_new": torch.from_numpy(np.flatnonzero(current < 0)),
+            "context_new": torch.from_numpy(new),
             "context_sizes": replace(
-                sizes,
+                self._groups(samples, sizes, encoded),
                 keys=tuple(2 * line + target for line, target in places) or (2 * EMPTY_SENTENCE,),
                 current_keys=tuple(2 * sample["id"] for sample in samples),
             ),
         }
+
+    @property
+    def _grouped(self) -> bool:
+        """Whether batches are computed in groups: runs hold short and long sentences."""
+        sides = self.padding["left_pad_source"], self.padding["left_pad_target"]
+        return self.training and self.batch_runs > 0 and sides == (True, False) and self.target is not None
+
+    def _groups(
+        self, samples: List[Dict[str, Any]], sizes: ContextSizes, encoded: np.ndarray
+    ) -> ContextSizes:
+        """``sizes`` with the groups of a batch that is computed in groups.
+
+        Args:
+            encoded: tokens of each context sentence that is encoded.
+        """
+        if not self._grouped:
+            return sizes
+        target = np.array([len(sample["target"]) for sample in samples])
+        return replace(
+            sizes, groups=length_groups(sizes.source, target), context_groups=length_groups(encoded)
+        )
 
     def _pad(self, texts: Sequence[Optional[torch.Tensor]]) -> torch.Tensor:
         """(n, L), right-padded; a missing text is a row of pads."""

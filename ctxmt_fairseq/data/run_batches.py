@@ -1,11 +1,13 @@
 """Batches of runs of consecutive sentences, filled with what is encoded: each sentence of a batch once."""
 
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.ordering import by_size, slices
+
+_CHUNK = 65_536  # numbers of Python's at a time
 
 
 class Inputs(NamedTuple):
@@ -42,11 +44,10 @@ class Limits:
     def __init__(self, max_tokens: Optional[int], max_sentences: Optional[int]):
         self.tokens, self.sentences = max_tokens or np.inf, max_sentences or np.inf
 
-    def hold(self, load: Load) -> Any:
-        """Whether the encoder's inputs, and the decoder's, have no more tokens: bool, or (n,) bool."""
-        source = load.source * load.sentences + load.context * load.rows
-        target = load.target * load.sentences
-        return (source <= self.tokens) & (target <= self.tokens) & (load.sentences <= self.sentences)
+    def hold(self, source: Any, context: Any, target: Any, sentences: Any, rows: Any) -> Any:
+        """Whether a ``Load``'s encoder inputs, and the decoder's, have no more tokens: bool, or (n,) bool."""
+        encoded = source * sentences + context * rows
+        return (encoded <= self.tokens) & (target * sentences <= self.tokens) & (sentences <= self.sentences)
 
 
 def runs(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
@@ -93,29 +94,26 @@ def batches_of_runs(
     counts = np.diff(begins, append=n)[order]
     firsts = np.cumsum(counts) - counts
     places = np.repeat(begins[order] - firsts, counts) + np.arange(n)
-    inputs = Inputs(*(array[places].astype(np.int64) for array in inputs))
+    inputs = Inputs(*(array[places] for array in inputs))
 
-    large = ~limits.hold(_loads(inputs, firsts))
+    large = ~limits.hold(*_loads(inputs, firsts))
     pieces = np.union1d(firsts, _cuts(firsts[large], counts[large], inputs, limits))
     apart = large[np.searchsorted(firsts, pieces, side="right") - 1]
     batches: List[int] = []
-    batch = Load(0, 0, 0, 0, 0)
-    for begin, alone, *load in zip(
-        *(array.tolist() for array in (pieces, apart, *_loads(inputs, pieces))), strict=True
-    ):
-        piece = Load(*load)
-        both = Load(
-            max(batch.source, piece.source),
-            max(batch.context, piece.context),
-            max(batch.target, piece.target),
-            batch.sentences + piece.sentences,
-            batch.rows + piece.rows,
-        )
-        if alone or not batch.sentences or not limits.hold(both):
+    source = context = target = sentences = rows = 0  # a ``Load``, whose making would take most of the time
+    for begin, alone, a, b, c, d, e in _numbers(pieces, apart, *_loads(inputs, pieces)):
+        both = max(source, a), max(context, b), max(target, c), sentences + d, rows + e
+        if alone or not sentences or not limits.hold(*both):
             batches.append(begin)
-            both = piece
-        batch = both
+            both = a, b, c, d, e
+        source, context, target, sentences, rows = both
     return slices(places, np.array(batches, np.int64))
+
+
+def _numbers(*arrays: np.ndarray) -> Iterator[Tuple[int, ...]]:
+    """The numbers at each place of arrays of equal length, which are not all made at once."""
+    for at in range(0, len(arrays[0]), _CHUNK):
+        yield from zip(*(array[at : at + _CHUNK].tolist() for array in arrays), strict=True)
 
 
 def _loads(inputs: Inputs, begins: np.ndarray) -> Load:
@@ -123,7 +121,8 @@ def _loads(inputs: Inputs, begins: np.ndarray) -> Load:
     rows = inputs.rows.copy()
     rows[begins] = inputs.alone[begins]
     longest = (np.maximum.reduceat(array, begins) for array in inputs[:3])
-    return Load._make([*longest, np.diff(begins, append=len(rows)), np.add.reduceat(rows, begins)])
+    counts = np.diff(begins, append=len(rows)), np.add.reduceat(rows, begins, dtype=np.int64)
+    return Load._make([*longest, *counts])
 
 
 def _cuts(begins: np.ndarray, counts: np.ndarray, inputs: Inputs, limits: Limits) -> np.ndarray:
@@ -150,7 +149,7 @@ def _cuts(begins: np.ndarray, counts: np.ndarray, inputs: Inputs, limits: Limits
             batch.sentences + 1,
             batch.rows + rows,
         )
-        full = (batch.sentences > 0) & ~limits.hold(longer)
+        full = (batch.sentences > 0) & ~limits.hold(*longer)
         first = full | (batch.sentences == 0)
         cuts.append(begins[full] + step)
         batch = Load(*(np.where(first, fresh, array) for fresh, array in zip(anew, longer, strict=True)))

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_sizes import ContextSizes
+from ctxmt_fairseq.data.length_groups import Group
 from ctxmt_fairseq.data.multi_source_dataset import CONTEXT_ENTRIES
 from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
@@ -22,6 +23,7 @@ from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
 from ctxmt_fairseq.modules.context_rows import context_rows
 from ctxmt_fairseq.modules.encoder_out import EncoderOut
 from ctxmt_fairseq.modules.fusions import FUSIONS
+from ctxmt_fairseq.modules.row_groups import encode_sentences
 from ctxmt_fairseq.modules.sentence_cache import SentenceCache
 from ctxmt_fairseq.modules.shortening import ACTIVATIONS, SHORTENINGS, build_shortening
 
@@ -60,14 +62,17 @@ class CachingEncoder(ContextEncoder):
         src_lengths: Optional[Tensor] = None,
         return_all_hiddens: bool = False,
         token_embeddings: Optional[Tensor] = None,
-        **inputs: Tensor,
+        **inputs: Any,
     ) -> EncoderOut:
         """The template's steps in another order: context is made of the current sentences' states too."""
-        encoder_out = self.encode_source(None, src_tokens, src_lengths, return_all_hiddens, token_embeddings)
+        sizes = inputs.get("context_sizes")
+        source = src_tokens, src_lengths, return_all_hiddens, token_embeddings
+        encoder_out = self.encode_rows(None, sizes, *source)
         if not inputs:
             return encoder_out
         current = encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0]
-        return self.for_decoder(encoder_out, self.encode_context(current, **inputs))
+        context = self.encode_context(current, **inputs)
+        return self.with_groups(self.for_decoder(encoder_out, context), sizes, src_tokens)
 
     def encode_context(
         self,
@@ -87,7 +92,8 @@ class CachingEncoder(ContextEncoder):
         """
         tokens, index = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
         if self.sentence_cache is None or context_sizes is None or context_sizes.keys is None:
-            encoded = self._encode(tokens, context_current, context_new, *current)
+            groups = () if context_sizes is None else context_sizes.context_groups
+            encoded = self._encode(tokens, context_current, context_new, *current, groups)
             states, padding = self.context_shortening(*encoded)
         else:
             states, padding = self._cached(tokens, context_sizes, current, self.sentence_cache)
@@ -101,11 +107,10 @@ class CachingEncoder(ContextEncoder):
         context = ContextStates(states.flatten(1, 2), padding.flatten(1, 2))
         if self.current_in_context:
             context = self._with_current(context, *current)
-        return context.compact(self._width(context_sizes))
+        return context.compact(None if context_sizes is None else self.context_width(context_sizes))
 
-    def _width(self, sizes: Optional[ContextSizes]) -> Optional[int]:
-        """The most vectors that a row's context has, if the host knows."""
-        if sizes is None or self.context_shortening.vectors(sizes.source) is None:
+    def context_width(self, sizes: ContextSizes) -> Optional[int]:
+        if self.context_shortening.vectors(sizes.source) is None:
             return None
         return sizes.widest(self.context_shortening.vectors, self.current_in_context)
 
@@ -116,6 +121,7 @@ class CachingEncoder(ContextEncoder):
         new: Optional[Tensor],
         current: Tensor,
         current_padding: Tensor,
+        groups: Sequence[Group] = (),
     ) -> Tuple[Tensor, Tensor]:
         """States (R, L, D) of context sentences and their padding, sharing those of current sentences.
 
@@ -124,6 +130,7 @@ class CachingEncoder(ContextEncoder):
             same: (R,) row of the batch with this current sentence, or -1; None if that is not known.
             new: (N,) rows of ``tokens`` that are encoded, all if None; with ``same`` those that have -1.
             current, current_padding: states (B, S, D) and padding (B, S) of the current sentences.
+            groups: in which the rows are encoded; none: all at once.
         """
         if new is not None:
             tokens = tokens.index_select(0, new)
@@ -132,7 +139,7 @@ class CachingEncoder(ContextEncoder):
         if not len(tokens):
             return current[same], current_padding[same]
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.gradient_into_encoder):
-            out = self.forward_scriptable(tokens)
+            out = encode_sentences(self.forward_scriptable, tokens, groups)
         states, padding = out["encoder_out"][0].transpose(0, 1), out["encoder_padding_mask"][0]
         if same is None:
             return states, padding

@@ -9,12 +9,15 @@ from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, T
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.data.context_sizes import ContextSizes
+from ctxmt_fairseq.data.length_groups import Group
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.encoder_out import EncoderOut, reorder_context_entries
 from ctxmt_fairseq.modules.fusions import FUSIONS
+from ctxmt_fairseq.modules.row_groups import DECODER_GROUPS, DecoderGroup, encode_in_groups
 
 _UNSUPPORTED = (
     "checkpoint_activations",
@@ -38,13 +41,15 @@ class ContextEncoder(TransformerEncoder):
         src_lengths: Optional[Tensor] = None,
         return_all_hiddens: bool = False,
         token_embeddings: Optional[Tensor] = None,
-        **inputs: Tensor,
+        **inputs: Any,
     ) -> EncoderOut:
         """fairseq's ``forward``, with the model's ``context_format.names`` as ``inputs``; a batch without any
         of them has no context."""
         context = self.encode_context(**inputs) if inputs else None
+        sizes = inputs.get("context_sizes")
         source = src_tokens, src_lengths, return_all_hiddens, token_embeddings
-        return self.for_decoder(self.encode_source(context, *source), context)
+        encoder_out = self.for_decoder(self.encode_rows(context, sizes, *source), context)
+        return self.with_groups(encoder_out, sizes, src_tokens)
 
     def encode_context(self, *args: Any, **inputs: Any) -> Any:
         """The context's states, ``ContextStates``.
@@ -62,6 +67,38 @@ class ContextEncoder(TransformerEncoder):
             source: what fairseq's ``forward`` takes.
         """
         return self.forward_scriptable(*source)
+
+    def encode_rows(
+        self, context: Any, sizes: Optional[ContextSizes], src_tokens: Tensor, *source: Any
+    ) -> EncoderOut:
+        """``encode_source``, in the groups that the batch names."""
+        if sizes is None or not sizes.groups:
+            return self.encode_source(context, src_tokens, *source)
+
+        def encode(tokens: Tensor, group: Group) -> EncoderOut:
+            own = context
+            if context is not None:
+                own = context.of_rows(group.rows, self.context_width(sizes.of_rows(group.rows)))
+            return self.encode_source(own, tokens)
+
+        return encode_in_groups(encode, src_tokens, sizes.groups, left_padded=True)
+
+    def with_groups(
+        self, encoder_out: EncoderOut, sizes: Optional[ContextSizes], src_tokens: Tensor
+    ) -> EncoderOut:
+        """``encoder_out`` and the groups in which the decoder is to compute the batch, if it names any."""
+        if sizes is None or not sizes.groups:
+            return encoder_out
+        groups = []
+        for group in sizes.groups:
+            source, target = group.widths
+            context = self.context_width(sizes.of_rows(group.rows))
+            groups.append(DecoderGroup(group.rows, target, src_tokens.size(1) - source, context))
+        return {**encoder_out, DECODER_GROUPS: groups}
+
+    def context_width(self, sizes: ContextSizes) -> Optional[int]:
+        """The most vectors that a row's context has, at least 1; None if the host does not know."""
+        return sizes.widest()
 
     def for_decoder(self, encoder_out: EncoderOut, context: Optional[ContextStates]) -> EncoderOut:
         """What the decoder is given: the context as ``--context-fusion`` wants it; of models without this

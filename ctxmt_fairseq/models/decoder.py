@@ -5,6 +5,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from fairseq.models.transformer import TransformerDecoder
 from torch import Tensor, nn
 
+from ctxmt_fairseq.modules.row_groups import DECODER_GROUPS, decode_in_groups
+
 _NO_LAYER = -1
 
 
@@ -41,7 +43,16 @@ class Decoder(TransformerDecoder):
         alignment_layer: Optional[int] = None,
         alignment_heads: Optional[int] = None,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """As fairseq's: features (B, T, D); ``attn`` holds None where no weights are made."""
+        """As fairseq's: features (B, T, D); ``attn`` holds None where no weights are made.
+
+        A batch of training that names groups of rows is computed group by group, whatever layer is named.
+        """
+        if encoder_out and encoder_out.get(DECODER_GROUPS) and incremental_state is None:
+
+            def decode(tokens: Tensor, own: Dict[str, List[Tensor]]) -> Tensor:
+                return self.extract_features(tokens, own, None, full_context_alignment)[0]
+
+            return decode_in_groups(decode, prev_output_tokens, encoder_out), {"attn": [None]}
         if alignment_layer is None and (incremental_state is None or not self.need_attn):
             alignment_layer = _NO_LAYER
         return super().extract_features(

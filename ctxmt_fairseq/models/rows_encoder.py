@@ -9,6 +9,7 @@ from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.models.context_model import ContextEncoder
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_rows import context_rows, gather_context
+from ctxmt_fairseq.modules.row_groups import encode_sentences
 
 
 class RowsEncoder(ContextEncoder):
@@ -32,7 +33,8 @@ class RowsEncoder(ContextEncoder):
         """The states of all context sentences; the arguments are those of
         ``MultiSourceDataset.context_batch``."""
         rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
-        out = (self.context_encoder or self.forward_scriptable)(rows.tokens)
+        groups = context_sizes.context_groups if context_sizes else ()
+        width = self.context_width(context_sizes) if context_sizes else None
+        out = encode_sentences(self.context_encoder or self.forward_scriptable, rows.tokens, groups)
         states = out["encoder_out"][0].transpose(0, 1)  # (R, L, D)
-        width = None if context_sizes is None else context_sizes.widest()
         return gather_context(states, out["encoder_padding_mask"][0], rows.index, width)

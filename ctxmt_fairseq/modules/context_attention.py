@@ -41,6 +41,11 @@ class ContextStates(NamedTuple):
             return self
         return ContextStates(*real_first(self.states, self.padding, width))
 
+    def of_rows(self, rows: slice, width: Optional[int]) -> "ContextStates":
+        """Of some rows, K as the longest of them needs it if that ``width`` is known."""
+        own = ContextStates(self.states[rows], self.padding[rows])
+        return own if width is None else own.compact(width)
+
     def entries(self) -> Dict[str, List[Tensor]]:
         """As entries of ``encoder_out``."""
         return {"context_states": [self.states], "context_padding": [self.padding]}

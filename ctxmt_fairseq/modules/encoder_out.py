@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 from torch import Tensor
 
-EncoderOut = Dict[str, List[Tensor]]  # what fairseq's encoders return
+EncoderOut = Dict[str, List[Any]]  # tensors: what fairseq's encoders return
 PREFIX = "context_"
 
 

@@ -14,6 +14,7 @@ from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.transfer import to_device
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.prefix_attention import Prefixes, continued, read_by
 
@@ -132,6 +133,8 @@ class ForcedPrefixEnsemble(EnsembleModel):
                     self._kept[number] = self._keys_and_values(model.decoder, once, read)
 
     def _keys_and_values(self, decoder, encoder_out, read: Tensor) -> Prefixes:
+        if getattr(decoder, "cross_self_attention", False):  # its attention is to the source too
+            raise BadInput("target context: expected a model without --cross-self-attention")
         padding = read.eq(self.pad)
         # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
         read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)

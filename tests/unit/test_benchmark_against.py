@@ -8,6 +8,8 @@ from ctxmt_fairseq.benchmark.earlier import Earlier
 from ctxmt_fairseq.benchmark.paired import Comparison
 from ctxmt_fairseq.cli.main import main
 
+RATIO = ("median", "min", "max")
+
 
 def comparison(*ratios, name="train tiny"):
     return Comparison(name, ("ours", "stock"), "s", [(ratio, 1.0) for ratio in ratios])
@@ -31,6 +33,12 @@ def test_a_ratio_beyond_all_of_an_earlier_call_is_marked(now, apart, tmp_path):
     assert earlier.row(current)[-1].endswith("*") is apart
     assert earlier.row(comparison(1.0, name="new")) == ["-"] * 4
     assert earlier.left_out([current]) == ["gone: ours / stock"]
+
+
+def test_one_pair_marks_nothing(tmp_path):
+    several, one = comparison(1.0, 1.2), comparison(1.0)
+    for then, now in ((several, comparison(2.0)), (one, comparison(2.0, 3.0))):
+        assert Earlier.read(report(tmp_path / "earlier.json", then)).change(now)["apart"] is False
 
 
 def test_the_command_compares_with_an_earlier_call(tmp_path, capsys, monkeypatch):
@@ -58,6 +66,11 @@ def test_the_command_compares_with_an_earlier_call(tmp_path, capsys, monkeypatch
             {"comparisons": [{"name": "a", "ways": ["b", "c"], "ratio": {"median": 0, "min": 0, "max": 0}}]},
             "0 < min",
         ),
+        (
+            {"comparisons": [{"name": "a", "ways": ["b", "c"], "ratio": dict.fromkeys(RATIO, 5e-324)}]},
+            "0 < min",
+        ),
+        ({f"key {number}": 1 for number in range(1000)}, "'key 18', ..."),
     ],
 )
 def test_what_is_no_report_is_refused_before_anything_is_measured(entry, expected, tmp_path, capsys):
@@ -67,3 +80,16 @@ def test_what_is_no_report_is_refused_before_anything_is_measured(entry, expecte
         main(["benchmark", "train", "--against", str(path)])
     error = capsys.readouterr().err
     assert stop.value.code == 2 and len(error.splitlines()) == 1 and expected in error
+
+
+def test_an_empty_name_is_no_earlier_call(capsys):
+    """As of a variable that nobody has set."""
+    with pytest.raises(SystemExit) as stop:
+        main(["benchmark", "train", "--against", ""])
+    assert stop.value.code == 2 and len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_name_of_a_machine_stays_in_its_line(tmp_path):
+    path = report(tmp_path / "earlier.json", comparison(1.0))
+    path.write_text(path.read_text().replace("a machine", r"a\n\u001b[31mmachine"), encoding="utf-8")
+    assert Earlier.read(path).machine == "a[31mmachine"

@@ -6,6 +6,7 @@ import pytest
 import torch
 from fairseq.sequence_generator import SequenceGenerator
 
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from tests.unit.concat_models import EOS, OPTIONS, PAD, TASK, TGT_SEP, batch, make, wanted
 
@@ -124,6 +125,13 @@ def test_batch_mates_change_nothing(options):
         for ours, theirs in zip(nbest, alone, strict=True):
             scores = theirs["positional_scores"]
             torch.testing.assert_close(ours["positional_scores"], scores, atol=1e-4, rtol=0)
+
+
+def test_attention_to_source_and_target_at_once_is_refused():
+    """fairseq's: there would be no keys of the target context alone."""
+    models = models_of({"arch": "transformer", "cross_self_attention": True, "no_cross_attention": True}, 1)
+    with pytest.raises(BadInput, match="without --cross-self-attention"):
+        forced(models, *windows(2), beam=2)
 
 
 def test_no_row_has_a_prefix():

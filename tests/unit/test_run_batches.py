@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.run_batches import Inputs, batches_of_runs, runs
 from tests.unit.multi_source_models import dataset, make
+from tests.unit.window_datasets import Sentences
 
 SEEDS = st.none() | st.integers(0, 9)
 DOCUMENTS = st.lists(st.integers(1, 9), min_size=1, max_size=8)
@@ -119,6 +121,7 @@ def given_to_the_encoder(batch, reused):
     """Rows of context that are encoded, and all tokens of the encoder, pads included."""
     inputs = batch["net_input"]
     context = inputs["context_tokens"]
+    reused = reused and "context_new" in inputs  # not where current sentences have changed places
     rows = len(inputs["context_new"]) if reused else context.flatten(0, -2).shape[0]
     return rows, inputs["src_tokens"].numel() + rows * context.shape[-1]
 
@@ -146,7 +149,14 @@ def test_the_sentences_of_a_run_are_counted_as_often_as_they_are_encoded(case, w
         assert counted == rows, (begin, end)
 
 
-@pytest.mark.parametrize("more", [{}, {"sample_context_size": True}, {"context_selection": "random"}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"sample_context_size": True},
+        *({"context_selection": kind} for kind in ("random", "empty", "swapped")),
+    ],
+)
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("case", ["caching tokens", "gated"])
 def test_batches_hold_what_is_allowed_and_are_filled(case, window, more):
@@ -160,6 +170,21 @@ def test_batches_hold_what_is_allowed_and_are_filled(case, window, more):
         assert max(tokens, made["target"].numel()) <= limit
         filled.append(max(tokens, made["target"].numel()))
     assert np.mean(filled[:-1]) > 0.7 * limit
+
+
+@pytest.mark.parametrize("case", ["caching tokens", "gated"])
+def test_context_that_a_window_has_no_room_for_counts_for_nothing(case):
+    model = make(case)
+    data = dataset(
+        model, lengths=(300,), batch_runs=6, training=True, source_context=2, source_context_after=0,
+        target_context_on_source=0, target_context=0,
+    )  # fmt: skip
+    # Every 40th is too long to be current, or context.
+    data.source = Sentences(torch.full((1000 if line % 40 == 5 else 9,), 7) for line in range(300))
+    indices, _ = data.filter_indices_by_size(data.ordered_indices(), (100, 100))
+    batches = data.batch_by_size(indices, max_tokens=600)
+    assert data._inputs(np.sort(indices)).context.max() < 12
+    assert np.mean([len(batch) for batch in batches]) > 20
 
 
 def test_masked_sentences_are_encoded_beside_the_context():
