@@ -24,9 +24,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise BadInput(
-            "expected matplotlib, which draws the picture: pip install 'ctxmt_fairseq[plots]'"
-        ) from None
+        raise BadInput("expected matplotlib, which draws the picture: pip install '.[plots]'") from None
 
 
 def picture(labelled: LabelledMap, annotate: bool = False, highest: Optional[float] = None) -> bytes:

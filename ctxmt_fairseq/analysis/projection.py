@@ -15,7 +15,7 @@ NEIGHBOURS = 15  # umap-learn's default
 def check_umap() -> None:
     """Raises BadInput: umap-learn is not installed."""
     if importlib.util.find_spec("umap") is None:
-        raise BadInput("expected umap-learn, which makes the map: pip install 'ctxmt_fairseq[plots]'")
+        raise BadInput("expected umap-learn, which makes the map: pip install '.[plots]'")
 
 
 def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:

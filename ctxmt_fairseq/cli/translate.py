@@ -107,6 +107,7 @@ def checked_corpus_options(args):
 
 
 def run(args) -> None:
+    import logging
     import sys
 
     from ctxmt_fairseq.cli.model_options import load_from_options
@@ -131,6 +132,12 @@ def run(args) -> None:
     if args.target_context_from == "-" and (args.output or args.scores or args.corpus):
         raise BadInput(
             "--target-context-from -: translations go to stdout; expected no --output, --corpus or --scores"
+        )
+    whole = not (args.docids or args.json_lines or args.joined) and documents.documents.sentences > 1
+    if whole and len(documents.documents) == 1 and model.loaded.task.context_options().reach:
+        logging.getLogger(__name__).warning(
+            "%s: neither --docids nor blank lines: all %d lines are one document",
+            *(args.input, documents.documents.sentences),
         )
     model.loaded.warn_of_unknown(args.input, sources=documents.sentences)
     if args.target_context_from == "-":

@@ -19,4 +19,4 @@ def import_of_extra(module: str, extra: str, what: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise BadInput(f'{what}, in the extra "{extra}": pip install "ctxmt_fairseq[{extra}]"') from None
+        raise BadInput(f'{what}, in the extra "{extra}": pip install ".[{extra}]"') from None

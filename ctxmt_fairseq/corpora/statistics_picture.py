@@ -18,7 +18,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise BadInput("--plot: expected matplotlib: pip install 'ctxmt_fairseq[plots]'") from None
+        raise BadInput("--plot: expected matplotlib: pip install '.[plots]'") from None
 
 
 def picture(statistics: Statistics, languages: Sequence[str]) -> bytes:

@@ -13,7 +13,7 @@ from ctxmt_fairseq.errors import BadInput
 PathLike = Union[str, Path]
 # SentencePiece loads its training text into memory: from larger corpora it draws this many sentences.
 TRAINING_SENTENCES = 5_000_000
-_START = "▁"  # SentencePiece's mark of a word's start
+WORD_START = "▁"  # SentencePiece's mark of a word's start
 _NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
@@ -89,14 +89,16 @@ class Subwords:
     def word_starts(self, pieces: Sequence[str]) -> List[bool]:
         """Which of a sentence's pieces are the first of a word."""
         if self.processor is not None:
-            return [piece.startswith(_START) for piece in pieces]
+            return [piece.startswith(WORD_START) for piece in pieces]
         separator = self.steps.separator
         return [not (separator and before.endswith(separator)) for before in ["", *pieces][: len(pieces)]]
 
     def bare(self, piece: str) -> str:
         """A piece without the mark of where words start or go on."""
         return (
-            piece.removesuffix(self.steps.separator) if self.processor is None else piece.replace(_START, "")
+            piece.removesuffix(self.steps.separator)
+            if self.processor is None
+            else piece.replace(WORD_START, "")
         )
 
     def knows(self, piece: str) -> bool:

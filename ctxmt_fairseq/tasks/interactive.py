@@ -8,6 +8,7 @@ import torch
 from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
+from ctxmt_fairseq.corpora.subwords import WORD_START, Subwords, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.symbols import SEPARATOR
@@ -39,6 +40,32 @@ class SteppedTokenizer:
         """A translation as users read it."""
         text = text if self.tokenizer is None else self.tokenizer.decode(text)
         return self.target.undo(text)
+
+
+class FolderPieces:
+    """What fairseq's commands take for subwords (``--bpe``): the data folder's SentencePiece models.
+
+    Args:
+        source, target: one of each language.
+    """
+
+    def __init__(self, source: Subwords, target: Subwords):
+        self.source, self.target = source, target
+
+    @classmethod
+    def of(cls, cfg: Any) -> Optional["FolderPieces"]:
+        """Those of the folder and the languages that a task names; None: it has none."""
+        folder = cfg.data.split(os.pathsep)[0]
+        models = [find_model(folder, language) for language in (cfg.source_lang, cfg.target_lang)]
+        return cls(*map(Subwords, models)) if any(models) else None
+
+    def encode(self, text: str) -> str:
+        """A source sentence's pieces, joined by spaces."""
+        return self.source.encode(text)
+
+    def decode(self, text: str) -> str:
+        """The words of a translation; what ``--remove-bpe`` has made words already stays."""
+        return self.target.decode(text) if WORD_START in text else text
 
 
 class OneByOneDataset(LanguagePairDataset):

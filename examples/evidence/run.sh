@@ -11,6 +11,9 @@
 #   EVIDENCE_RESULTS  ROW.SEED.json of every finished run (default: docs/evidence in the checkout)
 #   SMOKE=1           a few updates of every row on a few lines, in EVIDENCE_DIR/smoke; nothing goes to docs/
 set -euo pipefail
+case "${1:-}" in
+    -h | --help) sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}" && exit 0 ;;
+esac
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
 source "$here/../../scripts/environment.sh"
 # glibc gives large tensors back to the system after use, and must ask for them again at every step.

@@ -33,7 +33,7 @@ SYSTEMS = {
     "dual hierarchical": System(
         _DUAL, _options(_BOTH + "--context-fusion hierarchical"), SOURCE + TARGET, updates=1800
     ),
-    "dual flat": System(_DUAL, _options(_BOTH + "--context-fusion flat"), SOURCE + TARGET, updates=5400),
+    "dual flat": System(_DUAL, _options(_BOTH + "--context-fusion flat"), SOURCE + TARGET, updates=6300),
     "dual shared + token": System(
         _DUAL, _options(_BOTH + "--context-encoder shared-token"), SOURCE + TARGET, updates=1800
     ),

