@@ -55,7 +55,8 @@ def add_arguments(parser) -> None:
         type=positive_int,
         default=5,
         metavar="N",
-        help="pairs of runs; at most 3 where every run is a process (default: %(default)s)",
+        help="pairs of runs, in each of which every batch has its pair; at most 3 where a run is a process "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--sentences",
@@ -69,7 +70,7 @@ def add_arguments(parser) -> None:
         type=positive_int,
         default=200_000,
         metavar="N",
-        help="size of the corpus to make, in thousands of them (default: %(default)s)",
+        help="size of the corpus to make, a multiple of 1,000 (default: %(default)s)",
     )
     parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
     parser.add_argument("--json", metavar="FILE", help="write every pair there too")

@@ -165,7 +165,6 @@ def test_interactive_lines_are_sentences_of_documents(corpus, data, last):
     lines = [second, "", first, second, "", second]
     done = run(
         *("fairseq-interactive", data, "--user-dir", USER_DIR, "--path", last, "--cpu", *SEARCH),
-        *("--bpe", "sentencepiece", "--sentencepiece-model", data / "spm.model"),
         input="".join(line + "\n" for line in lines),
     )
     hypotheses = {
