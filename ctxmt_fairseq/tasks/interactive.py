@@ -60,8 +60,8 @@ class FolderPieces:
         return cls(*map(Subwords, models)) if any(models) else None
 
     def encode(self, text: str) -> str:
-        """A source sentence's pieces, joined by spaces."""
-        return self.source.encode(text)
+        """A source sentence's pieces, joined by spaces; what has been cut into pieces already stays."""
+        return text if WORD_START in text else self.source.encode(text)
 
     def decode(self, text: str) -> str:
         """The words of a translation; what ``--remove-bpe`` has made words already stays."""

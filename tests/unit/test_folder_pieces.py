@@ -28,8 +28,10 @@ def test_words_become_the_folders_pieces_and_pieces_words(folder):
     assert pieces.decode(pieces.encode("le chat dort .")) == "le chat dort ."
 
 
-def test_what_has_become_words_stays(folder):
-    assert FolderPieces.of(task(folder)).decode("le chat dort .") == "le chat dort ."
+def test_what_is_pieces_or_words_already_stays(folder):
+    pieces = FolderPieces.of(task(folder))
+    assert pieces.decode("le chat dort .") == "le chat dort ."
+    assert pieces.encode("▁le ▁c hat") == "▁le ▁c hat"
 
 
 def test_a_language_without_a_model_has_words_and_a_folder_without_any_has_none(folder, tmp_path):
