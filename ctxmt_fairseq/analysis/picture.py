@@ -8,6 +8,7 @@ from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.extras import installation
 
 # Inches, but for the resolution.
 CELL = 0.36
@@ -24,7 +25,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise BadInput("expected matplotlib, which draws the picture: pip install '.[plots]'") from None
+        raise BadInput(f"expected matplotlib, which draws the picture: {installation('plots')}") from None
 
 
 def picture(labelled: LabelledMap, annotate: bool = False, highest: Optional[float] = None) -> bytes:

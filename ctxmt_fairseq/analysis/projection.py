@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.extras import installation
 
 LEAST = 4  # points: with fewer, umap-learn's spectral layout has no solution
 NEIGHBOURS = 15  # umap-learn's default
@@ -15,7 +16,7 @@ NEIGHBOURS = 15  # umap-learn's default
 def check_umap() -> None:
     """Raises BadInput: umap-learn is not installed."""
     if importlib.util.find_spec("umap") is None:
-        raise BadInput("expected umap-learn, which makes the map: pip install '.[plots]'")
+        raise BadInput(f"expected umap-learn, which makes the map: {installation('plots')}")
 
 
 def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:

@@ -101,11 +101,12 @@ def batches_of_runs(
     apart = large[np.searchsorted(firsts, pieces, side="right") - 1]
     batches: List[int] = []
     source = context = target = sentences = rows = 0  # a ``Load``, whose making would take most of the time
-    for begin, alone, a, b, c, d, e in _numbers(pieces, apart, *_loads(inputs, pieces)):
-        both = max(source, a), max(context, b), max(target, c), sentences + d, rows + e
+    for begin, alone, *piece in _numbers(pieces, apart, *_loads(inputs, pieces)):
+        *longest, more_sentences, more_rows = piece
+        both = [*map(max, (source, context, target), longest), sentences + more_sentences, rows + more_rows]
         if alone or not sentences or not limits.hold(*both):
             batches.append(begin)
-            both = a, b, c, d, e
+            both = piece
         source, context, target, sentences, rows = both
     return slices(places, np.array(batches, np.int64))
 

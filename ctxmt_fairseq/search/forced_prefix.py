@@ -133,11 +133,13 @@ class ForcedPrefixEnsemble(EnsembleModel):
                     self._kept[number] = self._keys_and_values(model.decoder, once, read)
 
     def _keys_and_values(self, decoder, encoder_out, read: Tensor) -> Prefixes:
-        if getattr(decoder, "cross_self_attention", False):  # its attention is to the source too
-            raise BadInput("target context: expected a model without --cross-self-attention")
         padding = read.eq(self.pad)
         # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
         read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
         with read_by(decoder, padding) as prefixes:
             decoder(read, encoder_out=encoder_out, features_only=True)
+        if not prefixes:  # as with --cross-self-attention: what was read would be lost
+            raise BadInput(
+                "target context: expected a decoder with attention to the target alone, found none"
+            )
         return prefixes

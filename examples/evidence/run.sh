@@ -12,7 +12,8 @@
 #   SMOKE=1           a few updates of every row on a few lines, in EVIDENCE_DIR/smoke; nothing goes to docs/
 set -euo pipefail
 case "${1:-}" in
-    -h | --help) sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}" && exit 0 ;;
+    -h | --help) echo "usage: run.sh [ROW | ROW.SEED | search]..." &&
+        sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}" && exit 0 ;;
 esac
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)"
 source "$here/../../scripts/environment.sh"

@@ -148,4 +148,4 @@ def test_bad_options_are_refused_before_the_model_is_loaded(tmp_path, monkeypatc
 
 def test_without_the_extra_there_is_no_map(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "umap", None)
-    assert "pip install '.[plots]'" in refusal(capsys, "no-model", "--split", "valid")
+    assert 'pip install ".[plots]" in the checkout' in refusal(capsys, "no-model", "--split", "valid")

@@ -17,7 +17,7 @@ STOPS = {
     "analyse groups": "ctxmt: error: expected a caching_transformer with --shortening group or select, found "
     "concat_transformer",
     **{
-        command: f'ctxmt: error: {what}, in the extra "{extra}": pip install ".[{extra}]"'
+        command: f'ctxmt: error: {what}, in the extra "{extra}": pip install ".[{extra}]" in the checkout'
         for command, package, what, extra in (
             ("corpus align", "thot", "word alignment needs sil-thot", "align"),
             ("corpus annotate", "pymorphy3", "annotation of ru needs pymorphy3", "linguistics"),

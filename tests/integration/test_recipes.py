@@ -20,7 +20,7 @@ from tests.integration.recipes import (
     start,
 )
 
-SCRIPTS = sorted([*(script for paper in PAPERS for script in paper.glob("*.sh"))])
+SCRIPTS = sorted(script for folder in [*PAPERS, EXAMPLES / "evidence"] for script in folder.glob("*.sh"))
 TABLES = [recipes.Recipe(paper) for paper in PAPERS]
 
 

@@ -57,8 +57,11 @@ def test_blank_lines_between_documents(translation, last, corpus, tmp_path):
         lines.append(sources[line])
         expected.append(translation[line])
     (tmp_path / "in").write_text("".join(line + "\n" for line in lines))
-    run("ctxmt", "translate", last, tmp_path / "in", *SEARCH, "--output", tmp_path / "out")
-    assert read(tmp_path / "out") == expected
+    done = run("ctxmt", "translate", last, tmp_path / "in", *SEARCH, "--output", tmp_path / "out")
+    assert read(tmp_path / "out") == expected and "are one document" not in done.stderr
+    (tmp_path / "in").write_text("\n".join(sources[:3]) + "\n")
+    done = run("ctxmt", "translate", last, tmp_path / "in", *SEARCH)
+    assert "in: neither --docids nor blank lines: all 3 lines are one document" in done.stderr
 
 
 def test_json_lines_scores_and_context_only_lines(translation, last, corpus, tmp_path):

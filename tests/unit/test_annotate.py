@@ -128,7 +128,9 @@ def test_the_missing_extra_is_named(tmp_path, monkeypatch, capsys, fresh, langua
     monkeypatch.setitem(sys.modules, package.lower(), None)
     text = write_lines(tmp_path / "text", ["x"])
     line = refused(capsys, "corpus", "annotate", text, "--lang", language, "--output", str(tmp_path / "out"))
-    assert line.endswith(f'needs {package}, in the extra "linguistics": pip install ".[linguistics]"')
+    assert line.endswith(
+        f'needs {package}, in the extra "linguistics": pip install ".[linguistics]" in the checkout'
+    )
 
 
 def test_pronouns_by_the_gender_of_their_translation(tmp_path, french_model):

@@ -1,6 +1,7 @@
 """The margin loss against a NumPy computation written from the thesis, and its base criterion."""
 
 import math
+from argparse import Namespace
 
 import pytest
 import torch
@@ -55,6 +56,16 @@ def test_the_numbers_above_tell_the_levels_apart():
     expected = from_the_thesis(Bag(0), [[1, 2, 3, 0]])
     assert all(expected[level] > 0 for level in LEVELS)
     assert expected["data"] < expected["sentence"] < expected["token"]
+
+
+def test_batches_of_neighbours_are_warned_of(caplog):
+    task = Task()
+    task.cfg = Namespace(batch_runs=0)
+    criterion(task)
+    assert not caplog.records
+    task.cfg.batch_runs = 8
+    criterion(task)
+    assert "--batch-runs: a random context" in caplog.text
 
 
 def test_defaults_are_the_papers():

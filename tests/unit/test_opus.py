@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,6 +140,18 @@ def test_broken_alignments(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(BadInput, match=message):
         list(read_links(path, "de", "en"))
+
+
+@pytest.mark.parametrize("headers", [{8: 99}, {6: 1}], ids=["compressed otherwise", "encrypted"])
+def test_archives_that_zipfile_cannot_read(tmp_path, headers):
+    """The same bytes in the header of the member and, two further on, in that of the directory."""
+    path = Path(write_zip(tmp_path / "en.zip", {"en/1.xml": document(sentence(1, "a"))}))
+    content = bytearray(path.read_bytes())
+    for at, value in headers.items():
+        content[at] = content[content.index(b"PK\1\2") + 2 + at] = value
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match="1.xml: damaged: "):
+        Archives([path]).read("en/1.xml")
 
 
 def test_truncated_and_missing_files(tmp_path):

@@ -40,5 +40,7 @@ def test_what_has_no_map_is_refused(monkeypatch):
         project(CLUSTERS[:3])
     monkeypatch.setitem(sys.modules, "umap", None)
     for what in (check_umap, lambda: project(CLUSTERS)):
-        with pytest.raises(BadInput, match=r"expected umap-learn.*pip install '\.\[plots\]'"):
+        with pytest.raises(
+            BadInput, match=r"expected umap-learn.*pip install \"\.\[plots\]\" in the checkout"
+        ):
             what()

@@ -165,6 +165,18 @@ def test_only_batches_of_training_in_runs_are_computed_in_groups(options):
     assert DECODER_GROUPS not in encoder_out
 
 
+def test_weights_that_are_asked_for_are_those_of_the_whole_batch():
+    model = make("caching tokens").eval()
+    batch = batch_of(model)
+    tokens = batch["net_input"]["prev_output_tokens"]
+    found, expected = (
+        model.decoder(tokens, encoded(model, made), alignment_layer=0) for made in (batch, at_once(batch))
+    )
+    assert found[1]["attn"][0].shape == (*tokens.shape, batch["net_input"]["src_tokens"].size(1))
+    torch.testing.assert_close(found[1]["attn"][0], expected[1]["attn"][0], rtol=0, atol=1e-6)
+    torch.testing.assert_close(found[0], expected[0], rtol=0, atol=1e-4)
+
+
 def test_a_search_knows_nothing_of_groups():
     model = make("caching tokens").eval()
     batch = batch_of(model)

@@ -170,5 +170,5 @@ def test_refusals(tmp_path, monkeypatch, capsys, thot):
     assert "nowhere: no such file" in refused(one, str(tmp_path / "nowhere"))
     assert "invalid choice" in refused(one, one, "--symmetrization", "none")
     monkeypatch.setitem(sys.modules, "thot.alignment", None)
-    needs = 'needs sil-thot, in the extra "align": pip install ".[align]"'
+    needs = 'needs sil-thot, in the extra "align": pip install ".[align]" in the checkout'
     assert refused(one, one).endswith(needs)

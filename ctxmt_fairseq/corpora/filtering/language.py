@@ -6,8 +6,8 @@ from typing import Any, Callable, NamedTuple, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.corpora.assembly.pairs import Part
-from ctxmt_fairseq.corpora.extras import import_of_extra
 from ctxmt_fairseq.corpora.filtering.batches import Documents, kept_lines
+from ctxmt_fairseq.extras import import_of_extra
 
 Identify = Callable[[str], str]  # a text -> the code of its language
 

@@ -7,10 +7,10 @@ from typing import Any, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tup
 
 import numpy as np
 
-from ctxmt_fairseq.corpora.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.words import lexical_parts
 from ctxmt_fairseq.corpora.raw.line_files import lines_together
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.extras import import_of_extra
 
 EXTRA = "align"
 SYMMETRIZATIONS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersection", "union")

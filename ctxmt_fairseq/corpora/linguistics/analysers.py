@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from importlib import metadata
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.russian import russian_labels
 from ctxmt_fairseq.corpora.linguistics.words import WORD
 from ctxmt_fairseq.data.annotation import AnnotatedWord
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.extras import import_of_extra
 
 EXTRA = "linguistics"
 # The packages of spaCy's models that PyPI has; of several the first that is installed.

@@ -12,7 +12,8 @@ from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
 LARGEST = 1 << 28  # bytes of one document, decompressed: a larger one is no document but an attack
-_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+# RuntimeError: encrypted, or compressed in a way that zipfile does not know.
+_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
 
 class Archives:

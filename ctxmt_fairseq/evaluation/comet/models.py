@@ -12,6 +12,7 @@ import numpy as np
 
 from ctxmt_fairseq.data.documents import read_bytes
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.extras import installation
 from ctxmt_fairseq.safe_checkpoints import peek
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
@@ -129,7 +130,7 @@ def _classes() -> Dict[str, Any]:
     try:
         from comet.models import str2model
     except ImportError:
-        raise BadInput('COMET needs the extra "comet": pip install ".[comet]"') from None
+        raise BadInput(f'COMET needs the extra "comet": {installation("comet")}') from None
     return str2model
 
 

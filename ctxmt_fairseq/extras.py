@@ -6,6 +6,11 @@ from typing import Any
 from ctxmt_fairseq.errors import BadInput
 
 
+def installation(extra: str) -> str:
+    """The command that installs an extra; the package comes as a checkout."""
+    return f'pip install ".[{extra}]" in the checkout'
+
+
 def import_of_extra(module: str, extra: str, what: str) -> Any:
     """A module of an optional package.
 
@@ -19,4 +24,4 @@ def import_of_extra(module: str, extra: str, what: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise BadInput(f'{what}, in the extra "{extra}": pip install ".[{extra}]"') from None
+        raise BadInput(f'{what}, in the extra "{extra}": {installation(extra)}') from None
