@@ -38,6 +38,12 @@ class Checkpoint:
             raise BadInput("expected a checkpoint of fairseq-train", path) from None
 
 
+def save_dir(folder: Path) -> Path:
+    """Where a training's checkpoints are: in its folder itself, or in ``checkpoints`` there."""
+    inner = folder / "checkpoints"
+    return inner if inner.is_dir() else folder
+
+
 def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
     """The checkpoints nearest to the best (or last) one, which is among them, in the order of training.
 

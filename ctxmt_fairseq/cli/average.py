@@ -12,22 +12,28 @@ def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_user_dir
     from ctxmt_fairseq.cli.option_types import positive_int
 
-    parser.add_argument("save_dir", metavar="SAVE_DIR", type=Path, help="fairseq-train's --save-dir")
+    parser.add_argument(
+        "save_dir",
+        metavar="SAVE_DIR",
+        type=Path,
+        help="fairseq-train's --save-dir, or the folder of its checkpoints/",
+    )
     parser.add_argument("--count", type=positive_int, default=5, metavar="N", help="how many (default 5)")
     parser.add_argument(
         "--around", choices=["best", "last"], default="best", help="nearest to which one (default best)"
     )
     add_user_dir(parser)
-    parser.add_argument("--output", type=Path, metavar="FILE", help="default SAVE_DIR/averaged.pt")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default averaged.pt, beside them")
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.checkpoints import nearest_checkpoints, write_average
+    from ctxmt_fairseq.checkpoints import nearest_checkpoints, save_dir, write_average
     from ctxmt_fairseq.output_files import check_outputs
 
-    output = args.output or args.save_dir / "averaged.pt"
+    folder = save_dir(args.save_dir)
+    output = args.output or folder / "averaged.pt"
     check_outputs(output)
-    checkpoints = nearest_checkpoints(args.save_dir, args.count, args.around)
+    checkpoints = nearest_checkpoints(folder, args.count, args.around)
     write_average(checkpoints, output)
     print(f"{output}: the average of {len(checkpoints)}")
     for checkpoint in checkpoints:

@@ -122,6 +122,16 @@ def test_command_says_what_it_averaged(save_dir, capsys):
     assert lines[2].split() == "checkpoint3.pt 30 updates validation score 1.0000".split()
 
 
+def test_command_takes_the_folder_of_a_run(tmp_path, capsys):
+    checkpoints_folder = tmp_path / "checkpoints"
+    checkpoints_folder.mkdir()
+    save(checkpoints_folder / "checkpoint_best.pt", 30, loss=1.0)
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    command.run(parser.parse_args([str(tmp_path), "--count", "1"]))
+    assert capsys.readouterr().out.startswith(f"{checkpoints_folder}/averaged.pt: the average of 1")
+
+
 def test_refusals_leave_nothing(save_dir):
     def refused(message, *args):
         before = sorted(save_dir.iterdir())

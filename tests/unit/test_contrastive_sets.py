@@ -96,8 +96,8 @@ def test_jsonl_empty_file(tmp_path):
     [
         ('[{"true_ind": 0', "set.json:1: expected JSON"),
         ("\n\n[1,]", "set.json:3: expected JSON"),
-        ("[]", "set.json: expected a contrastive set in one of the formats bawden, contrapro"),
-        ('[{"a": 1}]', "set.json: expected a contrastive set in one of the formats"),
+        ("[]", "set.json: expected a contrastive set (bawden, a JSON object of numbered blocks; contrapro,"),
+        ('[{"a": 1}]', "set.json: expected a contrastive set ("),
         ("{}", "set.json: expected an object of numbered blocks"),
         ("[\0]", "set.json:1: expected JSON"),
     ],

@@ -44,7 +44,8 @@ def test_voita_folder_takes_one_file_per_phenomenon(tmp_path):
     counts = Counter(example.phenomenon for example in result.examples)
     assert (result.name, counts) == ("sets", {"deixis": 2, "ellipsis_infl": 3, "lex_cohesion": 4})
     (tmp_path / "empty").mkdir()
-    assert "expected files named deixis" in error(tmp_path / "empty")
+    assert error(tmp_path / "empty").count("a folder of deixis*.json, ") == 1
+    assert "expected files named deixis" in error(tmp_path / "empty", format="voita")
 
 
 def test_voita_files_named_one_by_one_are_one_set(tmp_path):

@@ -94,7 +94,10 @@ def detect_format(path: Path) -> str:
     def recognised(content: Any) -> Optional[str]:
         return next((name for name, kind in FORMATS.items() if kind.recognises(path, content)), None)
 
-    found = recognised(None) or recognised(load_json(path))
+    found = recognised(None)
+    if found is None and path.is_file():
+        found = recognised(load_json(path))
     if found is None:
-        raise BadInput(f"expected a contrastive set in one of the formats {', '.join(FORMATS)}", path)
+        formats = "; ".join(f"{name}, {kind.files}" for name, kind in FORMATS.items())
+        raise BadInput(f"expected a contrastive set ({formats})", path)
     return found

@@ -125,7 +125,7 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
 
 @FORMATS.register("bawden")
 class Bawden(ContrastiveFormat):
-    """A JSON object of numbered blocks."""
+    files = "a JSON object of numbered blocks"
 
     @classmethod
     def recognises(cls, path: Path, content: Any) -> bool:

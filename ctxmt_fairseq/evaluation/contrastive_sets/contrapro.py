@@ -72,8 +72,7 @@ def _example(number: int, place: Place, record: Any, context: Context) -> Contra
 
 @FORMATS.register("contrapro")
 class ContraPro(ContrastiveFormat):
-    """A JSON list with ``src segment``."""
-
+    files = "a JSON list of objects with 'src segment'"
     has_documents = True
 
     @classmethod

@@ -82,7 +82,7 @@ def _meta(place: Place, record: Any) -> Dict[str, str]:
 
 @FORMATS.register("jsonl")
 class JsonLines(ContrastiveFormat):
-    """A file ``NAME.jsonl``."""
+    files = "a file NAME.jsonl"
 
     @classmethod
     def recognises(cls, path: Path, content: Any) -> bool:

@@ -12,9 +12,11 @@ class ContrastiveFormat:
     """A format: how its files are recognised and read, and how its examples are counted.
 
     Attributes:
+        files: what its files are, for those who give others.
         has_documents: whether the context is in a folder of its own (``--documents``).
     """
 
+    files = ""
     has_documents = False
 
     @classmethod

@@ -115,7 +115,7 @@ def _pronoun(correct: str, wrong: str) -> str:
 
 @FORMATS.register("opensubs")
 class OpenSubs(ContrastiveFormat):
-    """A folder with ``PREFIX.current.src`` and its like."""
+    files = "a folder with a file *.current.src"
 
     @classmethod
     def recognises(cls, path: Path, content: Any) -> bool:

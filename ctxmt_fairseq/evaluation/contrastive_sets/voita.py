@@ -18,6 +18,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, Contrasti
 NAME = "voita"
 END = "_eos"
 PHENOMENA = ("deixis", "lex_cohesion", "ellipsis_infl", "ellipsis_vp")
+NAMES = ", ".join(f"{name}*.json" for name in PHENOMENA)
 
 
 def read_voita(path: Path) -> ContrastiveSet:
@@ -34,6 +35,8 @@ def read_voita(path: Path) -> ContrastiveSet:
         BadInput: invalid JSON, missing keys, ``true_ind`` out of range, or sentences that do not match.
     """
     files = _files(path) if path.is_dir() else [path]
+    if not files:
+        raise BadInput(f"expected files named {NAMES}", path)
     examples: List[ContrastiveExample] = []
     for file in files:
         records = load_json(file)
@@ -68,8 +71,6 @@ def _files(folder: Path) -> List[Path]:
     for name in PHENOMENA:
         names = (f"{name}_test.json", f"{name}_dev.json", f"{name}.json")
         found += [folder / file for file in names if (folder / file).is_file()][:1]
-    if not found:
-        raise BadInput(f"expected files named {', '.join(f'{name}*.json' for name in PHENOMENA)}", folder)
     return found
 
 
@@ -109,12 +110,13 @@ def _split(text: str) -> List[str]:
 
 @FORMATS.register(NAME)
 class Voita(ContrastiveFormat):
-    """A JSON list with ``true_ind``, or a folder of such files; all examples need context, so that the groups
-    of Disc. are the phenomena."""
+    """All examples need context, so that the groups of Disc. are the phenomena."""
+
+    files = f"a JSON list of objects with 'true_ind', or a folder of {NAMES}"
 
     @classmethod
     def recognises(cls, path: Path, content: Any) -> bool:
-        return path.is_dir() or "true_ind" in first_object(content)
+        return bool(_files(path)) or "true_ind" in first_object(content)
 
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import List
 
-from ctxmt_fairseq.checkpoints import nearest_checkpoints, write_average
+from ctxmt_fairseq.checkpoints import nearest_checkpoints, save_dir, write_average
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger, file_hash
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -28,8 +28,7 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
         if average > 1:
             raise BadInput(f"--average {average}: expected a folder with checkpoints", name)
         return name
-    if (folder / "checkpoints").is_dir():
-        folder = folder / "checkpoints"
+    folder = save_dir(folder)
     if average == 1:
         return str(folder / "checkpoint_best.pt")
     chosen = nearest_checkpoints(folder, average)
