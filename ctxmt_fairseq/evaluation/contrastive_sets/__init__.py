@@ -98,6 +98,6 @@ def detect_format(path: Path) -> str:
     if found is None and path.is_file():
         found = recognised(load_json(path))
     if found is None:
-        formats = "; ".join(f"{name}, {kind.files}" for name, kind in FORMATS.items())
+        formats = "; ".join(", ".join(filter(None, (name, kind.files))) for name, kind in FORMATS.items())
         raise BadInput(f"expected a contrastive set ({formats})", path)
     return found
