@@ -2,6 +2,7 @@
 sentences, and batches of them."""
 
 import itertools
+from abc import ABC, abstractmethod
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -36,7 +37,7 @@ def _parts(places: List[Tuple[int, int, int]]) -> np.ndarray:
     return np.diff(places, prepend=0, axis=1)
 
 
-class ContextDataset(SizedDataset):
+class ContextDataset(SizedDataset, ABC):
     """Base: a subclass says what stands on the source side (``source_side``).
 
     An example is a dictionary: ``id`` (the current sentence's line, from 0), ``source`` (what the encoder
@@ -122,9 +123,9 @@ class ContextDataset(SizedDataset):
         sizes = sum(sentence != NO_SENTENCE for sentence in slots.target_before)
         return {**self.source_side(line, slots), "target_context_sizes": sizes}
 
+    @abstractmethod
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
         """``source``, ``current`` and what else the model reads of the source side."""
-        raise NotImplementedError
 
     def target_context(self, slots: Slots) -> List[torch.Tensor]:
         """The previous target sentences of a window, each ending with ``</s>``."""
@@ -191,9 +192,9 @@ class ContextDataset(SizedDataset):
             target,
         )
 
+    @abstractmethod
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         """The source context of a batch, rows in its order."""
-        raise NotImplementedError
 
     # ---- what a model sees -----------------------------------------------------------------------------
 
@@ -213,10 +214,10 @@ class ContextDataset(SizedDataset):
         named = {"id": number, "source": source, "current": source, "target": None}
         return {**named, "target_context_sizes": sizes, **self.restored_context(number, context)}
 
+    @abstractmethod
     def visible_context(self, example: Dict[str, Any]) -> Any:
         """The part of ``visible`` that the subclass adds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
         """The reverse of ``visible_context``."""
-        raise NotImplementedError

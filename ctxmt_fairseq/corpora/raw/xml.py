@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import re
 import zlib
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Dict, Generic, Iterator, List, TypeVar, Union
 from xml.parsers import expat
@@ -25,7 +26,7 @@ def in_utf8(content: bytes) -> bool:
     return b'encoding="utf-8"' in declaration[0].lower().replace(b"'", b'"')
 
 
-class XmlStream(Generic[Item]):
+class XmlStream(ABC, Generic[Item]):
     """Handlers of a streaming parser; a subclass puts into ``done`` what an element holds when it ends.
 
     Attributes:
@@ -43,13 +44,13 @@ class XmlStream(Generic[Item]):
         self._parser.EndElementHandler = self.end
         self._parser.EntityDeclHandler = self._entity
 
+    @abstractmethod
     def start(self, tag: str, attributes: Dict[str, str]) -> None:
         """An element begins."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self, tag: str) -> None:
         """An element ends."""
-        raise NotImplementedError
 
     @property
     def line(self) -> int:

@@ -1,5 +1,6 @@
 """Metrics as sums over sentences: what a sentence adds, and the score of the sum. sacrebleu's, and COMET."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
@@ -10,7 +11,7 @@ from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 
 
-class Measure:
+class Measure(ABC):
     """A metric.
 
     Attributes:
@@ -23,21 +24,21 @@ class Measure:
     digits: int = 2
 
     @property
+    @abstractmethod
     def signature(self) -> str:
         """What the score was computed with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, system: int, translation: Translation) -> np.ndarray:
         """What each sentence adds: (N, K).
 
         Args:
             system: its number among those that are compared.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def scores(self, sums: np.ndarray) -> np.ndarray:
         """Corpus scores (R,) of summed statistics (R, K)."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
