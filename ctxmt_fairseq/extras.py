@@ -25,3 +25,8 @@ def import_of_extra(module: str, extra: str, what: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         raise BadInput(f'{what}, in the extra "{extra}": {installation(extra)}') from None
+
+
+def check_matplotlib() -> None:
+    """Raises BadInput: matplotlib is not installed."""
+    import_of_extra("matplotlib", "plots", "a picture needs matplotlib")

@@ -5,27 +5,32 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.picture import check_matplotlib, picture
+from ctxmt_fairseq.analysis.picture import picture
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.extras import check_matplotlib
 from ctxmt_fairseq.output_files import check_outputs, write_files
 
 NUMBERS = (".tsv", ".json")  # what lies beside a map
 
 
-def check_picture(path: PathLike, beside: Sequence[str] = ()) -> Path:
+def check_picture(
+    path: PathLike, beside: Sequence[str] = (), others: Sequence[Optional[PathLike]] = ()
+) -> Path:
     """The path of the picture, before there is anything to draw.
 
     Args:
         beside: suffixes of the files with its numbers.
+        others: outputs of the same command; None for one that was not asked for.
 
     Raises:
-        BadInput: it does not end in .png, one of the files cannot be written, or matplotlib is not installed.
+        BadInput: it does not end in .png, one of the files cannot be written, two are one file, or
+            matplotlib is not installed.
     """
     path = Path(path)
     if path.suffix != ".png":
         raise BadInput("expected the name of a picture, ending in .png", path)
-    check_outputs(path, *(path.with_suffix(suffix) for suffix in beside))
+    check_outputs(path, *(path.with_suffix(suffix) for suffix in beside), *others)
     check_matplotlib()
     return path
 

@@ -7,8 +7,7 @@ import warnings
 from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import installation
+from ctxmt_fairseq.extras import check_matplotlib
 
 # Inches, but for the resolution.
 CELL = 0.36
@@ -18,14 +17,6 @@ BAR = 0.9  # the colour bar with its numbers
 RESOLUTION = 150  # dots per inch
 LONGEST_SIDE = 12_000  # dots: beyond, the resolution is lowered
 LONGEST_LABEL = 24  # characters
-
-
-def check_matplotlib() -> None:
-    """Raises BadInput: matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise BadInput(f"expected matplotlib, which draws the picture: {installation('plots')}") from None
 
 
 def picture(labelled: LabelledMap, annotate: bool = False, highest: Optional[float] = None) -> bytes:

@@ -7,8 +7,9 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.analysis.labelled_texts import Attribute
-from ctxmt_fairseq.analysis.picture import CHARACTER, RESOLUTION, check_matplotlib, fonts_for, short_label
+from ctxmt_fairseq.analysis.picture import CHARACTER, RESOLUTION, fonts_for, short_label
 from ctxmt_fairseq.analysis.point_names import draw_names
+from ctxmt_fairseq.extras import check_matplotlib
 
 PANEL = 5.0  # inches
 MARKERS = "oxs^Dv*P"

@@ -51,7 +51,7 @@ def run(args) -> None:
         raise BadInput("expected different models, with different names")
     check_outputs(args.json)
     if args.output:
-        check_picture(args.output, NUMBERS)
+        check_picture(args.output, NUMBERS, [args.json])
     found = []
     for _, path in named:
         loaded = load_from_options(Namespace(**{**vars(args), "path": path})).loaded

@@ -49,7 +49,7 @@ def run(args) -> None:
     if args.output:
         pictures = [Path(args.output), Path(args.output).with_suffix(".positions.png")]
         for picture in pictures:
-            check_picture(picture, (".csv",))
+            check_picture(picture, (".csv",), [args.json])
     check_outputs(args.json)
     _, text, sentences = attention_of_text(args)
     found = word_attention(sentences, args.length)

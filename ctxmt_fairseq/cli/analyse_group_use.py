@@ -42,7 +42,7 @@ def run(args) -> None:
 
     check_outputs(args.json)
     if args.output:
-        check_picture(args.output, NUMBERS)
+        check_picture(args.output, NUMBERS, [args.json])
     sentences = read_sentences(args.text)
     annotation = read_annotation(args.annotation, sentences) if args.annotation else None
     found = group_use(load_one_model(args), sentences, annotation, args.least, args.max_tokens)

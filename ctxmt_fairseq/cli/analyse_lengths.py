@@ -39,7 +39,7 @@ def run(args) -> None:
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_outputs(args.json)
-    picture = check_picture(args.output, (".csv",)) if args.output else None
+    picture = check_picture(args.output, (".csv",), [args.json]) if args.output else None
     metric = measure(args.metric, args.tokenize, args.lowercase)
     files = [args.reference, args.source]
     texts = [read_translation(path, files, current=args.current) for path in args.systems]

@@ -77,10 +77,11 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--against", metavar="FILE", help="compare the ratios with those of an earlier call's --json FILE"
     )
-    parser.add_argument("--plot", metavar="FILE", help="draw the growth of memory (PNG)")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw the growth of memory")
 
 
 def run(args) -> None:
+    from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.benchmark.earlier import Earlier
     from ctxmt_fairseq.benchmark.run import machine, measure
     from ctxmt_fairseq.errors import BadInput
@@ -90,7 +91,9 @@ def run(args) -> None:
     for name in args.measurements:
         if name not in MEASUREMENTS:
             raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
-    check_outputs(args.json, args.plot)
+    check_outputs(args.json)
+    if args.plot:
+        check_picture(args.plot, (), [args.json])
     names = args.measurements or MEASUREMENTS
     comparisons = measure(names, args.size, args.repeats, args.sentences, args.links, args.cpu)
     entries = [each.as_dict() for each in comparisons]

@@ -26,7 +26,7 @@ def check_chart_outputs(args: Any) -> None:
 
     check_outputs(args.json)
     if args.output:
-        check_picture(args.output, (".csv",))
+        check_picture(args.output, (".csv",), [args.json])
 
 
 def write_chart(

@@ -24,9 +24,10 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     import json
 
+    from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.corpora.data_folder import read_description
     from ctxmt_fairseq.corpora.statistics import measure
-    from ctxmt_fairseq.corpora.statistics_picture import check_matplotlib, picture
+    from ctxmt_fairseq.corpora.statistics_picture import picture
     from ctxmt_fairseq.corpora.subwords import Subwords
     from ctxmt_fairseq.corpora.text_rows import TextFiles
     from ctxmt_fairseq.errors import BadInput
@@ -34,9 +35,9 @@ def run(args) -> None:
     from ctxmt_fairseq.tables import aligned_table
 
     languages = [args.source_lang, args.target_lang]
-    check_outputs(args.json, args.lengths, args.plot)
+    check_outputs(args.json, args.lengths)
     if args.plot:
-        check_matplotlib()
+        check_picture(args.plot, (), [args.json, args.lengths])
     if args.data:
         described = read_description(args.data)
         known = {described["source_lang"], described["target_lang"]}

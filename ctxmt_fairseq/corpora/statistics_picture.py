@@ -7,19 +7,9 @@ from typing import Sequence
 import numpy as np
 
 from ctxmt_fairseq.corpora.statistics import Statistics
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import installation
 
 BARS = 50
 TAIL = 0.999  # the share of sentences or documents that an axis shows; longer ones are in the last bar
-
-
-def check_matplotlib() -> None:
-    """Raises BadInput: matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise BadInput(f"--plot: expected matplotlib: {installation('plots')}") from None
 
 
 def picture(statistics: Statistics, languages: Sequence[str]) -> bytes:

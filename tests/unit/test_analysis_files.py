@@ -92,6 +92,8 @@ def test_what_cannot_be_written_is_refused(tmp_path, monkeypatch):
         with pytest.raises(BadInput, match=message):
             write_map(tmp_path / path, labelled())
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(BadInput, match=r"expected matplotlib.*pip install \"\.\[plots\]\" in the checkout"):
+    with pytest.raises(
+        BadInput, match=r"a picture needs matplotlib.*pip install \"\.\[plots\]\" in the checkout"
+    ):
         write_map(tmp_path / "map.png", labelled())
     assert not list(tmp_path.iterdir())

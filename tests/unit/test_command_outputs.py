@@ -71,7 +71,7 @@ COMMANDS = {
     "analyse lenpen": ["analyse", "lenpen", "x", "--json", MISSING],
     "compare lines": ["compare", "lines", "x", "x", "x", "x", "--json", MISSING],
     "analyse contexts": ["analyse", "contexts", MODEL, "--texts", "x", "--output", MISSING + ".png"],
-    "benchmark": ["benchmark", "train", "--json", "good", "--plot", MISSING],
+    "benchmark": ["benchmark", "train", "--json", "good", "--plot", MISSING + ".png"],
     "report": ["report", "run", "--output", MISSING],
     "compare pronouns": ["compare", "pronouns", "a", "b", "c", "--coreference", "d", "--json", MISSING],
     "analyse antecedents": ["analyse", "antecedents", MODEL, "x", "--coreference", "c", "--json", MISSING],
@@ -92,3 +92,39 @@ def test_what_cannot_be_written_is_said_first(tmp_path, monkeypatch, capsys, com
     (line,) = capsys.readouterr().err.splitlines()
     assert stop.value.code == 2 and line.startswith("ctxmt: error: missing/out")
     assert "cannot be written: no such folder" in line and names(tmp_path) == []
+
+
+TWICE = {
+    "analyse group-use": ["analyse", "group-use", MODEL, "x", "--output", "a.png", "--json", "a.json"],
+    "analyse attention-share": [
+        "analyse",
+        "attention-share",
+        MODEL,
+        "x",
+        "--output",
+        "a.png",
+        "--json",
+        "a.tsv",
+    ],
+    "analyse attention-words": [
+        *("analyse", "attention-words", MODEL, "x", "--output", "a.png", "--json", "a.positions.csv")
+    ],
+    "analyse lengths": ["analyse", "lengths", "x", "x", "x", "--output", "a.png", "--json", "a.csv"],
+    "analyse sweep": ["analyse", "sweep", "x", "--output", "a.png", "--json", "a.csv"],
+    "benchmark": ["benchmark", "train", "--plot", "a.png", "--json", "a.png"],
+    "corpus stats": [
+        *("corpus", "stats", "x", "--source-lang", "a", "--target-lang", "b", "--plot", "a.png"),
+        *("--lengths", "a.png"),
+    ],
+}
+
+
+@pytest.mark.parametrize("command", TWICE)
+def test_a_picture_or_its_numbers_and_another_output_are_not_one_file(tmp_path, monkeypatch, capsys, command):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(TWICE[command])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert stop.value.code == 2 and line.startswith(f"ctxmt: error: {TWICE[command][-1]}: cannot be written")
+    assert line.endswith("two outputs have this name") and names(tmp_path) == []

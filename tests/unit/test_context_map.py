@@ -114,7 +114,9 @@ def test_any_value_and_any_number_of_them_can_be_drawn(name):
 
 def test_without_matplotlib_there_is_no_picture(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(BadInput, match=r"expected matplotlib.*pip install \"\.\[plots\]\" in the checkout"):
+    with pytest.raises(
+        BadInput, match=r"a picture needs matplotlib.*pip install \"\.\[plots\]\" in the checkout"
+    ):
         scatter_picture("A map", PANELS)
 
 

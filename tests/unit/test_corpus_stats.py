@@ -68,7 +68,10 @@ def test_the_command_and_its_files(tmp_path, capsys):
         (*words(number % 30, 2 * (number % 30)), f"d{number // 7}", number % 2, {}) for number in range(200)
     ]
     prefix = write_corpus_files(tmp_path / "c", lines)
-    names = {option: tmp_path / f"out.{option}" for option in ("json", "lengths", "plot")}
+    names = {
+        option: tmp_path / name
+        for option, name in (("json", "o.json"), ("lengths", "o.tsv"), ("plot", "o.png"))
+    }
     stats(
         prefix,
         "--longer-than",
