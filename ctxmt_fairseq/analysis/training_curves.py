@@ -62,6 +62,22 @@ def curves(systems: Systems, metrics: Sequence[str], subset: str, by: str) -> Li
     return panels
 
 
+def differing_losses(systems: Systems) -> Optional[str]:
+    """A warning where the loss is not the same measure in all trainings; None where it is."""
+    known = [log.criterion for logs in systems.values() for log in logs if log.criterion]
+    names = dict.fromkeys(name for options in known for name in options if name != "report_accuracy")
+    differ = [name for name in names if len({options.get(name) for options in known}) > 1]
+    if not differ:
+        return None
+
+    def shown(log: TrainingLog) -> str:
+        options = [(name, log.criterion[name]) for name in differ if name in log.criterion]
+        return ", ".join(value if name == "_name" else f"{name} {value}" for name, value in options) or "?"
+
+    found = [f"{name}: {' or '.join(dict.fromkeys(map(shown, logs)))}" for name, logs in systems.items()]
+    return f"loss is not the same measure in all: {'; '.join(found)}"
+
+
 def _placed(records: Sequence[Record], by: str) -> Dict[int, Record]:
     return {record.epoch if by == "epoch" else record.updates: record for record in records}
 

@@ -61,6 +61,13 @@ class TrainingLog:
         found = re.search(rf"(?:'{re.escape(name)}': |\b{re.escape(name)}=)('[^']*'|[^,)}}]+)", self._options)
         return found[1].strip("'[]") if found else None
 
+    @property
+    def criterion(self) -> Dict[str, str]:
+        """The criterion's name as ``_name`` and its options, as text; empty where the log does not say."""
+        found = re.search(r"'criterion': \{([^}]*)\}", self._options)
+        options = re.findall(r"'(\w+)': (.*?)(?:, (?=')|$)", found[1]) if found else []
+        return {name: value.strip("'") for name, value in options}
+
     def number(self, name: str) -> float:
         """An option that is a number.
 

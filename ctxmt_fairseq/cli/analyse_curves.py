@@ -29,7 +29,13 @@ def run(args) -> None:
     from dataclasses import asdict
 
     from ctxmt_fairseq.analysis.system_names import runs_by_system
-    from ctxmt_fairseq.analysis.training_curves import curves, effort_table, efforts, usual_metrics
+    from ctxmt_fairseq.analysis.training_curves import (
+        curves,
+        differing_losses,
+        effort_table,
+        efforts,
+        usual_metrics,
+    )
     from ctxmt_fairseq.analysis.training_log import read_training_log
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
 
@@ -46,6 +52,9 @@ def run(args) -> None:
         without = [name for name in systems if name not in panel.series]
         if without:
             print(f"\nwithout {metric}: {', '.join(without)}")
+    warning = differing_losses(systems)
+    if warning and "loss" in {*metrics, *(one.metric for ones in found.values() for one in ones)}:
+        print(f"\n{warning}")
     across = "epoch" if args.by == "epoch" else "update"
     record = {"trainings": [{"system": name, **asdict(one)} for name, ones in found.items() for one in ones]}
     write_chart(args, panels, across, record)

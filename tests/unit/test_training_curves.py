@@ -56,6 +56,16 @@ def test_table_curves_and_files(logs, capsys):
     assert (logs / "curves.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_losses_of_several_criterions_are_not_compared_in_silence(tmp_path, capsys):
+    logs = [write_log(tmp_path / f"{number}.log", discount=number) for number in (1, 0.25, 0.25)]
+    analyse("curves", f"a={logs[0]}", f"b={logs[1]}", f"b={logs[2]}")
+    said = "loss is not the same measure in all: a: context_discount 1; b: context_discount 0.25"
+    assert capsys.readouterr().out.splitlines()[-1] == said
+    analyse("curves", f"a={logs[0]}", f"b={logs[1]}", "--best-by", "current_loss")
+    analyse("curves", *logs[1:])
+    assert "not the same measure" not in capsys.readouterr().out
+
+
 def test_by_update_every_validation_counts(logs, tmp_path):
     assert not analyse("curves", logs / "c", "--by", "update", "--metrics", "loss", "--json", tmp_path / "j")
     points = json.loads((tmp_path / "j").read_text())["points"]
