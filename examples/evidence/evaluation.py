@@ -70,6 +70,11 @@ def pronouns(run: Trained) -> Dict[str, Any]:
     return {context: _contrast(run, context, "--context-selection", context) for context in contexts}
 
 
+def own_vector(run: Trained) -> Dict[str, Any]:
+    """Accuracies without the previous sentence: what the current sentence's own vector does is no context."""
+    return _contrast(run, "own-vector", "--source-context", 0)
+
+
 def probe(run: Trained) -> Dict[str, Any]:
     """Translations and probabilities with other contexts."""
     options = ("--contexts", "random", "empty", "absent", "--beam", 1, *LENGTH, "--cpu")
@@ -180,6 +185,7 @@ PARTS: Dict[str, Part] = {
     "scores": Part(lambda run: True, scores),
     "statistics": Part(lambda run: True, statistics),
     "pronouns": Part(lambda run: bool(run.system.text.suite), pronouns),
+    "own_vector": Part(lambda run: run.system.embeds and bool(run.system.text.suite), own_vector),
     "probe": Part(lambda run: run.system.reads_context, probe),
     "post_editing": Part(lambda run: run.system.reads_target, post_editing),
     "windows": Part(lambda run: run.system.reads_windows, windows),

@@ -10,7 +10,7 @@ from ctxmt_fairseq.evaluation.significance.correction import holm, stars
 from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
-from evidence.systems import SYSTEMS, Run, control_of
+from evidence.systems import STAGES, SYSTEMS, Run, control_of
 
 Results = Dict[Run, Dict[str, Any]]
 Difference = Tuple[float, float]  # and its p, uncorrected
@@ -52,13 +52,21 @@ class Lead:
         return f"{self.value:+.2f}{stars(self.p)}"
 
 
+def control(results: Results, row: str, seed: int) -> Optional[Dict[str, Any]]:
+    """The result of a run's control: of the same seed, and trained in the same precision if there is one."""
+    other = control_of(row)
+    exact = STAGES[SYSTEMS[row].stage].second and "--amp" not in results[row, seed]["train"]
+    return (exact and results.get((f"float32-{other}", seed))) or results.get((other, seed))
+
+
 def over_control(results: Results) -> Dict[Run, Lead]:
     """Accuracy of every run minus that of the control's same seed."""
     pairs = {}
     for (row, seed), one in results.items():
-        control = results.get((control_of(row), seed))
-        if row in SYSTEMS and row != control_of(row) and control and "pronouns" in one:
-            pairs[row, seed] = right(one), right(control)
+        if row in SYSTEMS and not row.endswith("control") and "pronouns" in one:
+            other = control(results, row, seed)
+            if other:
+                pairs[row, seed] = right(one), right(other)
     return _leads(pairs)
 
 
@@ -87,9 +95,10 @@ def random_over_control(results: Results) -> Dict[Run, Lead]:
     """Accuracy with a random context minus that of the control's same seed."""
     pairs = {}
     for (row, seed), one in results.items():
-        control = results.get((control_of(row), seed))
-        if row in SYSTEMS and control and "random" in one.get("pronouns", {}):
-            pairs[row, seed] = right(one, "random"), right(control)
+        if row in SYSTEMS and "random" in one.get("pronouns", {}):
+            other = control(results, row, seed)
+            if other:
+                pairs[row, seed] = right(one, "random"), right(other)
     return _leads(pairs)
 
 
@@ -98,8 +107,8 @@ def bleu_over_control(results: Results) -> Dict[Run, Lead]:
     found = {}
     for (row, seed), one in results.items():
         if row in SYSTEMS and SYSTEMS[row].reads_context:
-            control = results.get((control_of(row), seed), {})
-            found[row, seed] = _bleu(one, control) or _bleu_then(one, control)
+            other = control(results, row, seed) or {}
+            found[row, seed] = _bleu(one, other) or _bleu_then(one, other)
     return _corrected(found)
 
 

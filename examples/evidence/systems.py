@@ -1,7 +1,7 @@
 """What is trained: the sizes and schedules of the two stages, and the rows of the tables."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Dict, List, Sequence, Tuple
 
 from ctxmt_fairseq.errors import BadInput
@@ -78,6 +78,7 @@ class System:
         text: what is learned and translated.
         family: rows ``FAMILYsentence``, from which the second stage starts, and ``FAMILYcontrol``.
         size: flags of the architecture's size.
+        amp: whether the second stage may have matrix products in bfloat16 (where they are fast).
     """
 
     stage: str
@@ -86,6 +87,7 @@ class System:
     text: Text = SUBTITLES
     family: str = ""
     size: str = TRANSFORMER
+    amp: bool = True
 
     @property
     def reads_context(self) -> bool:
@@ -137,6 +139,8 @@ FURTHER: Dict[str, System] = {
             --criterion label_smoothed_cross_entropy --max-tokens 820""",
     }.items()
 }
+# What rows are compared with that a machine trained without bfloat16.
+FURTHER["float32-control"] = replace(REQUIRED["control"], seeds=(1,), amp=False)
 GRUS: Dict[str, System] = {
     f"GRU-{name}": System(stage, f"{flags} --arch context_gru", (1,), family="GRU-", size=GRU)
     for name, (stage, flags) in {

@@ -41,6 +41,8 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
 
 def precision(place: Workplace, row: str, seed: int) -> List[str]:
     """Flags, as they were when the run was begun: its checkpoint fits no other precision."""
+    if not systems.ALL[row].amp:
+        return []
     path = _begun(place, row, seed)
     fast = "--amp" in load_json(path)["train"] if path.exists() else has_fast_products()
     return ["--amp"] if fast else []

@@ -41,7 +41,7 @@ def tiny_place(evidence: SimpleNamespace, folder: Path) -> Any:
 
 def training_result(row: str, seed: int) -> Dict[str, Any]:
     curve = [{"updates": 1, "loss": 2.5}]
-    return {"row": row, "seed": seed, "learning_curve": curve, "cpu_seconds": 60}
+    return {"row": row, "seed": seed, "train": ["--amp"], "learning_curve": curve, "cpu_seconds": 60}
 
 
 def evaluation_result(decisions: str, bleu: float = 10.0) -> Dict[str, Any]:

@@ -40,6 +40,19 @@ def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
     assert "`sentence.1`" in missing and "`gated.3`" in missing and "`gated.1`" not in missing
 
 
+def test_a_row_in_float32_is_compared_with_the_control_in_float32(evidence):
+    """But not the sentence-level model, from which the fast control started."""
+    leads = evidence.leads
+    wins = {"control": "10", "float32-control": "00", "gated": "11", "MTCue": "11", "sentence": "11"}
+    found = {(row, 1): result(row, 1, decisions) for row, decisions in wins.items()}
+    for row in ("float32-control", "MTCue", "sentence"):
+        found[row, 1]["train"] = []
+    values = {row: lead.value for (row, _), lead in leads.over_control(found).items()}
+    assert values == {"gated": 50, "MTCue": 100, "sentence": 50}
+    del found["float32-control", 1]
+    assert leads.over_control(found)["MTCue", 1].value == 50
+
+
 def test_permutation_p_is_the_share_of_sign_patterns(evidence):
     differences = np.array([0.5, 0.25, 1.0, -0.25, 0.75])
     patterns = np.array(list(itertools.product((-1, 1), repeat=5))) @ differences
