@@ -19,12 +19,14 @@ def import_of_extra(module: str, extra: str, what: str) -> Any:
         what: needs which package, as the message begins.
 
     Raises:
-        BadInput: it is not installed.
+        BadInput: it is not installed, or does not go with what else is.
     """
     try:
         return importlib.import_module(module)
-    except ImportError:
+    except ModuleNotFoundError:
         raise BadInput(f'{what}, in the extra "{extra}": {installation(extra)}') from None
+    except Exception as error:  # a library compiled for another NumPy raises what it likes
+        raise BadInput(f"{what}, which cannot be imported: {' '.join(str(error).split())}") from None
 
 
 def check_matplotlib() -> None:

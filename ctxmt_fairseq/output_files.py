@@ -16,6 +16,7 @@ from typing import BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional,
 
 from ctxmt_fairseq.drafts import Draft, PathLike, draft_file, take_over_permissions
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.kept_files import check_not_kept
 
 Content = Union[str, bytes, Callable[[BinaryIO], object]]
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
@@ -59,7 +60,8 @@ def destination(path: PathLike) -> Destination:
     """What lies at a path that shall be written.
 
     Raises:
-        BadInput: a folder, a folder that is missing, or a name that no file can have.
+        BadInput: a folder, a folder that is missing, a name that no file can have, or a file that is kept
+            (``kept_files``).
     """
     name = os.fspath(path)
     if not name or "\0" in name:
@@ -80,6 +82,7 @@ def destination(path: PathLike) -> Destination:
         file = Path(os.path.realpath(name))
         if not file.parent.is_dir():
             raise BadInput(f"cannot be written: no such folder: {file.parent}", path)
+        check_not_kept(path)
         return Destination(path, file, there)
 
 
@@ -136,17 +139,18 @@ def write_file(path: PathLike, content: Content) -> None:
     write_files([(path, content)])
 
 
-def write_files(contents: Iterable[Tuple[Optional[PathLike], Content]]) -> None:
+def write_files(contents: Iterable[Tuple[Optional[PathLike], Optional[Content]]]) -> None:
     """Write all files, or none of them.
 
     Args:
         contents: file (None: not asked for) and what it shall hold: text (as UTF-8), bytes, or a function
-            that writes to a binary stream.
+            that writes to a binary stream; None: a file of this name is out of date, and removed.
 
     Raises:
         BadInput: one of them cannot be written.
     """
-    asked = [(destination(path), content) for path, content in contents if path is not None]
+    given = [(destination(path), content) for path, content in contents if path is not None]
+    asked = [(to, content) for to, content in given if content is not None]
     with contextlib.ExitStack() as stack:
         drafts: List[Tuple[Destination, Draft]] = []
         for to, content in asked:
@@ -164,6 +168,10 @@ def write_files(contents: Iterable[Tuple[Optional[PathLike], Content]]) -> None:
                 with writing(to.path), _in_place(to) as stream:
                     _write(stream, content)
         _place(drafts)
+    for to in [to for to, content in given if content is None]:
+        if to.file is not None:
+            with writing(to.path):
+                to.file.unlink(missing_ok=True)
 
 
 class OpenOutputs:

@@ -1,13 +1,12 @@
 """Vectors to points of the plane, with UMAP (McInnes et al. 2018; the extra ``plots``)."""
 
-import importlib.util
 import warnings
 
 import numpy as np
 import torch
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import installation
+from ctxmt_fairseq.extras import import_of_extra
 
 LEAST = 4  # points: with fewer, umap-learn's spectral layout has no solution
 NEIGHBOURS = 15  # umap-learn's default
@@ -15,8 +14,9 @@ NEIGHBOURS = 15  # umap-learn's default
 
 def check_umap() -> None:
     """Raises BadInput: umap-learn is not installed."""
-    if importlib.util.find_spec("umap") is None:
-        raise BadInput(f"expected umap-learn, which makes the map: {installation('plots')}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of tensorflow, which is not needed
+        import_of_extra("umap", "plots", "the map needs umap-learn")
 
 
 def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:

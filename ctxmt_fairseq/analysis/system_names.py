@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import Dict, List, Sequence, Tuple
 
+from ctxmt_fairseq.errors import BadInput
+
 USUAL = ("train.log", "results.json", "evaluation")  # in a training's folder, whose name is the system's
 
 
@@ -20,10 +22,16 @@ def named_paths(arguments: Sequence[str]) -> List[Tuple[str, str]]:
 
 
 def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
-    """``named_paths`` as system -> paths of its runs."""
+    """``named_paths`` as system -> paths of its runs.
+
+    Raises:
+        BadInput: a path is there twice, which would count as two runs that are alike.
+    """
     runs: Dict[str, List[str]] = {}
     for name, path in named_paths(arguments):
-        runs.setdefault(name, []).append(path)
+        if os.path.realpath(path) in map(os.path.realpath, runs.setdefault(name, [])):
+            raise BadInput(f"expected each run of {name} once", path)
+        runs[name].append(path)
     return runs
 
 

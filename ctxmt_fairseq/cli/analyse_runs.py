@@ -11,24 +11,29 @@ Example: ctxmt analyse runs CE=runs/CE.1 CE=runs/CE.2 DE=runs/DE.1 DE=runs/DE.2 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.chart_options import add_chart_options
 
-    parser.add_argument("--metrics", nargs="+", metavar="NAME", default=["bleu"],
+    parser.add_argument("--metrics", nargs="+", metavar="NAME",
                         help="of translations: bleu, chrf1, chrf2, chrf3 (default: bleu)")  # fmt: skip
     add_chart_options(parser, "RESULTS")
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.system_names import named_paths
+    from ctxmt_fairseq.analysis.system_names import runs_by_system
     from ctxmt_fairseq.analysis.system_rows import Rows, rows_panels, rows_records, rows_table
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
     from ctxmt_fairseq.errors import BadInput
 
     check_chart_outputs(args)
     rows = Rows()
-    for name, path in named_paths(args.systems):
-        rows.add_run(name, path, [metric.lower() for metric in args.metrics])
-    if not rows.values:
+    metrics = [metric.lower() for metric in args.metrics or ["bleu"]]
+    for name, paths in runs_by_system(args.systems).items():
+        for path in paths:
+            rows.add_run(name, path, metrics)
+    measures = {column.measure for column in rows.columns}
+    lacking = [metric for metric in metrics if metric not in measures]
+    if not rows.values or args.metrics and lacking:
         raise BadInput(
-            f"expected translations with {' or '.join(args.metrics)}, or contrastive sets, found none"
+            f"expected translations with {' and '.join(lacking)}"
+            f"{'' if args.metrics else ', or contrastive sets'}, found none"
         )
     print(rows_table(rows))
     counts = ", ".join(f"{measure}: {count:,}" for measure, count in rows.counts.items())

@@ -28,11 +28,13 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.checkpoints import nearest_checkpoints, save_dir, write_average
+    from ctxmt_fairseq.kept_files import keeping
     from ctxmt_fairseq.output_files import check_outputs
 
     folder = save_dir(args.save_dir)
     output = args.output or folder / "averaged.pt"
-    check_outputs(output)
+    with keeping(folder.glob("checkpoint*.pt")):
+        check_outputs(output)
     checkpoints = nearest_checkpoints(folder, args.count, args.around)
     write_average(checkpoints, output)
     print(f"{output}: the average of {len(checkpoints)}")

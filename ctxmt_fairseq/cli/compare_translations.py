@@ -73,7 +73,8 @@ def run(args) -> None:
     )
     print(compared.comparison_table(comparisons))
     ratios = {name: compared.length_ratio(text) for name, text in zip(args.systems, texts, strict=True)}
-    print("\nlength ratio: " + ", ".join(f"{name} {ratio:.3f}" for name, ratio in ratios.items()))
+    shown = [f"{name} {'-' if ratio is None else format(ratio, '.3f')}" for name, ratio in ratios.items()]
+    print(f"\nlength ratio: {', '.join(shown)}")
     print(f"{args.samples} samples, seed {args.seed}")
     for each in measures:
         print(f"{each.name}: {each.signature}")

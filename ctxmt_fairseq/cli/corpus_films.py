@@ -17,7 +17,9 @@ Example: ctxmt corpus films text/train --omdb omdb/ --imdb title.basics.tsv.gz t
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.option_types import name
 
-    parser.add_argument("prefix", type=name, metavar="PREFIX", help="of the corpus' files")
+    parser.add_argument(
+        "out", type=name, metavar="PREFIX", help="of the corpus' files; .meta.jsonl is written"
+    )
     parser.add_argument("--omdb", nargs="+", default=[], metavar="FOLDER|FILE", help="records (JSON)")
     parser.add_argument("--imdb", nargs="+", default=[], metavar="FILE", help="dumps (.tsv, .tsv.gz)")
 
@@ -33,13 +35,13 @@ def run(args) -> None:
 
     if not (args.omdb or args.imdb):
         raise BadInput("expected --omdb or --imdb")
-    check_outputs(f"{args.prefix}.meta.jsonl", f"{args.prefix}.films.json")
-    wanted = films_of(args.prefix)
+    check_outputs(f"{args.out}.meta.jsonl", f"{args.out}.films.json")
+    wanted = films_of(args.out)
     seen: Counter = Counter()
     films = joined(read_omdb(args.omdb, wanted, seen), read_imdb(args.imdb, wanted))
     if not films:
-        raise BadInput(f"none of the {len(wanted)} films of {args.prefix} is in --omdb or --imdb")
-    record = add_film_metadata(args.prefix, films, seen)
+        raise BadInput(f"none of the {len(wanted)} films of {args.out} is in --omdb or --imdb")
+    record = add_film_metadata(args.out, films, seen)
     shares = record.pop("coverage")
     print(aligned_table([["", "sentences"], *([row, f"{share:.1%}"] for row, share in shares.items())]))
     print()

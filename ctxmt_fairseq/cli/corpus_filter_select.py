@@ -30,12 +30,14 @@ def run(args) -> None:
     import contextlib
 
     from ctxmt_fairseq.cli.corpus_options import write_parts
+    from ctxmt_fairseq.corpora.assembly.writer import corpus_files
     from ctxmt_fairseq.corpora.filtering.scores import ScoreTable
     from ctxmt_fairseq.corpora.filtering.select import select
     from ctxmt_fairseq.corpora.text_rows import TextFiles
-    from ctxmt_fairseq.output_files import open_outputs
+    from ctxmt_fairseq.output_files import check_outputs, open_outputs
 
     files = TextFiles(args.prefix, args.source_lang, args.target_lang)
+    check_outputs(args.document_scores, *corpus_files(args.out, [args.source_lang, args.target_lang]))
     with contextlib.ExitStack() as stack:
         report = None
         if args.document_scores:

@@ -178,7 +178,6 @@ def _names(args) -> Any:
 
 def _read_suites(paths: List[str], documents: Any) -> List[Any]:
     """The contrastive sets; the documents go to those whose format has such a folder."""
-    from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.contrastive_sets import (
         FORMATS,
         detect_format,
@@ -190,12 +189,7 @@ def _read_suites(paths: List[str], documents: Any) -> List[Any]:
     for path in map(Path, paths):
         has_documents = path.exists() and FORMATS[detect_format(path)].has_documents
         sets.append(read_contrastive_set(path, documents=documents if has_documents else None))
-    sets = join_sets(sets)
-    names = [one.name for one in sets]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"expected contrastive sets of different names, found two that are called {name}")
-    return sets
+    return join_sets(sets)
 
 
 def _out(args) -> Path:

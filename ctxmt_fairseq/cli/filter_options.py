@@ -12,7 +12,7 @@ def add_scoring_options(parser: Any) -> None:
     parser.add_argument("prefix", type=name, metavar="PREFIX", help="of the corpus' files")
     parser.add_argument("--source-lang", type=language, required=True, metavar="LANG")
     parser.add_argument("--target-lang", type=language, required=True, metavar="LANG")
-    parser.add_argument("--scores", type=name, required=True, metavar="FILE",
+    parser.add_argument("--scores", dest="output", type=name, required=True, metavar="FILE",
                         help="what to write; an interrupted run is resumed")  # fmt: skip
     parser.add_argument("--max-tokens", type=positive_int, default=4000, metavar="N",
                         help="padded target tokens in a batch (default: 4000)")  # fmt: skip
@@ -44,7 +44,7 @@ def score_corpus(
     from ctxmt_fairseq.corpora.text_rows import TextFiles
 
     files = TextFiles(args.prefix, args.source_lang, args.target_lang, ids_optional=True)
-    unlike = ("prefix", "scores", "max_tokens", "cpu", "step")
+    unlike = ("prefix", "output", "max_tokens", "cpu", "step")
     options = {name: value for name, value in settings(args).items() if name not in unlike}
     stamps = [_stamp(path) for each in models if each for path in str(each).split(":")]
     description = {"scores": kind, "columns": ["hash", *columns], "options": options, "models": stamps}
@@ -53,8 +53,8 @@ def score_corpus(
         lines = itertools.chain.from_iterable(read_documents(files))
         return tqdm(lines, unit=" pairs", disable=None)
 
-    number = write_scores(args.scores, pairs, score, description)
-    print(f"{args.scores}: {kind} of {number} pairs")
+    number = write_scores(args.output, pairs, score, description)
+    print(f"{args.output}: {kind} of {number} pairs")
 
 
 def _stamp(path: str) -> Dict[str, Any]:

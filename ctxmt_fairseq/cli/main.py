@@ -5,8 +5,10 @@ import sys
 from typing import List, Optional
 
 from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
+from ctxmt_fairseq.cli.inputs import inputs
 from ctxmt_fairseq.edge import BAD_INPUT, exit_code
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.kept_files import keeping
 from ctxmt_fairseq.quiet import quiet_libraries
 
 COMMANDS = {
@@ -47,7 +49,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         argv = _checked(sys.argv[1:] if argv is None else argv)
         args = parser().parse_args(argv, Options(argv))
         _import_users_code(args)
-        code = args.run(args) or 0
+        with keeping(inputs(args)):
+            code = args.run(args) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

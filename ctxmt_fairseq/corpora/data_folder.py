@@ -7,6 +7,7 @@ from typing import Any, ContextManager, Dict, Optional, Union
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.kept_files import check_nothing_kept_within
 from ctxmt_fairseq.output_folders import folder_output
 
 PathLike = Union[str, Path]
@@ -92,7 +93,7 @@ def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
 
     Raises:
         BadInput: ``path`` is in use: by something that is no data folder, or by one and not ``overwrite``;
-            or it cannot be written.
+            it or something in it is read (``kept_files``); or it cannot be written.
     """
 
     def check(folder: Path) -> None:
@@ -100,5 +101,6 @@ def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
             raise BadInput("exists and is no data folder of ctxmt preprocess; choose another name", path)
         if not overwrite:
             raise BadInput("exists; --overwrite replaces it", path)
+        check_nothing_kept_within(path)
 
     return folder_output(path, check)

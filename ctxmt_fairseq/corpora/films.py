@@ -1,8 +1,9 @@
 """Which films or documents belong to which corpus: held out by a list of ids, or by a share of all."""
 
 import hashlib
+import os
 import re
-from typing import Callable, FrozenSet, List, Sequence, Set, Tuple, Union
+from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple, Union
 
 from ctxmt_fairseq.corpora.assembly.runs import whole_document
 from ctxmt_fairseq.data.documents import document_id, iterate_lines
@@ -27,6 +28,23 @@ def normal_id(text: str) -> str:
 
 def _whole_document(text: str) -> str:
     return whole_document(document_id(text))
+
+
+def _share(text: str) -> Optional[float]:
+    """A share of the documents; None: the name of a file.
+
+    Raises:
+        BadInput: a number that is no share.
+    """
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    if os.path.exists(text):
+        return None
+    if not 0 < share < 1:
+        raise BadInput(f"--held-out: expected a file or a share between 0 and 1, found {text}")
+    return share
 
 
 class HeldOut:
@@ -58,8 +76,9 @@ class HeldOut:
             if not prefix or not which:
                 raise BadInput(f"--held-out {selection}: expected PREFIX=FILE or PREFIX=SHARE")
             self.prefixes.append(prefix)
-            if re.fullmatch(r"0?\.\d+", which):
-                self._shares.append((number, float(which)))
+            share = _share(which)
+            if share is not None:
+                self._shares.append((number, share))
             else:
                 names = frozenset(map(normal, filter(str.strip, iterate_lines(which))))
                 self._lists.append((number, names))

@@ -1,7 +1,7 @@
 """What stands beside synthetic source text, so that both are a corpus (Sennrich et al. 2016)."""
 
 import json
-from typing import List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Tuple
 
 from ctxmt_fairseq.data.documents import PathLike, iterate_ids
 from ctxmt_fairseq.generation.input_documents import InputDocuments
@@ -14,9 +14,9 @@ def other_files(
     docids: PathLike,
     current: Optional[PathLike] = None,
     mark: Optional[Tuple[str, str]] = None,
-) -> List[Tuple[str, str]]:
+) -> List[Tuple[str, Optional[str]]]:
     """Files and their contents: the text that is translated, now the target side; its document ids; which
-    lines are only context; metadata.
+    lines are only context; metadata. None stands for what this corpus does not have (``write_files``).
 
     Args:
         prefix, language: of the corpus, and of the text.
@@ -24,13 +24,15 @@ def other_files(
         current: given if some lines are context only.
         mark: field and text of every sentence's metadata.
     """
-    files = [
-        (f"{prefix}.{language}", documents.sentences),
-        (f"{prefix}.docids", list(iterate_ids(docids))),
-    ]
-    if current is not None:
-        files.append((f"{prefix}.current", [str(int(flag)) for flag in documents.current]))
+    columns: Dict[str, Optional[Iterable[object]]] = {
+        language: documents.sentences,
+        "docids": iterate_ids(docids),
+        "current": None if current is None else documents.current.astype(int),
+        "meta.jsonl": None,
+    }
     if mark is not None:
-        record = json.dumps({mark[0]: mark[1]}, ensure_ascii=False)
-        files.append((f"{prefix}.meta.jsonl", [record] * len(documents.sentences)))
-    return [(name, "".join(f"{line}\n" for line in lines)) for name, lines in files]
+        columns["meta.jsonl"] = [json.dumps(dict([mark]), ensure_ascii=False)] * len(documents.sentences)
+    return [
+        (f"{prefix}.{column}", None if lines is None else "".join(f"{line}\n" for line in lines))
+        for column, lines in columns.items()
+    ]

@@ -30,7 +30,7 @@ def translate_file(
     metadata: Optional[Sequence[Mapping[str, str]]] = None,
     replace: bool = False,
     tag: str = "",
-    beside: Sequence[Tuple[PathLike, str]] = (),
+    beside: Sequence[Tuple[PathLike, Optional[str]]] = (),
 ) -> None:
     """Translate everything to a file (or stdout), line-aligned with the input.
 
@@ -43,7 +43,7 @@ def translate_file(
         metadata: of every sentence, text by field (task ``metadata_context``).
         replace: what another run, with other settings, has left in ``OUTPUT.partial`` is dropped.
         tag: what stands before each translation, and a blank behind it.
-        beside: other files and their text, which appear together with the output.
+        beside: other files and their text, which appear together with the output; see ``write_files``.
 
     Raises:
         BadInput: the target context does not match the input, the output cannot be written, or another run

@@ -145,7 +145,13 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
     assert {path.name for path in tmp_path.iterdir()} == {
         f"synthetic.{end}" for end in ("fr", "en", "docids", "meta.jsonl")
     }
+    (tmp_path / "synthetic.current").write_text("0\n" * 43)  # of another corpus
+    (tmp_path / "real.en").symlink_to(corpus / "test2.en")
+    assert main([*arguments, "--corpus", str(prefix), "--tag", "<BT>"]) == 0
+    assert [row.metadata for row in TextFiles(str(prefix), "fr", "en").rows()] == [{}] * 43
+    assert not {path.name for path in tmp_path.iterdir()} & {"synthetic.current", "synthetic.meta.jsonl"}
     for more, message in (
+        (("--corpus", str(tmp_path / "real")), "real.en: cannot be written: this command reads it"),
         (("--tag", "x"), "--tag, --mark: expected --corpus"),
         (("--corpus", "c", "--scores"), "--corpus: expected --docids, no --output and no --scores"),
         (("--corpus", "c", "--mark", "x"), "--mark x: expected FIELD=TEXT"),

@@ -59,7 +59,7 @@ SYSTEMS = {
         SOURCE + FURTHER + TARGET,
     ),
     "caching sentence": System(
-        _CACHING, _options(_BOTH + "--shortening sentence --seed 2"), SOURCE + TARGET, updates=5400
+        _CACHING, _options(_BOTH + "--shortening sentence --seed 2"), SOURCE + TARGET, updates=7500
     ),
     **{
         f"shortening {kind}": System(

@@ -9,6 +9,7 @@ import torch
 from ctxmt_fairseq import checkpoints
 from ctxmt_fairseq.checkpoints import Checkpoint, nearest_checkpoints, write_average
 from ctxmt_fairseq.cli import average as command
+from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.test_output_files import largest_file
 
@@ -152,6 +153,16 @@ def test_refusals_leave_nothing(save_dir):
     refused(r"checkpoint4\.pt: expected a checkpoint")
     (save_dir / "checkpoint_best.pt").unlink()
     refused(r"checkpoint_best\.pt: no such checkpoint")
+
+
+def test_a_checkpoint_of_the_training_is_no_output(save_dir, capsys):
+    """It would lose the state that the training goes on with."""
+    before = {path.name: path.read_bytes() for path in save_dir.iterdir()}
+    for name in ("checkpoint_best.pt", "checkpoint_last.pt", "checkpoint1.pt"):
+        with pytest.raises(SystemExit):
+            main(["average", str(save_dir), "--count", "2", "--output", str(save_dir / name)])
+        assert f"{name}: cannot be written: this command reads it" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in save_dir.iterdir()} == before
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(save_dir):

@@ -17,6 +17,7 @@ from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
 from ctxmt_fairseq.analysis.point_names import LETTER, LINE, POINT, places
 from ctxmt_fairseq.analysis.scatter import MARKERS, REST, groups, scatter_picture
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.extras import check_matplotlib
 
 # ---- picture ---------------------------------------------------------------------------------------------
 
@@ -110,6 +111,14 @@ def test_any_value_and_any_number_of_them_can_be_drawn(name):
     many = np.array([f"{name}{number}" for number in range(24)])
     image(PANELS, [Attribute("value", many), Attribute("marker", many)])
     image(PANELS, [Attribute("value", np.ones(24)), Attribute("marker", many[: len(MARKERS)].repeat(3))])
+
+
+def test_a_matplotlib_that_does_not_go_with_this_numpy_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "matplotlib.py").write_text('raise AttributeError("_ARRAY_API not\\nfound")')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
+    with pytest.raises(BadInput, match="needs matplotlib, which cannot be imported: _ARRAY_API not found"):
+        check_matplotlib()
 
 
 def test_without_matplotlib_there_is_no_picture(monkeypatch):

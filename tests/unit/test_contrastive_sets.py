@@ -9,7 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, Convention, read_contrastive_set
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_sets import (
+    Candidate,
+    Convention,
+    read_contrastive_set,
+    read_contrastive_sets,
+)
 from tests.unit.contrastive_files import error, voita_record, write, write_json
 
 PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "contrastive"
@@ -105,6 +111,15 @@ def test_jsonl_empty_file(tmp_path):
 def test_unreadable_files(tmp_path, content, expected):
     (tmp_path / "set.json").write_text(content)
     assert expected in error(tmp_path / "set.json")
+
+
+def test_two_sets_of_one_name_are_refused(tmp_path):
+    """Their examples would be mixed in what is written."""
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / "set.jsonl", json.dumps(own_record()))
+    with pytest.raises(BadInput, match="expected contrastive sets of different names, found 2 .* called set"):
+        read_contrastive_sets([tmp_path / folder / "set.jsonl" for folder in "ab"])
 
 
 def test_detection_arguments(tmp_path):

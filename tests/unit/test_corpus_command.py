@@ -177,11 +177,12 @@ def test_an_id_of_several_lines_is_refused_and_nothing_is_written(tmp_path):
 def test_every_pair_is_written_once(tmp_path_factory, lists, sent, routed):
     """To one corpus or by document to two; pairs a few at a time, or as another process sends them."""
     route = (lambda name: int(name == "a/2")) if routed else (lambda name: 0)
-    pairs = [*itertools.chain(*lists), Pair("a", "b", "c")]  # one that is always there: not an empty corpus
-    parts = [Part(given, Account(len(given), len(given))) for given in [*lists, pairs[-1:]]]
+    always = [Pair("a", "b", "c"), Pair("a", "b", "a/2")]  # no corpus is empty
+    pairs = [*itertools.chain(*lists), *always]
+    parts = [Part(given, Account(len(given), len(given))) for given in [*lists, always]]
     if sent:
         parts = [pickle.loads(pickle.dumps(part)) for part in parts]
-    prefixes = [tmp_path_factory.mktemp("corpus") / name for name in "xy"]
+    prefixes = [tmp_path_factory.mktemp("corpus") / name for name in ("xy" if routed else "x")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "_LINES", 2)
         record = writer.write_corpus(parts, list(map(str, prefixes)), ["en", "de"], {}, route)

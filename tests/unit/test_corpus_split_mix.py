@@ -187,12 +187,29 @@ def test_mix_command(films, tmp_path, capsys):
     assert len(read_corpus_files(tmp_path / "once")) == 44
 
 
+def test_metadata_of_another_corpus_is_not_taken_for_the_new_ones(films, tmp_path):
+    """``ctxmt preprocess`` reads whatever PREFIX.meta.FIELD there is."""
+    prefix, _ = films
+    (tmp_path / "new.meta.genre").write_text("drama\n" * 36)
+    with pytest.raises(SystemExit):
+        run("mix", prefix, "--out", tmp_path / "new")
+    assert [path.name for path in tmp_path.glob("new*")] == ["new.meta.genre"]
+
+
 def test_refusals(films, tmp_path, capsys):
     prefix, _ = films
+    (tmp_path / "list").write_text("none of them\n")
     nothing = write_corpus_files(tmp_path / "nothing", [("a", "b", "d", 0, {})])
     for kind, options, message in (
         ("split", (prefix,), "the following arguments are required: --held-out"),
         ("split", (prefix, "--held-out", "x"), "--held-out x: expected PREFIX=FILE or PREFIX=SHARE"),
+        (
+            "split",
+            (prefix, "--held-out", f"{tmp_path / 'x'}={tmp_path / 'list'}"),
+            "x: no document goes there",
+        ),
+        ("split", (prefix, "--held-out", "x=1"), "expected a file or a share between 0 and 1, found 1"),
+        ("split", (prefix, "--held-out", "x=1e-9"), "x: no document goes there"),
         ("split", (prefix, "--held-out", f"{tmp_path / 'out'}=0.5"), "two outputs have this name"),
         ("split", (tmp_path / "none", "--held-out", f"{tmp_path / 'x'}=0.5"), "none.docids: no such file"),
         ("mix", (prefix, f"{prefix}=2"), "expected a ratio for each corpus, or none"),

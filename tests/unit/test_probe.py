@@ -246,10 +246,20 @@ def test_a_model_without_context_gains_nothing(models, tmp_path, caplog):
 
 
 def test_a_model_that_never_did_without_context_is_warned_about(models, caplog):
-    for task, warned in {"document_window": 0, "metadata_context": 0, "multi_source": 1}.items():
+    warned = {
+        "metadata_context": "with --current-vector yes",
+        "multi_source": "without --sample-context-size",
+    }
+    for task in ("document_window", *warned):
         caplog.clear()
-        warn_of_unknown_absence(load_models(str(models(task)), device="cpu"))
-        assert ("trained without --sample-context-size" in caplog.text) == bool(warned), task
+        loaded = load_models(str(models(task)), device="cpu")
+        warn_of_unknown_absence(loaded)
+        assert (f"the model was trained {warned.get(task)}" in caplog.text) == (task in warned), task
+    loaded = load_models(str(models("metadata_context")), device="cpu")
+    caplog.clear()
+    loaded.task.cfg.current_vector = "no"
+    warn_of_unknown_absence(loaded)
+    assert not caplog.text
 
 
 def test_words_and_tags(models, tmp_path, capsys):

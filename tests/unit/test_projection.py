@@ -41,6 +41,6 @@ def test_what_has_no_map_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "umap", None)
     for what in (check_umap, lambda: project(CLUSTERS)):
         with pytest.raises(
-            BadInput, match=r"expected umap-learn.*pip install \"\.\[plots\]\" in the checkout"
+            BadInput, match=r"the map needs umap-learn.*pip install \"\.\[plots\]\" in the checkout"
         ):
             what()

@@ -173,3 +173,4 @@ def test_holm_is_applied_within_a_metric_and_unit():
 
 def test_length_ratio():
     assert length_ratio(Translation(["a b c", ""], [["a b", "c d"]])) == 0.75
+    assert length_ratio(Translation(["a b c", ""], [["", " "]])) is None

@@ -111,7 +111,17 @@ def test_nothing_to_show_is_refused(tmp_path, capsys):
     path = write_results(tmp_path, results({"mine": 1.0}))
     with pytest.raises(SystemExit):
         analyse("runs", path, "--metrics", "comet")
-    assert "expected translations with comet, or contrastive sets, found none" in capsys.readouterr().err
+    assert "expected translations with comet, found none" in capsys.readouterr().err
+
+
+def test_a_metric_that_no_run_has_and_a_run_that_is_there_twice_are_refused(runs, capsys):
+    for arguments, words in (
+        ((*runs, "--metrics", "bleu", "chrf4"), "expected translations with chrf4, found none"),
+        ((*runs, runs[1]), "expected each run of CE once"),
+    ):
+        with pytest.raises(SystemExit):
+            analyse("runs", *arguments)
+        assert words in capsys.readouterr().err
 
 
 def test_names_that_evaluate_gives():

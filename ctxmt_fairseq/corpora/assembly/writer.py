@@ -3,14 +3,16 @@
 import itertools
 import json
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, Optional, Sequence, Tuple
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.corpora.assembly.pairs import Account, Lines, Pairs, Part
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import open_outputs
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
 
+_STREAMS = ("source", "target", "docids", "current", "meta.jsonl", "counts")
 _LINES = 10_000  # that are held beside the pairs that they are made of
 
 
@@ -47,6 +49,11 @@ class _Corpus:
         return {"documents": self.documents, "sentences": self.sentences, "context_only": self.context_only}
 
 
+def corpus_files(prefix: str, languages: Sequence[str]) -> List[str]:
+    """The files of a corpus, in the order of its streams."""
+    return [f"{prefix}.{suffix}" for suffix in (*languages, *_STREAMS[2:-1], "counts.json")]
+
+
 def write_corpus(
     parts: Iterable[Part],
     prefixes: Sequence[str],
@@ -67,15 +74,17 @@ def write_corpus(
         what PREFIX.counts.json holds, for the first prefix.
 
     Raises:
-        BadInput: an output cannot be written, or no line is left. Then nothing is.
+        BadInput: an output cannot be written, PREFIX.meta.FIELD would count as metadata of the new corpus, or
+            no line is left for one of the corpora. Then nothing is written.
     """
     account = Account()
-    suffixes = {"source": languages[0], "target": languages[1], "docids": "docids"}
-    suffixes |= {"current": "current", "meta.jsonl": "meta.jsonl", "counts": "counts.json"}
-    names = [[f"{prefix}.{suffix}" for suffix in suffixes.values()] for prefix in prefixes]
+    names = [corpus_files(prefix, languages) for prefix in prefixes]
+    for prefix in prefixes:
+        for path in MetadataFiles.beside(prefix).fields.values():
+            raise BadInput(f"belongs to another corpus {prefix}: remove it, or choose another name", path)
     with open_outputs([name for each in names for name in each]) as outputs:
         corpora = [
-            _Corpus(prefix, {key: outputs[name] for key, name in zip(suffixes, each, strict=True)})
+            _Corpus(prefix, {key: outputs[name] for key, name in zip(_STREAMS, each, strict=True)})
             for prefix, each in zip(prefixes, names, strict=True)
         ]
         for part in parts:
@@ -87,6 +96,9 @@ def write_corpus(
             raise RuntimeError(f"the account does not add up: {account.as_dict()}")
         if not account.kept:
             raise BadInput(f"no line is left of {account.read}: {json.dumps(account.as_dict()['left_out'])}")
+        for corpus in corpora:
+            if not corpus.sentences:
+                raise BadInput("no document goes there", corpus.prefix)
         counts = {corpus.prefix: corpus.counts() for corpus in corpora}
         record = {**description, **account.as_dict(), "corpora": counts}
         for corpus in corpora:

@@ -1,5 +1,6 @@
 """Contrastive sets: one reader per public format, one form for all of them."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, List, Optional, Sequence
 
@@ -72,15 +73,24 @@ def read_contrastive_sets(
     file by file.
 
     Raises:
-        BadInput: see ``read_contrastive_set``.
+        BadInput: see ``read_contrastive_set`` and ``join_sets``.
     """
     return join_sets([read_contrastive_set(path, format, documents) for path in paths])
 
 
 def join_sets(sets: List[ContrastiveSet]) -> List[ContrastiveSet]:
-    """Those that are parts of one suite become one, see ``read_contrastive_sets``."""
+    """Those that are parts of one suite become one, see ``read_contrastive_sets``.
+
+    Raises:
+        BadInput: two have the same name.
+    """
     for kind in FORMATS.values():
         sets = kind.join(sets)
+    for name, count in Counter(one.name for one in sets).items():
+        if count > 1:
+            raise BadInput(
+                f"expected contrastive sets of different names, found {count} that are called {name}"
+            )
     return sets
 
 

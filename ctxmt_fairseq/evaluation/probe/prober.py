@@ -126,9 +126,15 @@ def warn_of_unknown_absence(loaded: LoadedModels) -> None:
     options = loaded.task.context_options()
     if not (options.reach or loaded.reads_metadata):
         logger.warning("the model has no context: whatever the text's context, it sees the same")
-    elif not (loaded.task.cfg.sample_context_size or getattr(loaded.task.cfg, "context_dropout", 0)):
-        wanted = "--context-dropout" if loaded.reads_metadata else "--sample-context-size"
+        return
+    cfg = loaded.task.cfg
+    if loaded.reads_metadata:
+        # Context dropout leaves the last vector, so only a sentence without any shows a model what none is.
+        unknown = "with --current-vector yes" if cfg.current_vector in (None, "yes") else None
+    else:
+        unknown = None if cfg.sample_context_size else "without --sample-context-size"
+    if unknown:
         logger.warning(
-            "the model was trained without %s: CXMI compares with the model without context, which it may "
-            "not know, and then comes out too large", wanted
+            "the model was trained %s: CXMI compares with the model without context, which it may "
+            "not know, and then comes out too large", unknown
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """Compares translations of the same text: are BLEU and chrF of one system higher than another's?"""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -111,13 +111,13 @@ def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarra
     return rows
 
 
-def length_ratio(translation: Translation) -> float:
-    """Words of the translation to words of the reference, both split at white space."""
+def length_ratio(translation: Translation) -> Optional[float]:
+    """Words of the translation to words of the reference, both split at white space; None without any."""
     hypothesis, reference = (
         sum(len(line.split()) for line in lines)
         for lines in (translation.hypotheses, translation.references[0])
     )
-    return hypothesis / reference if reference else float("nan")
+    return hypothesis / reference if reference else None
 
 
 def comparison_table(comparisons: Sequence[TranslationComparison]) -> str:
