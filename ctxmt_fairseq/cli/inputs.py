@@ -6,8 +6,8 @@ from typing import Any, Iterator, List
 
 # Options, and arguments, that say where to write.
 OUTPUTS = frozenset(
-    """corpus directory document_scores examples held_out json lengths out output plot terms translations
-    words""".split()
+    """corpus directory document_scores examples held_out json lengths out output plot sample terms
+    translations words""".split()
 )
 # Of the files of a corpus, which a command line names by their common PREFIX.
 _OF_CORPUS = re.compile(r"[a-z]{2}|docids|current|meta\..*")

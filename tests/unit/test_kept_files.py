@@ -1,13 +1,17 @@
 """What a command reads it does not write over, whether an option names it, a prefix, or another output."""
 
 import argparse
+import importlib
 import json
 import os
+import pkgutil
+import re
 from pathlib import Path
 
 import pytest
 
-from ctxmt_fairseq.cli.inputs import inputs
+from ctxmt_fairseq import cli
+from ctxmt_fairseq.cli.inputs import OUTPUTS, inputs
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, new_folder
 from ctxmt_fairseq.errors import BadInput
@@ -56,15 +60,33 @@ def test_outdated_files_are_removed_with_the_others(tmp_path, monkeypatch):
 
 def test_every_file_that_a_command_line_names_is_an_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    there = "a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu d.json e.en e.tsv f g".split()
+    there = "a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu d.json e.en f g h.en".split()
     for name in there:
         Path(name).touch()
     args = argparse.Namespace(
         path="a", systems=["x=b", "y=no"], train=("c", "no"), prefix="d", valid="e,no", target_lang="deu",
-        corpora=["f=2"], beam=4, json="a", out="g", user_dir=None,
+        corpora=["f=2"], sample=["h=2"], beam=4, json="a", out="g", user_dir=None,
     )  # fmt: skip
     expected = "a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu e.en f".split()
     assert sorted(set(inputs(args))) == sorted(expected)
+
+
+def test_options_that_say_where_to_write_are_no_inputs():
+    """An option that this misses would refuse to replace its own earlier output."""
+    found = set()
+    for module in pkgutil.iter_modules(cli.__path__):
+        command = importlib.import_module(f"ctxmt_fairseq.cli.{module.name}")
+        if hasattr(command, "run") and hasattr(command, "add_arguments"):
+            parser = argparse.ArgumentParser()
+            command.add_arguments(parser)
+            found |= {
+                action.dest
+                for action in parser._actions
+                if str(action.metavar).startswith("FILE")
+                and re.search("(?i)write|draw|picture|page", action.help or "")
+            }
+    assert found <= OUTPUTS, found - OUTPUTS
+    assert {"json", "output", "plot", "examples", "document_scores", "words"} <= found
 
 
 WORDS = "a b\nc d\n"
