@@ -44,6 +44,13 @@ def save_dir(folder: Path) -> Path:
     return inner if inner.is_dir() else folder
 
 
+def checkpoints_in(folder: Path) -> List[Path]:
+    """Those that a training saves, which it may go on from."""
+    own = ("checkpoint_best.pt", "checkpoint_last.pt")
+    paths = folder.iterdir() if folder.is_dir() else ()
+    return [path for path in paths if path.name in own or SAVED_NAME.fullmatch(path.name)]
+
+
 def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
     """The checkpoints nearest to the best (or last) one, which is among them, in the order of training.
 

@@ -3,10 +3,12 @@
 import contextlib
 import os
 from contextvars import ContextVar
-from typing import FrozenSet, Iterable, Iterator
+from pathlib import Path
+from typing import FrozenSet, Iterable, Iterator, Union
 
-from ctxmt_fairseq.drafts import PathLike
 from ctxmt_fairseq.errors import BadInput
+
+PathLike = Union[str, Path]  # that of drafts, which imports more than every start of a command should
 
 _KEPT: ContextVar[FrozenSet[str]] = ContextVar("kept files", default=frozenset())
 

@@ -31,7 +31,9 @@ def add_arguments(parser) -> None:
     add_split_options(parser)
     parser.add_argument("--out", required=True, type=name, metavar="DATA", help="the data folder to make")
     parser.add_argument(
-        "--overwrite", action="store_true", help="replace DATA if it is a data folder, with all that is in it"
+        "--overwrite",
+        action="store_true",
+        help="replace DATA if it is a data folder, with all that is in it, of which nothing may be read here",
     )
     parser.add_argument(
         "--blank-lines",

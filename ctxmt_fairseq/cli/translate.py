@@ -90,6 +90,7 @@ def read_metadata(args, documents):
 
 def checked_corpus_options(args):
     """Field and text of --mark; None without it."""
+    from ctxmt_fairseq.corpora.assembly.writer import check_no_metadata
     from ctxmt_fairseq.errors import BadInput
 
     if args.corpus is None:
@@ -98,6 +99,7 @@ def checked_corpus_options(args):
         return None
     if args.output or args.scores or not args.docids:
         raise BadInput("--corpus: expected --docids, no --output and no --scores")
+    check_no_metadata(args.corpus)
     if args.mark is None:
         return None
     field, equals, text = args.mark.partition("=")
@@ -112,7 +114,7 @@ def run(args) -> None:
 
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.generation.back_translation import other_files
+    from ctxmt_fairseq.generation.back_translation import is_same, other_files
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
     from ctxmt_fairseq.output_files import check_outputs
 
@@ -148,7 +150,11 @@ def run(args) -> None:
         if args.corpus:
             target, source = model.loaded.languages  # of the corpus: the other way round
             output = f"{args.corpus}.{source}"
-            beside = other_files(args.corpus, target, documents, args.docids, args.current, mark)
+            beside = [
+                (path, text)
+                for path, text in other_files(args.corpus, target, documents, args.docids, args.current, mark)
+                if not is_same(path, (args.input, args.docids, args.current))  # which are there already
+            ]
             check_outputs(output, *(path for path, _ in beside))
         translate_file(
             *(translator, documents, output, settings, args.target_context_from, args.scores, metadata),

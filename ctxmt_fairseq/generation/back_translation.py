@@ -1,10 +1,19 @@
 """What stands beside synthetic source text, so that both are a corpus (Sennrich et al. 2016)."""
 
 import json
+import os
 from typing import Dict, Iterable, List, Optional, Tuple
 
 from ctxmt_fairseq.data.documents import PathLike, iterate_ids
 from ctxmt_fairseq.generation.input_documents import InputDocuments
+
+
+def is_same(path: PathLike, others: Iterable[Optional[PathLike]]) -> bool:
+    """Whether a file is there, and one of the others."""
+    return any(
+        os.path.exists(path) and other is not None and os.path.exists(other) and os.path.samefile(path, other)
+        for other in others
+    )
 
 
 def other_files(

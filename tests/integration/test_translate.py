@@ -150,8 +150,11 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
     assert main([*arguments, "--corpus", str(prefix), "--tag", "<BT>"]) == 0
     assert [row.metadata for row in TextFiles(str(prefix), "fr", "en").rows()] == [{}] * 43
     assert not {path.name for path in tmp_path.iterdir()} & {"synthetic.current", "synthetic.meta.jsonl"}
+    assert main([*arguments, "--corpus", str(tmp_path / "real"), "--mark", "origin=real"]) == 0
+    assert (tmp_path / "real.en").is_symlink() and read(tmp_path / "real.fr") == translation
+    (tmp_path / "other.meta.genre").write_text("drama\n" * 43)
     for more, message in (
-        (("--corpus", str(tmp_path / "real")), "real.en: cannot be written: this command reads it"),
+        (("--corpus", str(tmp_path / "other")), "other.meta.genre: belongs to another corpus"),
         (("--tag", "x"), "--tag, --mark: expected --corpus"),
         (("--corpus", "c", "--scores"), "--corpus: expected --docids, no --output and no --scores"),
         (("--corpus", "c", "--mark", "x"), "--mark x: expected FIELD=TEXT"),

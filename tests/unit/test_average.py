@@ -163,6 +163,8 @@ def test_a_checkpoint_of_the_training_is_no_output(save_dir, capsys):
             main(["average", str(save_dir), "--count", "2", "--output", str(save_dir / name)])
         assert f"{name}: cannot be written: this command reads it" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in save_dir.iterdir()} == before
+    for _ in range(2):
+        assert not main(["average", str(save_dir), "--output", str(save_dir / "checkpoint_avg.pt")])
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(save_dir):

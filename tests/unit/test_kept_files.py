@@ -60,15 +60,19 @@ def test_outdated_files_are_removed_with_the_others(tmp_path, monkeypatch):
 
 def test_every_file_that_a_command_line_names_is_an_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    there = "a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu d.json e.en f g h.en".split()
-    for name in there:
+    Path("data").mkdir()
+    files = """a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu d.json e.en f g h.en m n
+        list mix mix.en de x data/ctxmt.json data/dict.en.txt data/train.en-fr.en.bin"""
+    for name in files.split():
         Path(name).touch()
     args = argparse.Namespace(
-        path="a", systems=["x=b", "y=no"], train=("c", "no"), prefix="d", valid="e,no", target_lang="deu",
-        corpora=["f=2"], sample=["h=2"], beam=4, json="a", out="g", user_dir=None,
+        path="m:n", systems=["x=b", "y=no"], reference="a", docs=("c", "no"), prefix="d", valid="e,no",
+        source_lang="de", target_lang="deu", corpora=["f=2"], sample=["h=2"], held_out=["d=list"], json="a", beam=4,
+        out="g", user_dir=None, kind="mix", tags="no", data="data",
     )  # fmt: skip
-    expected = "a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu e.en f".split()
-    assert sorted(set(inputs(args))) == sorted(expected)
+    expected = """a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu e.en f list m n data
+        data/ctxmt.json data/dict.en.txt"""
+    assert sorted(set(inputs(args))) == sorted(expected.split())
 
 
 def test_options_that_say_where_to_write_are_no_inputs():
@@ -104,6 +108,15 @@ COMMANDS = {
     "corpus moses": (f"corpus moses --source t.en --target t.de --ids p {LANGUAGES} --out t", "t.en"),
     "corpus mix": (f"corpus mix t=2 {LANGUAGES} --out t", "t.en"),
     "corpus split": (f"corpus split t {LANGUAGES} --held-out u=0.5 --out t", "t.en"),
+    "the list of held-out documents": (
+        f"corpus split t {LANGUAGES} --held-out u=u.docids --out v",
+        "u.docids",
+    ),
+    "one of several models": ("translate m.pt:p t.en --output p", "p"),
+    "what a data folder is": (
+        f"corpus stats t {LANGUAGES} --data data --json data/ctxmt.json",
+        "data/ctxmt.json",
+    ),
     "corpus filter select": (
         f"corpus filter select t {LANGUAGES} --scores p --threshold 0.5 --document-scores p --out u",
         "p",
@@ -121,7 +134,7 @@ def test_an_input_stays_as_it_was(tmp_path, monkeypatch, capsys, command):
     for folder in ("", "data/"):
         for suffix in ("en", "de", "docids"):
             Path(f"{folder}t.{suffix}").write_text(WORDS)
-    for name in ("m.pt", "p", "dx.json", "set.jsonl"):
+    for name in ("m.pt", "p", "u.docids", "dx.json", "set.jsonl"):
         Path(name).write_text(WORDS)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     line, named = COMMANDS[command]
@@ -140,5 +153,7 @@ def test_an_earlier_output_is_replaced(tmp_path, monkeypatch):
         Path(name).write_text(WORDS)
     for _ in range(2):
         main(["score", "t.en", "t.de", "--json", "t.json"])
+        main(["score", "t.en", "t.de", "--json", "score"])
+        main(f"corpus mix t {LANGUAGES} --out mix".split())
         main(f"corpus stats t {LANGUAGES} --json t.stats.json --lengths t.tsv".split())
     assert json.loads(Path("t.json").read_text())["sentences"] == 2

@@ -54,6 +54,12 @@ def corpus_files(prefix: str, languages: Sequence[str]) -> List[str]:
     return [f"{prefix}.{suffix}" for suffix in (*languages, *_STREAMS[2:-1], "counts.json")]
 
 
+def check_no_metadata(prefix: str) -> None:
+    """Raises BadInput: there is a PREFIX.meta.FIELD, which would count as metadata of a new corpus."""
+    for path in MetadataFiles.beside(prefix).fields.values():
+        raise BadInput(f"belongs to another corpus {prefix}: remove it, or choose another name", path)
+
+
 def write_corpus(
     parts: Iterable[Part],
     prefixes: Sequence[str],
@@ -80,8 +86,7 @@ def write_corpus(
     account = Account()
     names = [corpus_files(prefix, languages) for prefix in prefixes]
     for prefix in prefixes:
-        for path in MetadataFiles.beside(prefix).fields.values():
-            raise BadInput(f"belongs to another corpus {prefix}: remove it, or choose another name", path)
+        check_no_metadata(prefix)
     with open_outputs([name for each in names for name in each]) as outputs:
         corpora = [
             _Corpus(prefix, {key: outputs[name] for key, name in zip(_STREAMS, each, strict=True)})
