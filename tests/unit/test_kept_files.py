@@ -67,8 +67,8 @@ def test_every_file_that_a_command_line_names_is_an_input(tmp_path, monkeypatch)
         Path(name).touch()
     args = argparse.Namespace(
         path="m:n", systems=["x=b", "y=no"], reference="a", docs=("c", "no"), prefix="d", valid="e,no",
-        source_lang="de", target_lang="deu", corpora=["f=2"], sample=["h=2"], held_out=["d=list"], json="a", beam=4,
-        out="g", user_dir=None, kind="mix", tags="no", data="data",
+        source_lang="de", target_lang="deu", corpora=["f=2"], sample=["h=2"], held_out=["d=list"], json="a",
+        beam=4, out="g", user_dir=None, kind="mix", tags="no", data="data",
     )  # fmt: skip
     expected = """a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu e.en f list m n data
         data/ctxmt.json data/dict.en.txt"""
