@@ -40,9 +40,9 @@ for _name, _files in {
 _DUMPS = "raw/title.basics.tsv raw/title.crew.tsv raw/name.basics.tsv"
 _line = f"corpus films raw/films --omdb raw/omdb.jsonl --imdb {_DUMPS}"
 CORPUS_COMMANDS.append(Command("corpus films", _line, "raw/films raw/omdb raw/title raw/name.", 12))
-_TWO = "--held-out one=0.3 --held-out two=0.5"
+_SPLIT = "--held-out two=0.3|0.1 --by document|film --duplicates context|leave-out|keep"
 for _kind, _line, _more in (
-    ("split", f"text {_TWO} --out new", given("--by document|film --duplicates context|leave-out|keep")),
+    ("split", "text --held-out one=0.6 --out new", given(_SPLIT)),
     ("split film", "raw/films --held-out one=raw/list --by film --out new", given("--held-out two=0.1")),
     ("mix", "text=1 raw/films=2 --out new", {}),
     ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),

@@ -102,7 +102,7 @@ def raw_corpora():
     files["raw/title.basics.tsv"] = _BASICS
     files["raw/title.crew.tsv"] = "tconst\tdirectors\twriters\ntt0000012\tnm1\tnm2\n"
     files["raw/name.basics.tsv"] = "nconst\tprimaryName\tbirthYear\nnm2\tLilly\t\\N\n"
-    files["raw/list"] = "1999/7\n"
+    files["raw/list"] = "tt0000007\n"
     files["raw/films.en"], files["raw/films.fr"] = "A.\nB.\nC.\nD.\n", "E.\nF.\nG.\nH.\n"
     files["raw/films.docids"] = "2001/12/5\n" * 3 + "1999/7/6\n"
     files["raw/films.meta.jsonl"] = '{"speaker": "Dean"}\n' * 4

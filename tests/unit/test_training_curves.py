@@ -57,7 +57,8 @@ def test_table_curves_and_files(logs, capsys):
 
 
 def test_losses_of_several_criterions_are_not_compared_in_silence(tmp_path, capsys):
-    logs = [write_log(tmp_path / f"{number}.log", discount=number) for number in (1, 0.25, 0.25)]
+    discounts = {"a.log": 1, "b.log": 0.25, "c.log": 0.25}
+    logs = [write_log(tmp_path / name, discount=discount) for name, discount in discounts.items()]
     analyse("curves", f"a={logs[0]}", f"b={logs[1]}", f"b={logs[2]}")
     said = "loss is not the same measure in all: a: context_discount 1; b: context_discount 0.25"
     assert capsys.readouterr().out.splitlines()[-1] == said
