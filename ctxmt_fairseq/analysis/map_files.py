@@ -35,6 +35,14 @@ def check_picture(
     return path
 
 
+def check_optional_picture(
+    path: Optional[PathLike], beside: Sequence[str] = (), others: Sequence[Optional[PathLike]] = ()
+) -> Optional[Path]:
+    """``check_picture`` where one was asked for, and the other outputs in any case."""
+    check_outputs(*others)
+    return None if path is None else check_picture(path, beside, others)
+
+
 def write_map(
     path: PathLike,
     labelled: LabelledMap,

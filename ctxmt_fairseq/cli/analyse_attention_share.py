@@ -36,7 +36,7 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from argparse import Namespace
 
-    from ctxmt_fairseq.analysis.map_files import NUMBERS, check_picture, write_map
+    from ctxmt_fairseq.analysis.map_files import NUMBERS, check_optional_picture, write_map
     from ctxmt_fairseq.analysis.system_names import named_paths
     from ctxmt_fairseq.analysis.window_attention import window_attention
     from ctxmt_fairseq.analysis.window_attention_report import AttentionReport
@@ -44,14 +44,12 @@ def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
     from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.output_files import write_files
 
     named = named_paths(args.models)
     if any(len(set(column)) < len(named) for column in zip(*named, strict=True)):
         raise BadInput("expected different models, with different names")
-    check_outputs(args.json)
-    if args.output:
-        check_picture(args.output, NUMBERS, [args.json])
+    check_optional_picture(args.output, NUMBERS, [args.json])
     found = []
     for _, path in named:
         loaded = load_from_options(Namespace(**{**vars(args), "path": path})).loaded

@@ -33,16 +33,14 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.analysis.group_use import group_use
-    from ctxmt_fairseq.analysis.map_files import NUMBERS, check_picture, write_map
+    from ctxmt_fairseq.analysis.map_files import NUMBERS, check_optional_picture, write_map
     from ctxmt_fairseq.cli.sentence_options import load_one_model
     from ctxmt_fairseq.data.annotation import read_annotation
     from ctxmt_fairseq.data.documents import read_sentences
     from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.output_files import write_files
 
-    check_outputs(args.json)
-    if args.output:
-        check_picture(args.output, NUMBERS, [args.json])
+    check_optional_picture(args.output, NUMBERS, [args.json])
     sentences = read_sentences(args.text)
     annotation = read_annotation(args.annotation, sentences) if args.annotation else None
     found = group_use(load_one_model(args), sentences, annotation, args.least, args.max_tokens)

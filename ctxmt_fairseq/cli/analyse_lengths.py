@@ -32,14 +32,13 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.analysis import length_curve as curve
-    from ctxmt_fairseq.analysis.map_files import check_picture
+    from ctxmt_fairseq.analysis.map_files import check_optional_picture
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.measures import measure
     from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.output_files import write_files
 
-    check_outputs(args.json)
-    picture = check_picture(args.output, (".csv",), [args.json]) if args.output else None
+    picture = check_optional_picture(args.output, (".csv",), [args.json])
     metric = measure(args.metric, args.tokenize, args.lowercase)
     files = [args.reference, args.source]
     texts = [read_translation(path, files, current=args.current) for path in args.systems]

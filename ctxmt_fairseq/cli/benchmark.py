@@ -81,19 +81,17 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.map_files import check_picture
+    from ctxmt_fairseq.analysis.map_files import check_optional_picture
     from ctxmt_fairseq.benchmark.earlier import Earlier
     from ctxmt_fairseq.benchmark.run import machine, measure
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.output_files import write_files
 
     earlier = None if args.against is None else Earlier.read(args.against)
     for name in args.measurements:
         if name not in MEASUREMENTS:
             raise BadInput(f"{name}: expected one of {', '.join(MEASUREMENTS)}")
-    check_outputs(args.json)
-    if args.plot:
-        check_picture(args.plot, (), [args.json])
+    check_optional_picture(args.plot, (), [args.json])
     names = args.measurements or MEASUREMENTS
     comparisons = measure(names, args.size, args.repeats, args.sentences, args.links, args.cpu)
     entries = [each.as_dict() for each in comparisons]

@@ -24,20 +24,18 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     import json
 
-    from ctxmt_fairseq.analysis.map_files import check_picture
+    from ctxmt_fairseq.analysis.map_files import check_optional_picture
     from ctxmt_fairseq.corpora.data_folder import read_description
     from ctxmt_fairseq.corpora.statistics import measure
     from ctxmt_fairseq.corpora.statistics_picture import picture
     from ctxmt_fairseq.corpora.subwords import Subwords
     from ctxmt_fairseq.corpora.text_rows import TextFiles
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.output_files import write_files
     from ctxmt_fairseq.tables import aligned_table
 
     languages = [args.source_lang, args.target_lang]
-    check_outputs(args.json, args.lengths)
-    if args.plot:
-        check_picture(args.plot, (), [args.json, args.lengths])
+    check_optional_picture(args.plot, (), [args.json, args.lengths])
     if args.data:
         described = read_description(args.data)
         known = {described["source_lang"], described["target_lang"]}

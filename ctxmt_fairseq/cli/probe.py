@@ -59,7 +59,7 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.map_files import check_picture
+    from ctxmt_fairseq.analysis.map_files import check_optional_picture
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.data.windows import SELECTIONS
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
@@ -71,12 +71,11 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.probe.word_report import word_lines
     from ctxmt_fairseq.evaluation.significance.measures import measure
     from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.output_files import write_files
 
     contexts = [name for text in args.contexts or SELECTIONS for name in text.split()]
-    plot = check_picture(args.plot) if args.plot else None
+    plot = check_optional_picture(args.plot, (".csv",), [args.json, args.words])
     table = plot.with_suffix(".csv") if plot else None
-    check_outputs(args.json, args.words, plot, table)
     model = load_from_options(args, args.documents_at_once)
     loaded = model.loaded
     text = read_probed_text(args.text, loaded)

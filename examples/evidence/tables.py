@@ -54,8 +54,10 @@ def text(results: Results) -> str:
 
 
 def recipe_table(results: Results, rows: Sequence[str]) -> str:
-    """What a paper's README shows of its rows, which are of the subtitles."""
+    """What a paper's README shows of its rows, of the subtitles, and of what they are compared with."""
     results = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == SUBTITLES}
+    controls = [leads.control(results, *run) for run in results if run[0] in rows]
+    rows = [*rows, *(one["row"] for one in controls if one)]
     accuracy, bleu = leads.over_control(results), leads.bleu_over_control(results)
     columns: Columns = {
         "pronouns, %": (score_tables.accuracy, 2),

@@ -53,6 +53,14 @@ def test_a_row_in_float32_is_compared_with_the_control_in_float32(evidence):
     assert leads.over_control(found)["MTCue", 1].value == 50
 
 
+def test_a_papers_page_has_the_control_that_its_row_is_compared_with(tables):
+    found = {(row, 1): result(row, 1, "10") for row in ("control", "float32-control", "MTCue", "gated")}
+    for row in ("float32-control", "MTCue"):
+        found[row, 1]["train"] = []
+    shown = [line.split(" | ")[0] for line in tables.recipe_table(found, ["control", "MTCue"]).splitlines()]
+    assert shown[2:] == ["| control", "| MTCue", "| float32-control"]
+
+
 def test_permutation_p_is_the_share_of_sign_patterns(evidence):
     differences = np.array([0.5, 0.25, 1.0, -0.25, 0.75])
     patterns = np.array(list(itertools.product((-1, 1), repeat=5))) @ differences
