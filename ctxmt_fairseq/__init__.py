@@ -10,7 +10,7 @@ from typing import Any, List
 
 from ctxmt_fairseq import edge, quiet, registration
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 # What the package offers to Python, by the modules that are imported when it is asked for.
 _PUBLIC = {
     "BadInput": "ctxmt_fairseq.errors",

@@ -1,217 +1,163 @@
-"""Line and bar charts as PNG or SVG, with matplotlib (the extra ``plots``), and their numbers as CSV."""
+"""Line and bar charts as PNG or SVG, with matplotlib (extra ``plots``); their numbers for CSV and JSON."""
 
 import csv
 import io
 import statistics
 import textwrap
-from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from types import MappingProxyType
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
-Place = Union[int, float, str]  # where a value stands across; its own name
-WIDTH, HEIGHT = 6.6, 2.7  # inches: of the picture, of a panel
-LEGEND_ROW = 0.2
-NAME = 34  # characters of a line of an axis' name
-CHARACTERS = 88  # of a line of the title
-UPRIGHT = 0.075  # inches of a character of a name that stands upright
-RESOLUTION = 150  # dots per inch
+Place = Union[int, float, str]
+WIDTH, HEIGHT = 6.6, 2.7  # inches of a panel
+CHARACTERS = 88  # of a line of the title, and of the names below the axis
+STYLE: Any = {"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "ctxmt", "text.parse_math": False}
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A value with its band: the lowest and highest of several runs, or an interval.
 
     Attributes:
+        measure: what is drawn upwards, with its unit; of each there is a panel.
+        system: whose line or bar it is in.
+        place: what is drawn across.
         low, high: None without a band.
     """
 
+    measure: str
+    system: str
+    place: Place
     value: float
     low: Optional[float] = None
     high: Optional[float] = None
 
-    @classmethod
-    def of_runs(cls, values: Sequence[float]) -> "Point":
-        """Their mean; of several runs with the lowest and the highest."""
-        band = (min(values), max(values)) if len(values) > 1 else (None, None)
-        return cls(statistics.fmean(values), *band)
 
-
-@dataclass(frozen=True)
-class Panel:
-    """One coordinate system.
-
-    Attributes:
-        name: of what is drawn upwards, with its unit.
-        series: system -> place (see ``Place``) -> point.
-        base: where a horizontal line is drawn.
-    """
-
-    name: str
-    series: Mapping[str, Mapping[Any, Point]]
-    base: Optional[float] = None
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(self.series.values())
-
-
-def places_of(panels: Sequence[Panel]) -> List[Place]:
-    """All places: numbers in ascending order, else in the order in which they appear."""
-    found: Dict[Place, None] = {}
-    for panel in panels:
-        for line in panel.series.values():
-            found.update(dict.fromkeys(line))
-    if any(isinstance(place, str) for place in found):
-        return list(found)
-    return sorted(found, key=float)
+def points_of_runs(values: Iterable[Any]) -> List[Point]:
+    """The mean of all that has one measure, system and place; of several with the lowest and the highest."""
+    found: Dict[Any, List[float]] = {}
+    for one in values:
+        found.setdefault((one.measure, one.system, one.place), []).append(one.value)
+    bands = {key: [min(runs), max(runs)] if len(runs) > 1 else [None, None] for key, runs in found.items()}
+    return [Point._make([*key, statistics.fmean(runs), *bands[key]]) for key, runs in found.items()]
 
 
 def chart(
-    panels: Sequence[Panel],
+    points: Sequence[Point],
     across: str,
     title: str = "",
     bars: bool = False,
     evenly: bool = False,
+    bases: Mapping[str, float] = MappingProxyType({}),
     kind: str = "png",
 ) -> bytes:
-    """Panels above each other over one axis, as the content of a file. A system has one colour in all.
+    """A panel for each measure, above each other over one axis, as the content of a file.
 
-    Without a legend where every panel has one series of its own name.
+    A system has one colour in all panels; there is no legend where every measure has a line of its own name.
 
     Args:
         across: name of the axis that they share, with its unit.
         bars: a bar for each system at every place, from 0, its value above it; else lines with markers.
-        evenly: places stand one beside the other, whatever they are as numbers; bars and names always do.
-        kind: of file, png or svg: the same bytes for the same panels.
+        evenly: places are side by side, whatever they are as numbers; bars and names always are.
+        bases: measure -> where a horizontal line is drawn.
+        kind: of file, png or svg: the same bytes for the same points.
     """
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
-    names = list(dict.fromkeys(name for panel in panels for name in panel.series))
-    places = places_of(panels)
-    evenly = evenly or bars or any(isinstance(place, str) for place in places)
+    measures = list(dict.fromkeys(point.measure for point in points))
+    systems = list(dict.fromkeys(point.system for point in points))
+    places = list(dict.fromkeys(point.place for point in points))
+    named = any(isinstance(place, str) for place in places)
+    places = places if named else sorted(places, key=float)
+    evenly = evenly or bars or named
     at = {place: number if evenly else float(place) for number, place in enumerate(places)}
-    columns = max(1, min(len(names), CHARACTERS // (max(map(len, names), default=0) + 6)))
-    titles = [part for line in title.splitlines() for part in textwrap.wrap(line, CHARACTERS)]
-    height = HEIGHT * len(panels) + LEGEND_ROW * (-(-len(names) // columns) + len(titles)) + 0.3
-    upright = evenly and _longest(_labels(places)) * len(places) > CHARACTERS * 0.8
-    if upright:
-        height += UPRIGHT * _longest(_labels(places))
-    # Text stays text, and names within the file are not drawn at random.
-    with matplotlib.rc_context({"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "ctxmt"}):
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        if titles:
-            figure.suptitle("\n".join(titles), fontsize=10, parse_math=False)
-        axes: Any = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(WIDTH, HEIGHT * len(measures)))
+        axes: Any = figure.subplots(len(measures), sharex=True, squeeze=False)[:, 0]
         drawn: Dict[str, Any] = {}
-        for axis, panel in zip(axes, panels, strict=True):
-            for number, (name, line) in enumerate(panel.series.items()):
-                colour = names.index(name)
-                if bars:
-                    handle = _bars(axis, line, at, colour, number, len(panel.series))
-                else:
-                    handle = _line(axis, line, at, colour)
+        for axis, measure in zip(axes, measures, strict=True):
+            lines = {name: [one for one in points if one[:2] == (measure, name)] for name in systems}
+            lines = {
+                name: sorted(line, key=lambda one: at[one.place]) for name, line in lines.items() if line
+            }
+            for number, (name, line) in enumerate(lines.items()):
+                where = [at[one.place] for one in line]
+                colour = systems.index(name)
+                handle = (
+                    _bars(axis, where, line, colour, number, len(lines))
+                    if bars
+                    else _line(axis, where, line, colour)
+                )
                 drawn.setdefault(name, handle)
-            axis.set_ylabel("\n".join(textwrap.wrap(panel.name, NAME)), parse_math=False)
+            axis.set_ylabel(textwrap.fill(measure, 34))
             axis.grid(axis="y", alpha=0.3)
             axis.set_axisbelow(True)
-            if panel.base is not None:
-                axis.axhline(panel.base, color="black", linewidth=0.8)
-        axes[-1].set_xlabel(across, parse_math=False)
-        if bars:
-            axes[-1].set_xlim(-0.6, len(places) - 0.4)
-        _ticks(axes[-1], places, at, evenly, upright)
-        if names != [panel.name for panel in panels]:
-            legend = figure.legend(
-                list(drawn.values()), list(drawn), loc="outside lower center", ncols=columns, frameon=False
-            )
-            for text in legend.get_texts():
-                text.set_parse_math(False)
+            if measure in bases:
+                axis.axhline(bases[measure], color="black", linewidth=0.8)
+        axis.set_xlabel(across)
+        if evenly:
+            labels = [place if isinstance(place, str) else f"{place:g}" for place in places]
+            upright = sum(map(len, labels)) > CHARACTERS * 0.8
+            axis.set_xticks(range(len(places)), labels, rotation=90 if upright else 0)
+        else:
+            whole = all(float(place).is_integer() for place in places)
+            axis.xaxis.set_major_locator(MaxNLocator(integer=whole, min_n_ticks=1))
+        shown = drawn if systems != measures else {}
+        handles_and_labels: Any = [*shown.values()], [*shown]
+        figure.legend(
+            *handles_and_labels, title=textwrap.fill(title, CHARACTERS, replace_whitespace=False),
+            ncols=max(1, CHARACTERS // (max(map(len, systems)) + 6)), loc="lower center",
+            bbox_to_anchor=(0.5, axes[0].get_position().y1), frameon=False,
+        )  # fmt: skip
         content = io.BytesIO()
         undated: Any = {"metadata": {"Date": None}} if kind == "svg" else {}
-        figure.savefig(content, format=kind, dpi=RESOLUTION, **undated)
+        figure.savefig(content, format=kind, dpi=150, bbox_inches="tight", **undated)
     return content.getvalue()
 
 
-def _line(axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], colour: int) -> Any:
+def _line(axis: Any, where: Sequence[float], line: Sequence[Point], colour: int) -> Any:
     """A line, and its band where it has one."""
-    shown = sorted(line, key=lambda place: at[place])
-    where = [at[place] for place in shown]
-    (drawn,) = axis.plot(
-        where, [line[place].value for place in shown], marker="o", markersize=4, color=f"C{colour % 10}",
-        linestyle=("-", "--", ":", "-.")[colour // 10 % 4],
-    )  # fmt: skip
-    low, high = zip(*(_band(line[place]) for place in shown), strict=True) if shown else ((), ())
-    if low != high:
+    style = ("-", "--", ":", "-.")[colour // 10 % 4]
+    values = [one.value for one in line]
+    (drawn,) = axis.plot(where, values, marker="o", markersize=4, color=f"C{colour % 10}", linestyle=style)
+    if any(one.low is not None for one in line):
+        low, high = ([_known(one, side) for one in line] for side in ("low", "high"))
         axis.fill_between(where, low, high, color=drawn.get_color(), alpha=0.15, linewidth=0)
     return drawn
 
 
 def _bars(
-    axis: Any, line: Mapping[Place, Point], at: Mapping[Place, float], colour: int, number: int, count: int
+    axis: Any, where: Sequence[float], line: Sequence[Point], colour: int, number: int, count: int
 ) -> Any:
     """A system's bars, each with its value above and its band; ``number`` of ``count`` side by side."""
     width = 0.85 / count
-    where = [at[place] + (number - (count - 1) / 2) * width for place in line]
-    values = [point.value for point in line.values()]
-    bands = [_band(point) for point in line.values()]
-    errors = [[value - low for value, (low, _) in zip(values, bands, strict=True)],
-              [high - value for value, (_, high) in zip(values, bands, strict=True)]]  # fmt: skip
-    shown = errors if any(map(any, errors)) else None
+    errors = [[abs(one.value - _known(one, side)) for one in line] for side in ("low", "high")]
     drawn = axis.bar(
-        where, values, width, yerr=shown, color=f"C{colour % 10}", capsize=2, error_kw={"linewidth": 0.8},
-        hatch=("", "//", "..", "xx")[colour // 10 % 4],
+        [place + (number - (count - 1) / 2) * width for place in where], [one.value for one in line], width,
+        yerr=errors if any(map(any, errors)) else None, error_kw={"linewidth": 0.8}, capsize=2,
+        color=f"C{colour % 10}", hatch=("", "//", "..", "xx")[colour // 10 % 4],
     )  # fmt: skip
-    narrow = count * len(at) > 12
+    narrow = count * len(line) > 12
     axis.bar_label(drawn, fmt="%.1f", fontsize=6 if narrow else 7, padding=2, rotation=90 if narrow else 0)
     axis.margins(y=0.2 if narrow else 0.1)
     return drawn
 
 
-def _band(point: Point) -> Tuple[float, float]:
-    if point.low is None or point.high is None:
-        return point.value, point.value
-    return point.low, point.high
+def _known(point: Point, side: str) -> float:
+    bound = getattr(point, side)
+    return point.value if bound is None else bound
 
 
-def _labels(places: Sequence[Place]) -> List[str]:
-    return [place if isinstance(place, str) else f"{place:g}" for place in places]
+def chart_records(points: Sequence[Point], across: str, each: str = "system") -> List[Dict[str, Any]]:
+    """The points for JSON; ``each`` says what a line or bar is of."""
+    keys = ("measure", each, across, "value", "low", "high")
+    return [dict(zip(keys, point, strict=True)) for point in points]
 
 
-def _longest(labels: Sequence[str]) -> int:
-    """Characters of the longest line."""
-    return max((len(part) for label in labels for part in label.split("\n")), default=0)
-
-
-def _ticks(
-    axis: Any, places: Sequence[Place], at: Mapping[Place, float], evenly: bool, upright: bool
-) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    if not evenly:
-        whole = all(float(place).is_integer() for place in places)
-        axis.xaxis.set_major_locator(MaxNLocator(integer=whole, min_n_ticks=1))
-        return
-    rotation = 90 if upright else 0
-    axis.set_xticks([at[place] for place in places], _labels(places), rotation=rotation, parse_math=False)
-
-
-def chart_csv(panels: Sequence[Panel], across: str, each: str = "system") -> str:
-    """The points as CSV; low and high are empty without a band. ``each`` says what a line or bar is of."""
+def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records of the same keys as CSV; None is empty."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["measure", each, across, "value", "low", "high"])
-    for panel in panels:
-        for name, line in panel.series.items():
-            for place, point in line.items():
-                writer.writerow([panel.name, name, place, point.value, point.low, point.high])
+    writer = csv.DictWriter(text, list(records[0]) if records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
     return text.getvalue()
-
-
-def chart_records(panels: Sequence[Panel], across: str, each: str = "system") -> List[Dict[str, Any]]:
-    """The points for JSON, as ``chart_csv``."""
-    return [
-        {"measure": panel.name, each: name, across: place, **vars(point)}
-        for panel in panels
-        for name, line in panel.series.items()
-        for place, point in line.items()
-    ]

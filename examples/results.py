@@ -10,8 +10,8 @@ from typing import Any, Dict, List, Tuple
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import read_translation
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
-from ctxmt_fairseq.evaluation.significance.correction import stars
 from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.translations import compare_translations
 from ctxmt_fairseq.evaluation.whole_runs.results import read_results, results_table
 from ctxmt_fairseq.tables import aligned_table

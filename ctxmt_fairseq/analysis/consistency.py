@@ -19,9 +19,8 @@ import numpy as np
 
 from ctxmt_fairseq.analysis.recurring_terms import Term
 from ctxmt_fairseq.corpora.linguistics.words import bare, lexical_parts
-from ctxmt_fairseq.evaluation.significance.correction import holm
+from ctxmt_fairseq.evaluation.significance.p_values import holm, system_pairs
 from ctxmt_fairseq.evaluation.significance.resampling import paired_tests
-from ctxmt_fairseq.evaluation.significance.systems import system_pairs
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison
 
 _SHORT = 2  # letters of parts such as French l' and d', which would make many words alike

@@ -13,8 +13,8 @@ import numpy as np
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
 from ctxmt_fairseq.analysis.map_files import check_picture, write_beside
+from ctxmt_fairseq.analysis.plots import scatter_picture
 from ctxmt_fairseq.analysis.projection import project
-from ctxmt_fairseq.analysis.scatter import scatter_picture
 from ctxmt_fairseq.analysis.separation import Separation, separations
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.tables import aligned_table

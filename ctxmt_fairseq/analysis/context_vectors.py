@@ -4,8 +4,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.data.absence import CURRENT, METADATA, NO_VECTOR
+from ctxmt_fairseq.data.context_options import FOLLOWING_SOURCE, TARGET
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, TARGET
 
 
 class ContextVectors(NamedTuple):
@@ -31,14 +31,11 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
     """
     shortening = getattr(model.encoder, "context_shortening", None)
     windows = batch["windows"]
-    places = zip(windows["context_roles"][0].tolist(), windows["context_distances"][0].tolist(), strict=True)
+    places = zip(windows["roles"][0].tolist(), windows["distances"][0].tolist(), strict=True)
     joined = model.context_format.joined
     names = ["context" if joined else sentence_name(role, distance) for role, distance in places]
-    rows = windows["context_tokens"]
-    if "context_index" in windows:
-        rows = [rows[row] if row >= 0 else rows[:0, 0] for row in windows["context_index"][0].tolist()]
-    else:
-        rows = rows[0]
+    tokens = windows["tokens"]
+    rows = [tokens[row] if row >= 0 else tokens[:0, 0] for row in windows["index"][0].tolist()]
     sentences = list(zip(names, rows, strict=True))
     if getattr(model.encoder, "current_in_context", False):
         sentences.append(("current", batch["net_input"]["src_tokens"][0]))
@@ -65,7 +62,7 @@ def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> Conte
         contexts: the dataset's.
     """
     windows = batch["windows"]
-    distances, rows = (windows[name][0].tolist() for name in ("context_distances", "context_rows"))
+    distances, rows = (windows[name][0].tolist() for name in ("distances", "rows"))
     there = [place for place, distance in enumerate(distances) if distance != NO_VECTOR]
     names = {METADATA: "metadata", CURRENT: "current"}
     sections = [(names.get(distances[place], f"source −{distances[place]}"), 1) for place in there]

@@ -1,12 +1,10 @@
 """Scores by the length of the source sentence, of several systems (Voita et al. 2018, figure 4)."""
 
-import io
-from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence
+from typing import List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.charts import Panel, Point, chart
+from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
@@ -14,38 +12,38 @@ from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores
 from ctxmt_fairseq.tables import aligned_table
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """Sentences of like length.
+class LengthScore(NamedTuple):
+    """A system's corpus score on sentences of like length.
 
     Attributes:
         least, most: words of the source, inclusive; most None: any number.
-        sentences: how many there are.
-        scores, low, high: corpus score of each system on them, and the 2.5 and 97.5 percentiles of bootstrap
-            samples; none without sentences.
+        sentences: how many there are; without any, there are no scores.
+        low, high: the 2.5 and 97.5 percentiles of bootstrap samples.
     """
 
     least: int
     most: Optional[int]
     sentences: int
-    scores: List[float]
-    low: List[float]
-    high: List[float]
+    system: str
+    score: Optional[float] = None
+    low: Optional[float] = None
+    high: Optional[float] = None
 
     @property
-    def name(self) -> str:
+    def bucket(self) -> str:
         """Such as 11-20, or > 50."""
         return f"{self.least}-{self.most}" if self.most is not None else f"> {self.least - 1}"
 
 
 def length_curve(
     sources: Sequence[str],
+    names: Sequence[str],
     translations: Sequence[Translation],
     measure: SacrebleuMeasure,
     edges: Sequence[int],
     samples: int,
     seed: int,
-) -> List[Bucket]:
+) -> List[LengthScore]:
     """The scores of systems by buckets of source length in white-space words.
 
     Args:
@@ -63,72 +61,37 @@ def length_curve(
         )
     lengths = np.array([len(source.split()) for source in sources])
     statistics = [measure.rows(number, each) for number, each in enumerate(translations)]
-    buckets = []
+    found: List[LengthScore] = []
     for least, most in zip([0, *(edge + 1 for edge in edges)], [*edges, None], strict=True):
-        chosen = (lengths >= least) & (lengths <= (most if most is not None else lengths.max(initial=0)))
+        chosen = (lengths >= least) & (lengths <= (np.inf if most is None else most))
         rows = [each[chosen] for each in statistics]
         count = int(chosen.sum())
         if not count:
-            buckets.append(Bucket(least, most, 0, [], [], []))
+            found += [LengthScore(least, most, 0, name) for name in names]
             continue
-        scores = [float(measure.scores(each.sum(0, keepdims=True))[0]) for each in rows]
-        drawn = bootstrap_scores(rows, measure.scores, samples, seed)
-        low, high = (np.percentile(drawn, share, axis=1).tolist() for share in (2.5, 97.5))
-        buckets.append(Bucket(least, most, count, scores, low, high))
-    return buckets
+        bands = np.percentile(bootstrap_scores(rows, measure.scores, samples, seed), (2.5, 97.5), axis=1)
+        for name, row, (low, high) in zip(names, rows, bands.T.tolist(), strict=True):
+            score = float(measure.scores(row.sum(0, keepdims=True))[0])
+            found.append(LengthScore(least, most, count, name, score, low, high))
+    return found
 
 
-def curve_table(names: Sequence[str], buckets: Sequence[Bucket]) -> str:
+def length_table(found: Sequence[LengthScore]) -> str:
     """The scores with their bands, aligned."""
-    rows = [["words", "sentences", *names]]
-    for bucket in buckets:
-        cells = [
-            f"{score:.2f} ({low:.2f} .. {high:.2f})"
-            for score, low, high in zip(bucket.scores, bucket.low, bucket.high, strict=True)
-        ] or ["-"] * len(names)
-        rows.append([bucket.name, str(bucket.sentences), *cells])
-    return aligned_table(rows)
+    rows = {one.bucket: [one.bucket, str(one.sentences)] for one in found}
+    for one in found:
+        score = f"{one.score:.2f} ({one.low:.2f} .. {one.high:.2f})" if one.sentences else "-"
+        rows[one.bucket].append(score)
+    return aligned_table(
+        [["words", "sentences", *dict.fromkeys(one.system for one in found)], *rows.values()]
+    )
 
 
-def curve_records(names: Sequence[str], buckets: Sequence[Bucket]) -> List[Dict[str, Any]]:
-    """A record for each bucket and system, for JSON and CSV."""
+def length_points(found: Sequence[LengthScore], metric: str) -> List[Point]:
+    """A line with its band for each system; empty buckets are left out."""
+    measure = f"{metric} (0 to 100), 95 % band of a bootstrap"
     return [
-        {
-            "least": bucket.least,
-            "most": bucket.most,
-            "sentences": bucket.sentences,
-            "system": name,
-            "score": score,
-            "low": low,
-            "high": high,
-        }
-        for bucket in buckets
-        for name, score, low, high in zip(names, bucket.scores, bucket.low, bucket.high, strict=False)
+        Point(measure, one.system, f"{one.bucket}\n{one.sentences:,}", one.score, one.low, one.high)
+        for one in found
+        if one.score is not None
     ]
-
-
-def curve_csv(names: Sequence[str], buckets: Sequence[Bucket]) -> str:
-    """The records as CSV; names in quotes."""
-    import csv
-
-    text = io.StringIO()
-    writer = csv.DictWriter(text, ["least", "most", "sentences", "system", "score", "low", "high"])
-    writer.writeheader()
-    writer.writerows(curve_records(names, buckets))
-    return text.getvalue()
-
-
-def curve_picture(names: Sequence[str], buckets: Sequence[Bucket], metric: str) -> bytes:
-    """A line with its band for each system, as the content of a PNG file; empty buckets are left out."""
-    shown = [bucket for bucket in buckets if bucket.sentences]
-    lines = {
-        name: {
-            f"{bucket.name}\n{bucket.sentences:,}": Point(
-                bucket.scores[number], bucket.low[number], bucket.high[number]
-            )
-            for bucket in shown
-        }
-        for number, name in enumerate(names)
-    }
-    panel = Panel(f"{metric} (0 to 100), 95 % band of a bootstrap", lines)
-    return chart([panel], "words of the source; sentences")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.picture import picture
+from ctxmt_fairseq.analysis.plots import heat_map
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.extras import check_matplotlib
@@ -65,7 +65,7 @@ def write_map(
     """
     path = check_picture(path, NUMBERS)
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
-    return write_beside(path, NUMBERS, picture(labelled, annotate, highest), labelled.tsv(), numbers)
+    return write_beside(path, NUMBERS, heat_map(labelled, annotate, highest), labelled.tsv(), numbers)
 
 
 def write_beside(path: Path, beside: Sequence[str], content: bytes, *numbers: str) -> List[Path]:

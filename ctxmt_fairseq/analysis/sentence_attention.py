@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple
 import numpy as np
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
-from ctxmt_fairseq.charts import Panel, Point
+from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.tables import aligned_table
 
 
@@ -81,12 +81,11 @@ def sentence_records(found: List[PlacedAttention]) -> List[Dict[str, Any]]:
     ]  # fmt: skip
 
 
-def sentence_panel(found: List[PlacedAttention]) -> Panel:
+def sentence_points(found: List[PlacedAttention]) -> List[Point]:
     """Bars: the shares by place, for each set of places."""
-    lines = {
-        f"{len(each.places)} context sentences, n = {each.sentences:,}": {
-            place: Point(100 * share) for place, share in zip(each.places, each.shares.tolist(), strict=True)
-        }
+    return [
+        Point("attention to context sentences (%)",
+              f"{len(each.places)} context sentences, n = {each.sentences:,}", place, 100 * share)
         for each in reversed(found)
-    }
-    return Panel("attention to context sentences (%)", lines)
+        for place, share in zip(each.places, each.shares.tolist(), strict=True)
+    ]  # fmt: skip

@@ -15,8 +15,8 @@ from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_att
 from ctxmt_fairseq.analysis.read_words import ReadWords, read_words
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
+from ctxmt_fairseq.data.context_options import TARGET
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset, Row
-from ctxmt_fairseq.data.windows import TARGET
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS

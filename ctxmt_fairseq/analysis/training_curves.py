@@ -1,16 +1,15 @@
 """Trainings side by side, from their logs: curves of validation, and what each training took."""
 
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Iterator, List, Mapping, Optional, Sequence
 
-from ctxmt_fairseq.analysis.training_log import Record, TrainingLog
-from ctxmt_fairseq.charts import Panel, Point
+from ctxmt_fairseq.analysis.side_by_side import Value
+from ctxmt_fairseq.analysis.training_log import TrainingLog
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
 Systems = Mapping[str, Sequence[TrainingLog]]  # of each its runs
 FIGURE_3 = ("current_loss", "current_context_ratio")  # of Lupo et al. 2022
-AXES = ("epoch", "update")
 _UNITS = {
     "loss": "bits per token",
     "nll_loss": "bits per token",
@@ -26,40 +25,34 @@ def named_with_unit(metric: str, subset: str) -> str:
     return f"{metric}, {subset}{unit}"
 
 
-def usual_metrics(systems: Systems, subset: str) -> List[str]:
-    """The two of figure 3 (Lupo et al. 2022), or the loss where no training logged them."""
-    known = {name for logs in systems.values() for log in logs for name in log.validated(subset)[-1].values}
-    return [name for name in FIGURE_3 if name in known] or ["loss"]
+def known_metrics(systems: Systems, subset: str) -> List[str]:
+    """What any training logged at its last validation."""
+    return sorted(
+        {name for logs in systems.values() for log in logs for name in log.validated(subset)[-1].values}
+    )
 
 
-def curves(systems: Systems, metrics: Sequence[str], subset: str, by: str) -> List[Panel]:
-    """A panel for each metric: validations of every system, the mean of its runs.
+def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Value]:
+    """Validations of every run of every system.
 
     Args:
         subset: of the data, such as valid.
-        by: epoch: the last validation in each epoch; update: every validation.
+        by: epoch: the last validation in each epoch; updates: every validation.
 
     Raises:
         BadInput: a metric that no training logged.
     """
-    panels = []
-    for metric in metrics:
-        lines: Dict[str, Dict[Any, Point]] = {}
-        for name, logs in systems.items():
-            places: Dict[int, List[float]] = {}
-            for log in logs:
-                for place, record in _placed(log.validated(subset), by).items():
-                    if metric in record.values:
-                        places.setdefault(place, []).append(record.values[metric])
-            if places:
-                lines[name] = {place: Point.of_runs(places[place]) for place in sorted(places)}
-        if not lines:
-            known = {
-                key for logs in systems.values() for log in logs for key in log.validated(subset)[-1].values
-            }
-            raise BadInput(f"--metrics {metric}: expected one of {', '.join(sorted(known))}")
-        panels.append(Panel(named_with_unit(metric, subset), lines))
-    return panels
+    known = known_metrics(systems, subset)
+    if metric not in known:
+        raise BadInput(f"--metrics {metric}: expected one of {', '.join(known)}")
+    for system, logs in systems.items():
+        values = [
+            Value(system, named_with_unit(metric, subset), place, record.values[metric])
+            for log in logs
+            for place, record in {getattr(record, by): record for record in log.validated(subset)}.items()
+            if metric in record.values
+        ]
+        yield from sorted(values, key=lambda one: one.place)
 
 
 def differing_losses(systems: Systems) -> Optional[str]:
@@ -78,10 +71,6 @@ def differing_losses(systems: Systems) -> Optional[str]:
     return f"loss is not the same measure in all: {'; '.join(found)}"
 
 
-def _placed(records: Sequence[Record], by: str) -> Dict[int, Record]:
-    return {record.epoch if by == "epoch" else record.updates: record for record in records}
-
-
 @dataclass(frozen=True)
 class Effort:
     """What a training took until its best checkpoint.
@@ -92,6 +81,7 @@ class Effort:
         epochs: validated in all; ``best_epoch`` and ``best_update`` say when the best one was.
     """
 
+    system: str
     run: str
     parameters: Optional[int]
     device_hours: Optional[float]
@@ -101,44 +91,34 @@ class Effort:
     metric: str
     best: float
 
-    @classmethod
-    def of(cls, log: TrainingLog, subset: str, metric: Optional[str] = None) -> "Effort":
-        """Of one training; ``metric`` as for ``TrainingLog.best``."""
-        name, record = log.best(subset, metric)
-        return cls(
-            str(log.path), log.parameters, log.device_hours, log.validated(subset)[-1].epoch,
-            record.epoch, record.updates, name, record.values[name],
-        )  # fmt: skip
+
+def efforts(systems: Systems, subset: str, metric: Optional[str] = None) -> List[Effort]:
+    """Of every run of every system; ``metric`` as for ``TrainingLog.best``."""
+    found = []
+    for system, logs in systems.items():
+        for log in logs:
+            name, best = log.best(subset, metric)
+            epochs = log.validated(subset)[-1].epoch
+            found.append(Effort(system, str(log.path), log.parameters, log.device_hours, epochs, best.epoch,
+                                best.updates, name, best.values[name]))  # fmt: skip
+    return found
 
 
-_Value = Callable[[Effort], Optional[float]]
-_COLUMNS: List[Tuple[str, int, _Value]] = [
-    ("hours per epoch", 3, lambda one: one.device_hours),
-    ("epochs", 0, lambda one: one.epochs),
-    ("best epoch", 0, lambda one: one.best_epoch),
-    ("best update", 0, lambda one: one.best_update),
-]
-
-
-def efforts(systems: Systems, subset: str, metric: Optional[str] = None) -> Dict[str, List[Effort]]:
-    """Of every run of every system."""
-    return {name: [Effort.of(log, subset, metric) for log in logs] for name, logs in systems.items()}
-
-
-def effort_table(found: Mapping[str, Sequence[Effort]]) -> str:
+def effort_table(found: Sequence[Effort]) -> str:
     """A row for each system (MTCue, table 3): means and standard deviations over its runs."""
-    metrics = dict.fromkeys(one.metric for ones in found.values() for one in ones)
-    rows = [["", "runs", "parameters", *(name for name, _, _ in _COLUMNS), *(f"best {m}" for m in metrics)]]
-    for name, ones in found.items():
-        sizes = dict.fromkeys("-" if one.parameters is None else f"{one.parameters:,}" for one in ones)
-        cells = [
-            mean_and_deviation(_known(map(value, ones)), digits if len(ones) == 1 else max(digits, 1))
-            for _, digits, value in _COLUMNS
+    columns = {"hours per epoch": "device_hours", "epochs": "epochs", "best epoch": "best_epoch",
+               "best update": "best_update"}  # fmt: skip
+    metrics = dict.fromkeys(one.metric for one in found)
+    rows = [["", "runs", "parameters", *columns, *(f"best {metric}" for metric in metrics)]]
+    for system in dict.fromkeys(one.system for one in found):
+        runs = [one for one in found if one.system == system]
+        sizes = dict.fromkeys("-" if one.parameters is None else f"{one.parameters:,}" for one in runs)
+        rows.append([system, str(len(runs)), " / ".join(sizes)])
+        for name in columns.values():
+            digits = 3 if name == "device_hours" else int(len(runs) > 1)
+            values = [getattr(one, name) for one in runs]
+            rows[-1].append(mean_and_deviation([value for value in values if value is not None], digits))
+        rows[-1] += [
+            mean_and_deviation([one.best for one in runs if one.metric == each], 3) for each in metrics
         ]
-        best = [mean_and_deviation([one.best for one in ones if one.metric == each], 3) for each in metrics]
-        rows.append([name, str(len(ones)), " / ".join(sizes), *cells, *best])
     return aligned_table(rows)
-
-
-def _known(values: Any) -> List[float]:
-    return [value for value in values if value is not None]

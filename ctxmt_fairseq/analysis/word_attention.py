@@ -1,146 +1,106 @@
 """Which words attend to the context, in sentences of which length and at which place (Voita et al. 2018,
 table 2, figures 2 and 3)."""
 
-from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, List, Optional
 
 import numpy as np
+import pandas as pd
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
-from ctxmt_fairseq.charts import Panel, Point
+from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.evaluation.probe.word_report import bare
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.tables import records_table
 
 
-class Sum(NamedTuple):
-    """Of n values, with the sum of their positions."""
-
-    n: int = 0
-    useful: float = 0.0
-    position: int = 0
-
-    def plus(self, useful: float, position: int = 0) -> "Sum":
-        return Sum(self.n + 1, self.useful + useful, self.position + position)
-
-
-@dataclass
+@dataclass(frozen=True)
 class WordAttention:
-    """Sums of useful mass over a text: each entry is (what it is of) -> ``Sum``.
-
-    A word is lower-cased, without punctuation around it; positions, from 1, and lengths count words without
-    punctuation. The values of a length are the means over the words of sentences.
+    """Words of a text, without punctuation.
 
     Attributes:
-        words, later_words: at all positions; at positions after the first.
-        source_lengths, context_lengths: by the words of the sentence, and of its context.
-        positions: of sentences of ``length`` words, if that is given.
+        words: a row for each, with its sentence, ``position`` from 1, the ``length`` of its sentence and of
+            its ``context`` in words, and the useful mass.
+        length: of the sentences whose positions count; None: of all.
     """
 
+    words: pd.DataFrame
     length: Optional[int] = None
-    sentences: int = 0
-    words: Dict[str, Sum] = field(default_factory=lambda: defaultdict(Sum))
-    later_words: Dict[str, Sum] = field(default_factory=lambda: defaultdict(Sum))
-    source_lengths: Dict[int, Sum] = field(default_factory=lambda: defaultdict(Sum))
-    context_lengths: Dict[int, Sum] = field(default_factory=lambda: defaultdict(Sum))
-    positions: Dict[int, Sum] = field(default_factory=lambda: defaultdict(Sum))
-
-    def add(self, sentence: AttendedSentence) -> None:
-        """Count a sentence; one of punctuation alone, or whose context is that, counts for nothing."""
-        chosen = np.flatnonzero(sentence.words.lexical_words)
-        if not len(chosen) or not sentence.context_words:
-            return
-        self.sentences += 1
-        useful = sentence.useful
-        for position, place in enumerate(chosen.tolist(), 1):
-            word, value = bare(sentence.words.words[place]), float(useful[place])
-            self.words[word] = self.words[word].plus(value, position)
-            if position > 1:
-                self.later_words[word] = self.later_words[word].plus(value, position)
-            if self.length in (None, len(chosen)):
-                self.positions[position] = self.positions[position].plus(value)
-        mean = float(useful[chosen].mean())
-        for lengths, length in (
-            (self.source_lengths, len(chosen)),
-            (self.context_lengths, sentence.context_words),
-        ):
-            lengths[length] = lengths[length].plus(mean)
 
     @property
-    def mean(self) -> float:
-        """Over all words."""
-        return sum(each.useful for each in self.words.values()) / sum(each.n for each in self.words.values())
+    def sentences(self) -> int:
+        return self.words.sentence.nunique()
 
-    def top(self, words: Dict[str, Sum], count: int, least: int) -> List[Tuple[str, Sum]]:
-        """The words with the highest mean, that occur at least so often."""
-        known = [(word, each) for word, each in words.items() if each.n >= least]
-        return sorted(known, key=lambda row: (-row[1].useful / row[1].n, row[0]))[:count]
+    def by(self, name: str, least: int = 1) -> pd.DataFrame:
+        """n, mean useful mass and position by word, later_word, position, length or context; of lengths over
+        sentences, of which a value is the mean over the words."""
+        words = self.words
+        if name == "later_word":
+            words = words[words.position > 1].rename(columns={"word": name})
+        elif name == "position" and self.length:
+            words = words[words.length == self.length]
+        elif name in ("length", "context"):
+            words = words.groupby(["sentence", name], as_index=False)[["useful", "position"]].mean()
+        found = words.assign(place=words.position).groupby(name, as_index=False).agg(
+            n=("useful", "size"), useful=("useful", "mean"), position=("place", "mean")
+        )  # fmt: skip
+        return found[found.n >= least]
+
+    def top(self, name: str, least: int) -> List[Dict[str, Any]]:
+        """The words that occur at least so often, those with the highest mean first."""
+        found = self.by(name, least).rename(columns={name: "word"})
+        return found.sort_values(["useful", "word"], ascending=[False, True]).to_dict("records")
 
     def table(self, count: int, least: int) -> str:
         """Table 2."""
-        parts = [
-            f"{self.sentences} sentences with context; useful attention, mean over words {self.mean:.4f}"
-        ]
-        for title, words in (("word", self.words), ("word, not the first", self.later_words)):
-            rows = [
-                [word, str(each.n), f"{each.useful / each.n:.4f}", f"{each.position / each.n:.1f}"]
-                for word, each in self.top(words, count, least)
-            ]
-            parts.append(
-                aligned_table([[f"{title} ({least} times or more)", "n", "useful", "position"], *rows])
-            )
+        mean = self.words.useful.mean()
+        parts = [f"{self.sentences} sentences with context; useful attention, mean over words {mean:.4f}"]
+        for title, name in (("word", "word"), ("word, not the first", "later_word")):
+            head = f"{title} ({least} times or more)"
+            columns = {head: "{word}", "n": "{n}", "useful": "{useful:.4f}", "position": "{position:.1f}"}
+            parts.append(records_table(self.top(name, least)[:count], columns))
         return "\n\n".join(parts)
 
-    def panels(self, least: int) -> Dict[str, Panel]:
+    def points(self, least: int) -> Dict[str, List[Point]]:
         """Figures 2 and 3 by what is drawn across: lengths and positions with at least so many values."""
-        source, context = (
-            {
-                length: Point(each.useful / each.n)
-                for length, each in sorted(lengths.items())
-                if each.n >= least
-            }
-            for lengths in (self.source_lengths, self.context_lengths)
-        )
-        positions = {
-            place: Point(each.useful / each.n)
-            for place, each in sorted(self.positions.items())
-            if each.n >= least
-        }
+
+        def line(measure: str, name: str, key: str) -> List[Point]:
+            found = self.by(key, least)
+            return [
+                Point(measure, name, *row)
+                for row in zip(found[key].tolist(), found.useful.tolist(), strict=True)
+            ]
+
         of = "" if self.length is None else f", sentences of {self.length} words"
-        return {
-            "words of the sentence or its context": Panel(
-                "useful attention, mean over sentences", {"sentence": source, "context": context}
-            ),
-            f"position of the word{of}": Panel("useful attention", {"useful attention": positions}),
-        }
+        mean = "useful attention, mean over sentences"
+        lengths = [*line(mean, "sentence", "length"), *line(mean, "context", "context")]
+        positions = line("useful attention", "useful attention", "position")
+        return {"words of the sentence or its context": lengths, f"position of the word{of}": positions}
 
     def as_dict(self, least: int) -> Dict[str, Any]:
         """For JSON: all words that occur often enough, all lengths and positions."""
+        lengths = {"source_lengths": "length", "context_lengths": "context", "positions": "position"}
         return {
             "sentences": self.sentences,
-            "mean": self.mean,
-            "words": _word_records(self.top(self.words, len(self.words), least)),
-            "later_words": _word_records(self.top(self.later_words, len(self.later_words), least)),
-            "source_lengths": _records("length", self.source_lengths),
-            "context_lengths": _records("length", self.context_lengths),
-            "positions": _records("position", self.positions),
+            "mean": float(self.words.useful.mean()),
+            "words": self.top("word", least),
+            "later_words": self.top("later_word", least),
+            **{
+                key: self.by(name)[[name, "n", "useful"]]
+                .rename(columns={"context": "length"})
+                .to_dict("records")
+                for key, name in lengths.items()
+            },
         }
 
 
 def word_attention(sentences: Iterable[AttendedSentence], length: Optional[int] = None) -> WordAttention:
-    """Count all sentences."""
-    found = WordAttention(length)
-    for sentence in sentences:
-        found.add(sentence)
-    return found
-
-
-def _word_records(rows: List[Tuple[str, Sum]]) -> List[Dict[str, Any]]:
-    return [
-        {"word": word, "n": each.n, "useful": each.useful / each.n, "position": each.position / each.n}
-        for word, each in rows
-    ]
-
-
-def _records(name: str, sums: Dict[int, Sum]) -> List[Dict[str, Any]]:
-    return [{name: key, "n": each.n, "useful": each.useful / each.n} for key, each in sorted(sums.items())]
+    """All words of sentences; one of punctuation alone, or whose context is that, counts for nothing."""
+    rows = []
+    for number, sentence in enumerate(sentences):
+        chosen = np.flatnonzero(sentence.words.lexical_words).tolist()
+        if sentence.context_words:
+            useful, lengths = sentence.useful.tolist(), (len(chosen), sentence.context_words)
+            rows += [(number, bare(sentence.words.words[place]), position, useful[place], *lengths)
+                     for position, place in enumerate(chosen, 1)]  # fmt: skip
+    columns = ["sentence", "word", "position", "useful", "length", "context"]
+    return WordAttention(pd.DataFrame(rows, columns=columns), length)

@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.benchmark.allocated import peak_allocated
 from ctxmt_fairseq.benchmark.context_memory import ATTENTIONS
-from ctxmt_fairseq.charts import Panel, Point
+from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
@@ -98,12 +98,11 @@ def memory_table(found: Dict[str, DocumentMemory]) -> str:
     return aligned_table(rows)
 
 
-def memory_panel(found: Dict[str, DocumentMemory], lines: int) -> Panel:
+def memory_points(found: Dict[str, DocumentMemory], lines: int) -> List[Point]:
     """The means over so many lines, a line for each model."""
-    return Panel(
-        f"peak memory beyond the model (MiB), mean of n = {lines}",
-        {
-            name: {size: Point(float(np.mean(peaks))) for size, peaks in each.peaks.items()}
-            for name, each in found.items()
-        },
-    )
+    measure = f"peak memory beyond the model (MiB), mean of n = {lines}"
+    return [
+        Point(measure, name, size, float(np.mean(peaks)))
+        for name, each in found.items()
+        for size, peaks in each.peaks.items()
+    ]

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Callable, Iterator, List, NamedTuple
 
 from ctxmt_fairseq.benchmark.process import resident
-from ctxmt_fairseq.corpora.assembly.distinct import distinct
-from ctxmt_fairseq.corpora.assembly.workers import in_order
-from ctxmt_fairseq.corpora.assembly.writer import write_corpus
-from ctxmt_fairseq.corpora.opus import Opus
-from ctxmt_fairseq.corpora.raw.opus_links import read_links
+from ctxmt_fairseq.corpora.formats.opus import Opus
+from ctxmt_fairseq.corpora.formats.opus_xml import read_links
+from ctxmt_fairseq.corpora.pairs import distinct
+from ctxmt_fairseq.corpora.workers import in_order
+from ctxmt_fairseq.corpora.writer import write_corpus
 
 LANGUAGES = ("en", "fr")
 OVERLAP, PAUSE = 0.9, 7.0

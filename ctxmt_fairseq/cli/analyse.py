@@ -17,6 +17,7 @@ ANALYSES = {
     "curves": "trainings side by side, from their logs",
     "sweep": "an option of the training, such as the context discount, against what it leads to",
     "windows": "scores with windows smaller and larger than trained",
+    "results": "systems side by side",
     "runs": "mean and deviation over runs (seeds), real minus random context, as a table and bars",
     "lenpen": "scores of the development set against the length penalty",
     "consistency": "are terms that recur in a document translated alike?",
@@ -26,4 +27,4 @@ ANALYSES = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "analysis", "ctxmt_fairseq.cli.analyse_", ANALYSES)
+    add_commands(parser, "analysis", {"cli.analyse_": ANALYSES})

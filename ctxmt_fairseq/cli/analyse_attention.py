@@ -11,8 +11,8 @@ Example: ctxmt analyse attention checkpoint_best.pt --document talk.en --line 12
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import positive_int
     from ctxmt_fairseq.cli.sentence_options import add_sentence_options
+    from ctxmt_fairseq.option_types import positive_int
 
     parser.add_argument(
         "--side",

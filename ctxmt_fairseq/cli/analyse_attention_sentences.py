@@ -29,7 +29,7 @@ def run(args) -> None:
     if not found:
         raise BadInput("expected sentences with context, found none", args.text)
     print(attention.sentence_table(found))
-    panel = attention.sentence_panel(found)
+    points = attention.sentence_points(found)
     record = {"attention": attention.sentence_records(found)}
     title = f"{args.path}\n{args.text}"
-    write_chart(args, [panel], "place of the context sentence", record, "context", title=title, bars=True)
+    write_chart(args, points, "place of the context sentence", record, "context", title=title, bars=True)

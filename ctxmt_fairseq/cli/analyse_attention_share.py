@@ -17,7 +17,7 @@ import json
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import positive_int, seed, whole_number
+    from ctxmt_fairseq.option_types import positive_int, seed, whole_number
 
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
     parser.add_argument("models", metavar="MODEL", nargs="+", help="checkpoints, or NAME=MODEL")

@@ -18,7 +18,7 @@ from typing import Any, List
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.attention_options import add_text_attention_options
-    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.option_types import positive_int
 
     add_text_attention_options(parser)
     parser.add_argument("--top", type=positive_int, default=10, metavar="N",
@@ -39,7 +39,7 @@ def run(args) -> None:
 
     from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.analysis.word_attention import word_attention
-    from ctxmt_fairseq.charts import chart, chart_csv
+    from ctxmt_fairseq.charts import chart, chart_records, csv_text
     from ctxmt_fairseq.cli.attention_options import attention_of_text
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.made_by import made_by
@@ -58,10 +58,10 @@ def run(args) -> None:
     print(found.table(args.top, args.min_count))
     record = {**found.as_dict(args.min_count), "made_by": made_by(args)}
     outputs: List[Any] = [(args.json, json.dumps(record, indent=2, ensure_ascii=False) + "\n")]
-    for picture, (across, panel) in zip(pictures, found.panels(args.min_count).items(), strict=False):
+    for picture, (across, points) in zip(pictures, found.points(args.min_count).items(), strict=False):
         title = f"{args.path}\n{args.text}, {found.sentences} sentences with context"
         outputs += [
-            (picture, chart([panel], across, title)),
-            (picture.with_suffix(".csv"), chart_csv([panel], across)),
+            (picture, chart(points, across, title)),
+            (picture.with_suffix(".csv"), csv_text(chart_records(points, across))),
         ]
     write_files(outputs)

@@ -27,7 +27,7 @@ REFERENCE = "reference"
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import non_negative_int, positive_int, seed, share, whole_number
+    from ctxmt_fairseq.option_types import non_negative_int, positive_int, seed, share, whole_number
 
     parser.add_argument("source", metavar="SRC", help="one sentence per line")
     parser.add_argument("systems", metavar="[NAME=]HYP", nargs="+", help="translations, line by line as SRC")

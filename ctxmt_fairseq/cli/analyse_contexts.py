@@ -19,7 +19,7 @@ Example: ctxmt analyse contexts mtcue.pt --texts contexts.tsv --output contexts.
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import seed
+    from ctxmt_fairseq.option_types import seed
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     texts = parser.add_argument_group("contexts")

@@ -28,15 +28,10 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from dataclasses import asdict
 
+    from ctxmt_fairseq.analysis import training_curves as trainings
     from ctxmt_fairseq.analysis.system_names import runs_by_system
-    from ctxmt_fairseq.analysis.training_curves import (
-        curves,
-        differing_losses,
-        effort_table,
-        efforts,
-        usual_metrics,
-    )
     from ctxmt_fairseq.analysis.training_log import read_training_log
+    from ctxmt_fairseq.charts import points_of_runs
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
 
     check_chart_outputs(args)
@@ -44,17 +39,18 @@ def run(args) -> None:
         name: [read_training_log(path) for path in paths]
         for name, paths in runs_by_system(args.systems).items()
     }
-    metrics = args.metrics or usual_metrics(systems, args.subset)
-    panels = curves(systems, metrics, args.subset, args.by)
-    found = efforts(systems, args.subset, args.best_by)
-    print(effort_table(found))
-    for metric, panel in zip(metrics, panels, strict=True):
-        without = [name for name in systems if name not in panel.series]
+    known = trainings.known_metrics(systems, args.subset)
+    metrics = args.metrics or [name for name in trainings.FIGURE_3 if name in known] or ["loss"]
+    by = "epoch" if args.by == "epoch" else "updates"
+    curves = {metric: list(trainings.curves(systems, metric, args.subset, by)) for metric in metrics}
+    found = trainings.efforts(systems, args.subset, args.best_by)
+    print(trainings.effort_table(found))
+    for metric, values in curves.items():
+        without = [name for name in systems if name not in {one.system for one in values}]
         if without:
             print(f"\nwithout {metric}: {', '.join(without)}")
-    warning = differing_losses(systems)
-    if warning and "loss" in {*metrics, *(one.metric for ones in found.values() for one in ones)}:
+    warning = trainings.differing_losses(systems)
+    if warning and "loss" in {*metrics, *(one.metric for one in found)}:
         print(f"\n{warning}")
-    across = "epoch" if args.by == "epoch" else "update"
-    record = {"trainings": [{"system": name, **asdict(one)} for name, ones in found.items() for one in ones]}
-    write_chart(args, panels, across, record)
+    points = points_of_runs(one for values in curves.values() for one in values)
+    write_chart(args, points, args.by, {"trainings": [asdict(one) for one in found]})

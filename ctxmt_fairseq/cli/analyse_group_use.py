@@ -15,7 +15,7 @@ import json
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import number, positive_int
+    from ctxmt_fairseq.option_types import number, positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     parser.add_argument("text", metavar="FILE", help="source sentences, one per line")

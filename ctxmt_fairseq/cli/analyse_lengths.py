@@ -6,12 +6,11 @@ sentences, for every translation (Voita et al. 2018, figure 4).
 Example: ctxmt analyse lengths test.en test.fr baseline.hyp context.hyp --edges 5 10 20 --output lengths.png
 """
 
-import json
-from typing import Any, List, Tuple
+from typing import Any
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import positive_int, seed, whole_number
+    from ctxmt_fairseq.option_types import positive_int, seed, whole_number
 
     parser.add_argument("source", metavar="SRC", help="the sentences that were translated, one per line")
     parser.add_argument("reference", metavar="REF", help="line by line as SRC")
@@ -31,8 +30,11 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
+    import json
+
     from ctxmt_fairseq.analysis import length_curve as curve
     from ctxmt_fairseq.analysis.map_files import check_optional_picture
+    from ctxmt_fairseq.charts import chart, csv_text
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.measures import measure
     from ctxmt_fairseq.made_by import made_by
@@ -40,24 +42,21 @@ def run(args) -> None:
 
     picture = check_optional_picture(args.output, (".csv",), [args.json])
     metric = measure(args.metric, args.tokenize, args.lowercase)
-    files = [args.reference, args.source]
-    texts = [read_translation(path, files, current=args.current) for path in args.systems]
+    texts = [
+        read_translation(path, [args.reference, args.source], current=args.current) for path in args.systems
+    ]
     sources = texts[0].references[1]
-    buckets = curve.length_curve(sources, texts, metric, args.edges, args.samples, args.seed)
-    print(curve.curve_table(args.systems, buckets))
+    found = curve.length_curve(sources, args.systems, texts, metric, args.edges, args.samples, args.seed)
+    print(curve.length_table(found))
     print(f"\n{args.metric}: {metric.signature}; {args.samples} samples, seed {args.seed}")
-    report = {
-        "metric": args.metric,
-        "signature": metric.signature,
-        "samples": args.samples,
-        "seed": args.seed,
-        "buckets": curve.curve_records(args.systems, buckets),
-        "made_by": made_by(args),
-    }
-    outputs: List[Tuple[Any, Any]] = [(args.json, json.dumps(report, indent=2) + "\n")]
+    records = [one._asdict() for one in found if one.sentences]
+    report = {"metric": args.metric, "signature": metric.signature, "samples": args.samples,
+              "seed": args.seed, "buckets": records, "made_by": made_by(args)}  # fmt: skip
+    outputs: Any = [(args.json, json.dumps(report, indent=2) + "\n")]
     if picture:
+        points = curve.length_points(found, args.metric)
         outputs += [
-            (picture, curve.curve_picture(args.systems, buckets, args.metric)),
-            (picture.with_suffix(".csv"), curve.curve_csv(args.systems, buckets)),
+            (picture, chart(points, "words of the source; sentences")),
+            (picture.with_suffix(".csv"), csv_text(records)),
         ]
     write_files(outputs)

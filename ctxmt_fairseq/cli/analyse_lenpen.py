@@ -19,16 +19,22 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.penalty_curve import penalty_panel, penalty_table, read_penalty_search
-    from ctxmt_fairseq.analysis.system_names import runs_by_system
+    from ctxmt_fairseq.analysis.penalty_curve import best_penalties, penalty_scores
+    from ctxmt_fairseq.analysis.side_by_side import read_values
+    from ctxmt_fairseq.charts import points_of_runs
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
+    from ctxmt_fairseq.tables import aligned_table, cross_table
 
     check_chart_outputs(args)
-    systems = {
-        name: [read_penalty_search(path, args.metric, args.decoding) for path in paths]
-        for name, paths in runs_by_system(args.systems).items()
-    }
-    panel = penalty_panel(systems, args.metric)
-    print(penalty_table(systems))
-    best = {name: [run.best for run in runs] for name, runs in systems.items()}
-    write_chart(args, [panel], "length penalty n", {"best": best})
+    values = read_values(
+        args.systems, lambda name, path: penalty_scores(name, path, args.metric, args.decoding)
+    )
+    best = best_penalties(values)
+    ordered = sorted(values, key=lambda one: (one.place, list(best).index(one.system)))
+    print(
+        aligned_table(cross_table(((one.place, one.system, one.value) for one in ordered), "length penalty"))
+    )
+    shown = (f"{name}: {', '.join(f'{penalty:g}' for penalty in runs)}" for name, runs in best.items())
+    print(f"\nbest of each run: {'; '.join(shown)}")
+    points = points_of_runs(one._replace(measure=one.label) for one in values)
+    write_chart(args, points, "length penalty n", {"best": best})

@@ -12,8 +12,8 @@ Example: ctxmt analyse memory text/test tokens=caching.pt group=group.pt --sizes
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.chart_options import add_output_options
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import non_negative_int, positive_int
     from ctxmt_fairseq.cli.search_options import add_search_options
+    from ctxmt_fairseq.option_types import non_negative_int, positive_int
 
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
     parser.add_argument("models", metavar="MODEL", nargs="+", help="checkpoints, or NAME=MODEL")
@@ -63,4 +63,4 @@ def run(args) -> None:
             {"name": name, "parameters": each.parameters, "peaks": each.peaks} for name, each in found.items()
         ],
     }
-    write_chart(args, [memory.memory_panel(found, count)], "context sentences", record)
+    write_chart(args, memory.memory_points(found, count), "context sentences", record)

@@ -17,25 +17,23 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.system_names import runs_by_system
-    from ctxmt_fairseq.analysis.system_rows import Rows, rows_panels, rows_records, rows_table
+    from ctxmt_fairseq.analysis.system_rows import rows_bars, rows_records, rows_table, system_rows
+    from ctxmt_fairseq.charts import points_of_runs
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
     from ctxmt_fairseq.errors import BadInput
 
     check_chart_outputs(args)
-    rows = Rows()
     metrics = [metric.lower() for metric in args.metrics or ["bleu"]]
-    for name, paths in runs_by_system(args.systems).items():
-        for path in paths:
-            rows.add_run(name, path, metrics)
-    measures = {column.measure for column in rows.columns}
-    lacking = [metric for metric in metrics if metric not in measures]
-    if not rows.values or args.metrics and lacking:
+    values = system_rows(args.systems, metrics)
+    counts = {one.measure: one.lines for one in values if one.lines}
+    lacking = [metric for metric in metrics if metric not in counts]
+    if not values or args.metrics and lacking:
         raise BadInput(
             f"expected translations with {' and '.join(lacking)}"
             f"{'' if args.metrics else ', or contrastive sets'}, found none"
         )
-    print(rows_table(rows))
-    counts = ", ".join(f"{measure}: {count:,}" for measure, count in rows.counts.items())
-    print(f"\n{counts} lines; mean ± standard deviation of the runs")
-    write_chart(args, rows_panels(rows), "system", {"rows": rows_records(rows)}, "bar", bars=True)
+    print(rows_table(values))
+    found = ", ".join(f"{measure}: {count:,}" for measure, count in counts.items())
+    print(f"\n{found} lines; mean ± standard deviation of the runs")
+    points = points_of_runs(rows_bars(values))
+    write_chart(args, points, "system", {"rows": rows_records(values)}, "bar", bars=True)

@@ -29,11 +29,16 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
+    from functools import partial
+
     from ctxmt_fairseq.analysis import option_sweep
+    from ctxmt_fairseq.analysis.side_by_side import Value
     from ctxmt_fairseq.analysis.training_curves import named_with_unit
     from ctxmt_fairseq.analysis.training_log import read_training_log
+    from ctxmt_fairseq.charts import points_of_runs
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
     from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.tables import aligned_table, cross_table, mean_and_deviation
 
     check_chart_outputs(args)
     if args.contrast and len(args.contrast) != len(args.logs):
@@ -42,12 +47,16 @@ def run(args) -> None:
         )
     logs = [read_training_log(path) for path in args.logs]
     loss = f"lowest {named_with_unit(args.metric, args.subset)}"
-    measures = {loss: option_sweep.best_losses(logs, args.subset, args.metric)}
+    measures = {loss: [log.best(args.subset, args.metric)[1].values[args.metric] for log in logs]}
     if args.contrast:
         measures[option_sweep.ACCURACY] = [option_sweep.read_accuracy(path) for path in args.contrast]
     if args.shares:
         measures[option_sweep.SHARE] = option_sweep.read_shares(args.shares, len(logs))
-    found = option_sweep.sweep([log.number(args.option) for log in logs], measures)
-    print(option_sweep.sweep_table(args.option, found))
-    panels = option_sweep.sweep_panels(found)
-    write_chart(args, panels, args.option, {"logs": args.logs}, evenly=True)
+    at = [log.number(args.option) for log in logs]
+    values = [Value(measure, measure, place, value) for measure, found in measures.items()
+              for place, value in sorted(zip(at, found, strict=True))]  # fmt: skip
+    cells = ((one.place, one.measure, one.value) for one in values)
+    table = cross_table(cells, args.option, partial(mean_and_deviation, digits=3))
+    counts = ["trainings", *(str(at.count(place)) for place in sorted(set(at)))]
+    print(aligned_table([[row[0], count, *row[1:]] for row, count in zip(table, counts, strict=True)]))
+    write_chart(args, points_of_runs(values), args.option, {"logs": args.logs}, evenly=True)

@@ -19,16 +19,16 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
-    from ctxmt_fairseq.analysis.system_names import runs_by_system
-    from ctxmt_fairseq.analysis.window_sizes import read_window_scores, window_panels, window_table
+    from ctxmt_fairseq.analysis.window_sizes import window_scores, window_table
+    from ctxmt_fairseq.charts import points_of_runs
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
 
     check_chart_outputs(args)
-    systems = {
-        name: [read_window_scores(path, args.metric, args.decoding) for path in paths]
-        for name, paths in runs_by_system(args.systems).items()
-    }
-    print(window_table(systems))
-    across = "sentences of a window"
-    trained = {name: runs[0].trained for name, runs in systems.items()}
-    write_chart(args, window_panels(systems), across, {"trained": trained}, bars=not args.lines, evenly=True)
+    values, trained = window_scores(args.systems, args.metric, args.decoding)
+    print(window_table(values, trained))
+    drawn = sorted(values, key=lambda one: (list(trained).index(one.system), one.place))
+    points = points_of_runs(
+        one._replace(measure=one.label, system=f"{one.system} (trained: {trained[one.system]})")
+        for one in drawn
+    )
+    write_chart(args, points, "sentences of a window", {"trained": trained}, bars=not args.lines, evenly=True)

@@ -10,7 +10,7 @@ def add_text_attention_options(parser: Any, side: bool = True) -> None:
         side: offer ``--side``.
     """
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.option_types import positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_user_dir
-    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.option_types import positive_int
 
     parser.add_argument(
         "save_dir",

@@ -41,7 +41,7 @@ MEASUREMENTS = (
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.option_types import positive_int
 
     parser.add_argument(
         "measurements",

@@ -1,7 +1,8 @@
 """Options and files of commands that draw systems beside each other, and how systems are named."""
 
 import json
-from typing import Any, Dict, List, Optional, Sequence
+from pathlib import Path
+from typing import Any, Dict, Sequence
 
 SYSTEMS = """{what}, or NAME={what}; several of one name are runs (seeds) of one system: tables have mean
 and standard deviation, pictures the mean with the lowest and the highest"""
@@ -27,27 +28,24 @@ def check_chart_outputs(args: Any) -> None:
 
 
 def write_chart(
-    args: Any, panels: Sequence[Any], across: str, record: Dict[str, Any], each: str = "system", **how: Any
+    args: Any, points: Sequence[Any], across: str, record: Dict[str, Any], each: str = "system", **how: Any
 ) -> None:
-    """Write what was asked for: the record with the panels' points, the picture, its CSV.
+    """Write what was asked for: the record with the points, the picture, its CSV.
 
     Args:
         each: what a line or bar is of.
         how: see ``charts.chart``.
     """
-    from pathlib import Path
-
-    from ctxmt_fairseq.charts import chart, chart_csv, chart_records
+    from ctxmt_fairseq.charts import chart, chart_records, csv_text
     from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import write_files
 
-    record = {**record, "points": chart_records(panels, across, each), "made_by": made_by(args)}
-    content = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    outputs: List[Any] = [(args.json, content)]
-    picture: Optional[Path] = Path(args.output) if args.output else None
-    if picture:
+    rows = chart_records(points, across, each)
+    content = json.dumps({**record, "points": rows, "made_by": made_by(args)}, indent=2, ensure_ascii=False)
+    outputs: Any = [(args.json, content + "\n")]
+    if args.output:
         outputs += [
-            (picture, chart(panels, across, **how)),
-            (picture.with_suffix(".csv"), chart_csv(panels, across, each)),
+            (args.output, chart(points, across, **how)),
+            (Path(args.output).with_suffix(".csv"), csv_text(rows)),
         ]
     write_files(outputs)

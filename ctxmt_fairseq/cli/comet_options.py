@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence
 
 def add_comet_options(parser: Any) -> None:
     """``--comet``, ``--quality-estimation`` and what goes with them."""
-    from ctxmt_fairseq.cli.option_types import non_negative_int, positive_int
+    from ctxmt_fairseq.option_types import non_negative_int, positive_int
 
     comet = parser.add_argument_group("COMET (needs the extra comet)")
     comet.add_argument("--comet", nargs="+", default=[], metavar="MODEL",

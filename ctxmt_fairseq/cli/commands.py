@@ -49,20 +49,20 @@ class CommandParser(argparse.ArgumentParser):
         raise BadInput(f"{message} (see {self.prog} --help)")
 
 
-def add_commands(parser: CommandParser, dest: str, prefix: str, commands: Dict[str, str]) -> None:
+def add_commands(parser: CommandParser, dest: str, tables: Dict[str, Dict[str, str]]) -> None:
     """Give a parser subcommands.
 
     Args:
         dest: the option that holds the subcommand's name.
-        prefix: what comes before a subcommand's name, with _ for -, in the name of its module (see
-            ``CommandParser``).
-        commands: name -> the line that the parser's own help shows.
+        tables: what comes before a subcommand's name, with _ for -, in the name of its module (see
+            ``CommandParser``) -> subcommand -> the line that the parser's own help shows.
     """
     subparsers = parser.add_subparsers(dest=dest, metavar=dest.upper(), required=True)
-    for name, summary in commands.items():
-        subparsers.add_parser(
-            name,
-            help=summary,
-            module=prefix + name.replace("-", "_"),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+    for prefix, commands in tables.items():
+        for name, summary in commands.items():
+            subparsers.add_parser(
+                name,
+                help=summary,
+                module=f"ctxmt_fairseq.{prefix}{name.replace('-', '_')}",
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )

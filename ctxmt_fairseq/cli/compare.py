@@ -17,7 +17,7 @@ COMPARISONS = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "comparison", "ctxmt_fairseq.cli.compare_", COMPARISONS)
+    add_commands(parser, "comparison", {"cli.compare_": COMPARISONS})
 
 
 def add_common_options(parser) -> None:

@@ -11,7 +11,7 @@ import json
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import non_negative_int, positive_int
+    from ctxmt_fairseq.option_types import non_negative_int, positive_int
 
     parser.add_argument("source", metavar="SRC", help="the sentences that were translated, one per line")
     parser.add_argument("reference", metavar="REF", help="line by line as SRC")

@@ -17,7 +17,7 @@ import json
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import positive_int, seed, whole_number
+    from ctxmt_fairseq.option_types import positive_int, seed, whole_number
 
     parser.add_argument("source", metavar="SRC", help="one sentence per line")
     parser.add_argument("reference", metavar="REF", help="line by line as SRC")

@@ -15,7 +15,7 @@ from typing import List
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.comet_options import add_comet_options
     from ctxmt_fairseq.cli.compare import add_common_options
-    from ctxmt_fairseq.cli.option_types import seed, whole_number
+    from ctxmt_fairseq.option_types import seed, whole_number
 
     parser.add_argument("reference", metavar="REF", help="one sentence per line")
     parser.add_argument(

@@ -29,7 +29,7 @@ from typing import List
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.option_types import positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
     parser.add_argument("sets", metavar="SET", nargs="+", help="files or folders, see above")

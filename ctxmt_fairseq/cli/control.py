@@ -17,4 +17,4 @@ SUBCOMMANDS = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "evaluation", "ctxmt_fairseq.cli.control_", SUBCOMMANDS)
+    add_commands(parser, "evaluation", {"cli.control_": SUBCOMMANDS})

@@ -43,15 +43,16 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.text_steps import steps_of_language
     from ctxmt_fairseq.data.documents import read_sentences
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.attribute_control.annotated_references import check_aligned
-    from ctxmt_fairseq.evaluation.attribute_control.attribute_report import (
+    from ctxmt_fairseq.evaluation.attribute_control.attributes import (
         attribute_report,
         example_lines,
         judge_attributes,
+        read_any_set,
+        reference_scores,
+        scores_table,
     )
-    from ctxmt_fairseq.evaluation.attribute_control.eamt22 import read_any_set
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import whole_words
-    from ctxmt_fairseq.evaluation.attribute_control.reference_scores import reference_scores, scores_table
+    from ctxmt_fairseq.evaluation.attribute_control.formality import check_aligned
+    from ctxmt_fairseq.evaluation.attribute_control.judging import whole_words
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     check_system(args, "--hypotheses")
@@ -88,8 +89,10 @@ def _translate(args, examples):
     import sys
 
     from ctxmt_fairseq.cli.control_options import load_translate
-    from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import read_sentences_of_attributes
-    from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import metadata_of
+    from ctxmt_fairseq.evaluation.attribute_control.attributes import (
+        metadata_of,
+        read_sentences_of_attributes,
+    )
 
     sentences = read_sentences_of_attributes(args.sentences) if args.sentences else None
     metadata = metadata_of(args.set, examples, sentences)

@@ -21,7 +21,7 @@ from typing import List, Optional
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import name, seed
+    from ctxmt_fairseq.option_types import name, seed
 
     parser.add_argument("prefix", metavar="PREFIX", help="of a text and its metadata")
     parser.add_argument("--attributes", metavar="NAMES", required=True, help="fields, joined by commas")
@@ -38,11 +38,11 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
+    from ctxmt_fairseq.evaluation.attribute_control.attributes import (
         check_attributes,
         read_sentences_of_attributes,
     )
-    from ctxmt_fairseq.evaluation.attribute_control.few_shot_files import write_settings
+    from ctxmt_fairseq.evaluation.attribute_control.few_shot import write_settings
     from ctxmt_fairseq.tables import aligned_table
 
     attributes = args.attributes.split(",")

@@ -53,9 +53,14 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.cli.control_options import check_system, read_setting, rule_of, write_result
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL, read_references
-    from ctxmt_fairseq.evaluation.attribute_control.formality_report import FormalityReport, judge
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import words_among
+    from ctxmt_fairseq.evaluation.attribute_control.formality import (
+        FORMAL,
+        INFORMAL,
+        FormalityReport,
+        judge,
+        read_references,
+    )
+    from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
     check_system(args, "--formal-hypotheses", "--informal-hypotheses")
     if (args.path is None) != (args.source is None):
@@ -87,10 +92,14 @@ def _control(args, sentences, references):
 
     from ctxmt_fairseq.cli.control_options import load_translate, rule_of
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL
-    from ctxmt_fairseq.evaluation.attribute_control.formality_report import PROMPTS, control_formality
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import words_among
-    from ctxmt_fairseq.evaluation.attribute_control.prompt_file import read_prompts
+    from ctxmt_fairseq.evaluation.attribute_control.formality import (
+        FORMAL,
+        INFORMAL,
+        PROMPTS,
+        control_formality,
+        read_prompts,
+    )
+    from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
     given = args.formal_prompt or args.informal_prompt
     if given and args.prompts:

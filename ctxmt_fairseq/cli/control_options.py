@@ -7,8 +7,8 @@ from typing import Any, Dict, Iterable
 def add_evaluation_options(parser: Any) -> None:
     """The options of the search, of the result's files, and of the model."""
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import positive_int
     from ctxmt_fairseq.cli.search_options import add_search_options
+    from ctxmt_fairseq.option_types import positive_int
 
     parser.add_argument(
         "--unspaced", action="store_true", help="a language without spaces: phrases are found anywhere"
@@ -64,7 +64,7 @@ def rule_of(args: Any, spaced: Any, loaded: Any = None) -> Any:
         BadInput: no such data folder.
     """
     from ctxmt_fairseq.corpora.text_steps import steps_of_language
-    from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, in_surface_form
+    from ctxmt_fairseq.evaluation.attribute_control.judging import anywhere, in_surface_form
 
     steps = steps_of_language(args.data, "target") if loaded is None else loaded.target_subwords.steps
     return in_surface_form(anywhere if args.unspaced else spaced, steps.surface)

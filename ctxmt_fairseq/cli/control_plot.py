@@ -9,18 +9,20 @@ Example: ctxmt control plot mtcue-*.json tagging-*.json --out few-shot.png
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import name
+    from ctxmt_fairseq.option_types import name
 
     parser.add_argument("results", metavar="RESULT", nargs="+", help="JSON files")
     parser.add_argument("--out", type=name, metavar="FILE.png", required=True, help="the picture")
 
 
 def run(args) -> None:
+    from ctxmt_fairseq.analysis.accuracy_curve import by_count, read_result, table
     from ctxmt_fairseq.analysis.map_files import check_picture
-    from ctxmt_fairseq.evaluation.attribute_control.accuracy_curve import picture, read_result, table
+    from ctxmt_fairseq.charts import chart, points_of_runs
     from ctxmt_fairseq.output_files import write_file
 
     path = check_picture(args.out)
     results = [read_result(result) for result in args.results]
-    write_file(path, picture(results))
+    points = points_of_runs(by_count(results))
+    write_file(path, chart(points, "annotated examples per combination"))
     print(table(results), "", path, sep="\n")

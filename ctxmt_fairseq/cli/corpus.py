@@ -2,26 +2,18 @@
 
 Each kind writes PREFIX.SRC, PREFIX.TGT and PREFIX.docids, and PREFIX.counts.json, in which every unit of the
 input is accounted for: kept, or left out for a reason. To a corpus in this form films adds
-metadata; split, mix and filter make others of it, stats and check report on it.
+metadata; split, sample, mix and filter make others of it, stats and check report on it.
 
 Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip en.zip \\
              --source-lang en --target-lang de --out text/train
 """
 
 from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.corpora.formats import FORMATS
+from ctxmt_fairseq.corpora.transforms import TRANSFORMS
 
 KINDS = {
-    "opensubtitles": "subtitles from OPUS, documents without holes and pauses",
-    "opus": "other corpora from OPUS (Europarl, News-Commentary, TED2020, Books, ...)",
-    "moses": "OPUS' Moses format: aligned lines and the .ids file",
-    "ted": "talks of IWSLT: training text and test sets",
-    "europarl": "Europarl's text with its tags for chapters and speakers",
-    "voita": "the corpora that Voita et al. released",
-    "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
-    "tmx": "TMX of web crawls (ParaCrawl), documents by the pages' addresses",
     "filter": "documents of a web crawl that are worth training on, step by step",
-    "split": "corpora from one, such as training and test text, by documents",
-    "mix": "one corpus from several, in proportions",
     "corenlp": "coreference and parts of speech from Stanford CoreNLP",
     "annotate": "part of speech, lemma, gender and number of a text's words",
     "align": "which words of a text and its translation translate each other",
@@ -32,4 +24,5 @@ KINDS = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "kind", "ctxmt_fairseq.cli.corpus_", KINDS)
+    tables = {"corpora.formats.": FORMATS, "corpora.transforms.": TRANSFORMS, "cli.corpus_": KINDS}
+    add_commands(parser, "kind", tables)

@@ -11,8 +11,8 @@ Example: ctxmt corpus align test.en test.fr --train train.en train.fr --output t
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import name, whole_number
     from ctxmt_fairseq.corpora.linguistics.align import SYMMETRIZATIONS
+    from ctxmt_fairseq.option_types import name, whole_number
 
     parser.add_argument("source", type=name, metavar="SRC", help="one sentence per line")
     parser.add_argument("target", type=name, metavar="TGT", help="line by line as SRC")

@@ -14,7 +14,7 @@ Example: ctxmt corpus annotate test.fr --lang fr --output test.fr.words.jsonl
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import language, name, workers
+    from ctxmt_fairseq.option_types import language, name, workers
 
     parser.add_argument("text", type=name, metavar="TEXT", help="one sentence per line")
     parser.add_argument("--lang", type=language, required=True, metavar="LANG", help="of the text")

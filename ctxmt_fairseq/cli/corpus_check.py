@@ -12,8 +12,8 @@ Example: ctxmt corpus check text/train --source-lang en --target-lang de --json 
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.corpus_options import add_admitted_options, add_report_options
-    from ctxmt_fairseq.cli.option_types import number
+    from ctxmt_fairseq.corpora.formats.options import add_admitted_options, add_report_options
+    from ctxmt_fairseq.option_types import number
 
     add_report_options(parser)
     parser.add_argument("--max-ratio", type=number(1, 10**6), default=9.0, metavar="X",

@@ -15,7 +15,7 @@ Example: ctxmt corpus films text/train --omdb omdb/ --imdb title.basics.tsv.gz t
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import name
+    from ctxmt_fairseq.option_types import name
 
     parser.add_argument(
         "out", type=name, metavar="PREFIX", help="of the corpus' files; .meta.jsonl is written"

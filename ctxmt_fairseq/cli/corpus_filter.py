@@ -17,15 +17,13 @@ Example:
 """
 
 from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.corpora.transforms import FILTERS
 
-STEPS = {
-    "deduplicate": "the first copy of every pair",
-    "language": "pairs whose sides are in the right languages",
+SCORES = {
     "adequacy": "scores: does a side translate the other? by two translation models",
     "domain": "scores: is the target side of the domain? by two language models",
-    "select": "whole documents with good scores",
 }
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "step", "ctxmt_fairseq.cli.corpus_filter_", STEPS)
+    add_commands(parser, "step", {"corpora.transforms.": FILTERS, "cli.corpus_filter_": SCORES})

@@ -11,11 +11,17 @@ Example: ctxmt corpus filter adequacy text/right --forward en-cs.pt --backward c
              --target-lang cs --scores adequacy.tsv
 """
 
+from typing import Any
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.filter_options import add_scoring_options
-    from ctxmt_fairseq.cli.option_types import name, names
+import numpy as np
 
+from ctxmt_fairseq.cli.scoring_options import add_scoring_options, score_corpus
+from ctxmt_fairseq.corpora.transforms.scores import Score
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.option_types import name, names
+
+
+def add_arguments(parser: Any) -> None:
     for side, title in (("forward", "source to target"), ("backward", "target to source")):
         parser.add_argument(f"--{side}", type=names, required=True, metavar="MODEL",
                             help=f"a checkpoint, {title}; several joined by ':' are an ensemble")  # fmt: skip
@@ -24,16 +30,18 @@ def add_arguments(parser) -> None:
     add_scoring_options(parser)
 
 
-def run(args) -> None:
-    from ctxmt_fairseq.cli.filter_options import score_corpus
-
-    models = [args.forward, args.backward, args.forward_data, args.backward_data]
-    score_corpus(args, "adequacy", ["adequacy", "forward", "backward"], models, lambda: _scorer(args))
+def run(args: Any) -> None:
+    score_corpus(args, "adequacy", ["adequacy", "forward", "backward"], lambda: _scorer(args))
 
 
-def _scorer(args):
-    from ctxmt_fairseq.corpora.filtering.scores import adequacy
-    from ctxmt_fairseq.errors import BadInput
+def adequacy(forward: np.ndarray, backward: np.ndarray) -> np.ndarray:
+    """Of cross-entropies A and B (N,), infinite where there is none: (N,) from 0 to 1, then 0."""
+    known = np.isfinite(forward) & np.isfinite(backward)
+    a, b = np.where(known, forward, 0), np.where(known, backward, 0)
+    return np.where(known, np.exp(-(np.abs(a - b) + (a + b) / 2)), 0.0)
+
+
+def _scorer(args: Any) -> Score:
     from ctxmt_fairseq.generation.cross_entropy import cross_entropies
     from ctxmt_fairseq.generation.loading import load_models
 

@@ -16,13 +16,18 @@ Example: ctxmt corpus filter domain text/right --in-domain news.pt --general cra
              --source-lang en --target-lang cs --scores domain.tsv
 """
 
+from typing import Any
+
+import numpy as np
+
+from ctxmt_fairseq.cli.scoring_options import add_scoring_options, score_corpus
+from ctxmt_fairseq.corpora.transforms.scores import Score
+from ctxmt_fairseq.option_types import name
+
 SIDES = ("in_domain", "general")
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.filter_options import add_scoring_options
-    from ctxmt_fairseq.cli.option_types import name
-
+def add_arguments(parser: Any) -> None:
     for side, title in zip(SIDES, ("the domain", "the crawl"), strict=True):
         flag = f"--{side.replace('_', '-')}"
         parser.add_argument(flag, type=name, required=True, metavar="MODEL", help=f"a model of {title}")
@@ -34,17 +39,18 @@ def add_arguments(parser) -> None:
     add_scoring_options(parser)
 
 
-def run(args) -> None:
-    from ctxmt_fairseq.cli.filter_options import score_corpus
-
-    named = ("", "_data", "_subwords")
-    models = [getattr(args, f"{side}{each}") for side in SIDES for each in named]
-    columns = ["domain", *SIDES]
-    score_corpus(args, "domain", columns, [*models, args.subwords], lambda: _scorer(args))
+def run(args: Any) -> None:
+    score_corpus(args, "domain", ["domain", *SIDES], lambda: _scorer(args))
 
 
-def _scorer(args):
-    from ctxmt_fairseq.corpora.filtering.scores import domain
+def domain(in_domain: np.ndarray, general: np.ndarray) -> np.ndarray:
+    """Of cross-entropies H_in and H_gen (N,), infinite where there is none: (N,) from 0 to 1, then 0."""
+    known = np.isfinite(in_domain) & np.isfinite(general)
+    difference = np.where(known, in_domain, 0) - np.where(known, general, 0)
+    return np.where(known, np.exp(-np.maximum(difference, 0)), 0.0)
+
+
+def _scorer(args: Any) -> Score:
     from ctxmt_fairseq.corpora.subwords import Subwords
     from ctxmt_fairseq.generation.language_models import cross_entropies, load_language_model
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import positive_int, seed
+    from ctxmt_fairseq.option_types import positive_int, seed
 
     parser.add_argument("directory", metavar="DIR", type=Path, help="a new or empty folder")
     parser.add_argument("--seed", type=seed, default=1, help="default: %(default)s")

@@ -5,8 +5,8 @@ PREFIX.meta.jsonl (one JSON object of strings per line) and files PREFIX.meta.FI
 where there is none). Every distinct text is embedded once. Values such as N/A are left out, and values that
 say too little get a prefix ("PG rating: R"); --dry-run shows the texts and writes nothing.
 
-The same command continues an interrupted run. Where a store exists, it is verified: only what is new is
-embedded, and what is damaged is named and made anew.
+The same command continues an interrupted run. Where a store exists, it is verified, and only what is new is
+embedded.
 
 Encoders: minilm (384 dimensions; from an installed package, nothing is downloaded), discrete (a random vector
 for each text, the paper's ablation), or any sentence-transformers or transformers model by folder or name,
@@ -24,7 +24,7 @@ from ctxmt_fairseq.data.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import name, non_negative_int, positive_int
+    from ctxmt_fairseq.option_types import name, non_negative_int, positive_int
 
     parser.add_argument("data", metavar="DATA", help="a data folder of ctxmt preprocess")
     add_split_options(parser)

@@ -27,29 +27,29 @@ LENPENS = [n / 10 for n in range(4, 31)]
 
 def lenpen(text: str) -> Any:
     """A length penalty, or opt."""
-    from ctxmt_fairseq.cli.option_types import number
+    from ctxmt_fairseq.option_types import number
 
     return text if text == "opt" else number(-100, 100)(text)
 
 
 def window(text: str) -> Any:
     """How many sentences a window has, or trained."""
-    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.option_types import positive_int
 
     return None if text == "trained" else positive_int(text)
 
 
 def numbers(text: str) -> List[float]:
     """Numbers, separated by blanks."""
-    from ctxmt_fairseq.cli.option_types import number
+    from ctxmt_fairseq.option_types import number
 
     return [number(-100, 100)(word) for word in text.split()]
 
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import name, non_negative_int, positive_int
     from ctxmt_fairseq.cli.search_options import add_search_options
+    from ctxmt_fairseq.option_types import name, non_negative_int, positive_int
     from ctxmt_fairseq.search.settings import BOUNDS
 
     parser.add_argument("path", metavar="MODEL", help="a training's folder; or checkpoints joined by ':'")
@@ -158,7 +158,7 @@ def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites
 
 def _names(args) -> Any:
     """Decodings and contexts; several may also be given as one text. Other options are checked beside."""
-    from ctxmt_fairseq.data.windows import SELECTIONS
+    from ctxmt_fairseq.data.context_options import SELECTIONS
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.metrics import bleu
 

@@ -34,7 +34,7 @@ COMMANDS = {
 
 def parser() -> CommandParser:
     top = CommandParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
-    add_commands(top, "command", "ctxmt_fairseq.cli.", COMMANDS)
+    add_commands(top, "command", {"cli.": COMMANDS})
     return top
 
 

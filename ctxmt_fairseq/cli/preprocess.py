@@ -24,7 +24,7 @@ GIVEN = (
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import language, name, positive_int, share, workers
+    from ctxmt_fairseq.option_types import language, name, positive_int, share, workers
 
     parser.add_argument("--source-lang", required=True, type=language, metavar="SRC")
     parser.add_argument("--target-lang", required=True, type=language, metavar="TGT")

@@ -24,8 +24,8 @@ from typing import Any, List, Tuple
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import non_negative_int, positive_int, seed, whole_number
     from ctxmt_fairseq.cli.search_options import add_search_options
+    from ctxmt_fairseq.option_types import non_negative_int, positive_int, seed, whole_number
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
@@ -61,7 +61,7 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.analysis.map_files import check_optional_picture
     from ctxmt_fairseq.cli.model_options import load_from_options
-    from ctxmt_fairseq.data.windows import SELECTIONS
+    from ctxmt_fairseq.data.context_options import SELECTIONS
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
     from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
     from ctxmt_fairseq.evaluation.probe.report import WordChoice, probe

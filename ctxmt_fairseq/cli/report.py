@@ -17,7 +17,7 @@ import sys
 
 
 def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.option_types import non_negative_int
+    from ctxmt_fairseq.option_types import non_negative_int
 
     parser.add_argument("runs", metavar="RUN", nargs="+", help="folders of results, see above")
     parser.add_argument("--output", required=True, metavar="FILE.html", help="the page")
@@ -38,8 +38,8 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_sets
     from ctxmt_fairseq.output_files import check_outputs, write_files
     from ctxmt_fairseq.report.differences import read_text
+    from ctxmt_fairseq.report.found import read_runs
     from ctxmt_fairseq.report.page import render
-    from ctxmt_fairseq.report.runs import read_runs
     from ctxmt_fairseq.report.sections import sections
 
     check_outputs(args.output)

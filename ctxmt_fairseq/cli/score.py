@@ -20,7 +20,7 @@ TOKENIZED = 100  # lines, as many as sacrebleu waits for
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.comet_options import add_comet_options
-    from ctxmt_fairseq.cli.option_types import non_negative_int
+    from ctxmt_fairseq.option_types import non_negative_int
 
     parser.add_argument("hypothesis", metavar="HYP", help="the translation, one sentence per line")
     parser.add_argument("references", metavar="REF", nargs="*", help="references, line by line as HYP")

@@ -11,7 +11,7 @@ def add_search_options(parser: Any, names: Sequence[str] = ()) -> Any:
     Args:
         names: settings of the search; default: all.
     """
-    from ctxmt_fairseq.cli.option_types import number, whole_number
+    from ctxmt_fairseq.option_types import number, whole_number
     from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
 
     search = parser.add_argument_group("search")

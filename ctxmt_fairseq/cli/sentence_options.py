@@ -6,7 +6,7 @@ from typing import Any
 def add_sentence_options(parser: Any) -> None:
     """``--sentence`` and ``--context``, or ``--document`` and ``--line``; and the model's options."""
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import positive_int
+    from ctxmt_fairseq.option_types import positive_int
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint")
     text = parser.add_argument_group("text: --sentence or --document")

@@ -20,8 +20,8 @@ Examples:
 
 def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.option_types import name, positive_int, prefix
     from ctxmt_fairseq.cli.search_options import add_search_options
+    from ctxmt_fairseq.option_types import name, positive_int, prefix
 
     parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
     parser.add_argument("input", metavar="INPUT", help="source text")
@@ -90,7 +90,7 @@ def read_metadata(args, documents):
 
 def checked_corpus_options(args):
     """Field and text of --mark; None without it."""
-    from ctxmt_fairseq.corpora.assembly.writer import check_no_metadata
+    from ctxmt_fairseq.corpora.writer import check_no_metadata
     from ctxmt_fairseq.errors import BadInput
 
     if args.corpus is None:

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
-from ctxmt_fairseq.corpora.filtering.language import check_installed, language_of
+from ctxmt_fairseq.corpora.transforms.language import detector, language_of
 from ctxmt_fairseq.data.documents import decode_line, document_id, open_file, raw_lines
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import parse_metadata
@@ -64,7 +64,7 @@ def check(
         BadInput: a file cannot be read at all, or no tool for languages is installed.
     """
     if any(admitted):
-        check_installed()
+        detector()  # a missing tool is said at once
     report = Report()
     texts = [Path(f"{prefix}.{language}") for language in languages]
     ids, marks = Path(f"{prefix}.docids"), Path(f"{prefix}.current")

@@ -1,12 +1,11 @@
 """Cleaning of subtitles, in named steps that can be chosen and counted."""
 
+import argparse
 import functools
 import html
 import re
 from collections import Counter
 from typing import Callable, Dict, List, Sequence, Tuple
-
-from ctxmt_fairseq.errors import BadInput
 
 Step = Callable[[str, str], str]  # a line and its language -> the line
 
@@ -37,27 +36,7 @@ _SLIPS: Dict[str, List[Tuple[re.Pattern, str]]] = {
 
 def _entities(line: str, language: str) -> str:
     """Character references, also those that were escaped twice."""
-    for _ in range(2):
-        unescaped = html.unescape(line)
-        if unescaped == line:
-            break
-        line = unescaped
-    return line.replace("\0", "")
-
-
-def _markup(line: str, language: str) -> str:
-    """Tags such as <i> and styles such as {\\an8}."""
-    return _TAG.sub(" ", line)
-
-
-def _brackets(line: str, language: str) -> str:
-    """What is heard but not said: (laughs), [door slams], *sighs*."""
-    return _BRACKETS.sub(" ", line)
-
-
-def _music(line: str, language: str) -> str:
-    """Notes around lyrics, and the # that stands for them."""
-    return _MUSIC.sub(" ", line)
+    return html.unescape(html.unescape(line)).replace("\0", "")
 
 
 def _speakers(line: str, language: str) -> str:
@@ -68,21 +47,11 @@ def _speakers(line: str, language: str) -> str:
     return line
 
 
-def _dashes(line: str, language: str) -> str:
-    """The dash before a turn of a dialogue."""
-    return _DASH.sub("", line)
-
-
 def _ocr(line: str, language: str) -> str:
     """Letters that scanned subtitles confuse."""
     for pattern, letter in (*_SLIPS[""], *_SLIPS.get(language, ())):
         line = pattern.sub(letter, line)
     return line
-
-
-def _punctuation(line: str, language: str) -> str:
-    """Punctuation as Moses normalises it."""
-    return _normalizer(language).normalize(line)
 
 
 @functools.cache
@@ -95,13 +64,13 @@ def _normalizer(language: str):
 # In the order in which they are applied.
 STEPS: Dict[str, Step] = {
     "entities": _entities,
-    "markup": _markup,
-    "music": _music,
-    "brackets": _brackets,
-    "dashes": _dashes,
+    "markup": lambda line, _: _TAG.sub(" ", line),  # tags such as <i> and styles such as {\\an8}
+    "music": lambda line, _: _MUSIC.sub(" ", line),  # notes around lyrics, and the # that stands for them
+    "brackets": lambda line, _: _BRACKETS.sub(" ", line),  # heard but not said: (laughs), [slam], *sighs*
+    "dashes": lambda line, _: _DASH.sub("", line),  # before a turn of a dialogue
     "speakers": _speakers,
     "ocr": _ocr,
-    "punctuation": _punctuation,
+    "punctuation": lambda line, language: _normalizer(language).normalize(line),
 }
 
 
@@ -109,14 +78,14 @@ def chosen_steps(names: str) -> Tuple[str, ...]:
     """The steps that ``--clean`` names: all, none, or names joined by commas; ``-NAME`` leaves one out.
 
     Raises:
-        BadInput: a name that no step has.
+        ArgumentTypeError: a name that no step has.
     """
     if names == "none":
         return ()
     given = [] if names == "all" else [name.strip() for name in names.split(",")]
     for name in given:
         if name.removeprefix("-") not in STEPS:
-            raise BadInput(f"--clean {name}: expected all, none, or names from {', '.join(STEPS)}")
+            raise argparse.ArgumentTypeError(f"{name}: expected all, none, or names from {', '.join(STEPS)}")
     without = {name[1:] for name in given if name.startswith("-")}
     wanted = {name for name in given if not name.startswith("-")} or set(STEPS)
     return tuple(name for name in STEPS if name in wanted - without)

@@ -166,10 +166,7 @@ def embed(
     device: str = "cpu",
     batch_size: int = 64,
 ) -> Dict[str, Any]:
-    """Make the store ``out``, or add to it and mend what is damaged; returns what it then holds.
-
-    Returns:
-        see ``summary``; and ``mended``, a line for everything that was damaged.
+    """Make the store ``out``, or add to it; returns what it then holds (``summary``).
 
     Raises:
         BadInput: text, metadata, encoder or store cannot be used; a store keeps what was embedded so far.
@@ -196,8 +193,7 @@ def embed(
             )
             writer.write_split(split, rows, surveys[split].digest)
             new[split] = writer.new - before
-        mended = writer.mended
-    return {**summary(out, new), "mended": mended}
+    return summary(out, new)
 
 
 def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:

@@ -9,8 +9,7 @@ from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Unio
 
 from ctxmt_fairseq.corpora.films import normal_id
 from ctxmt_fairseq.corpora.raw.film_records import FIELDS, Films
-from ctxmt_fairseq.corpora.raw.line_files import together
-from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines, parse_flag
+from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines, parse_flag, together
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
 from ctxmt_fairseq.errors import BadInput

@@ -5,7 +5,7 @@ import os
 import re
 from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple, Union
 
-from ctxmt_fairseq.corpora.assembly.runs import whole_document
+from ctxmt_fairseq.corpora.pairs import whole_document
 from ctxmt_fairseq.data.documents import document_id, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 

@@ -5,7 +5,7 @@ from typing import Iterable, List
 
 import numpy as np
 
-from ctxmt_fairseq.corpora.assembly.pairs import Pair
+from ctxmt_fairseq.corpora.pairs import Pair
 
 
 def pair_hash(pair: Pair) -> int:

@@ -2,7 +2,7 @@
 
 Steps: check and normalise the text (``text_rows``), apply the folder's text steps (``text_steps``), train or
 load subwords and encode, count the dictionary over the training text (``vocabulary``), binarise with fairseq,
-compare counts, put the folder in its place.
+put the folder in its place.
 """
 
 import contextlib
@@ -13,8 +13,9 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional
 
+import torch
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.corpora.data_folder import (
@@ -39,7 +40,6 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.data.binarised import dictionary_digest
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.processes import interrupts_are_ours
 
 BATCH = 10_000  # sentences that are encoded together
 
@@ -97,16 +97,11 @@ def preprocess(
         whole = {x: Subwords(find_model(folder, x), steps[x]) for x in languages}
         for split, language in itertools.product(splits, languages):
             prefix = folder / corpus.name(split, language)
-            summary = _binarise(text / f"{split}.{language}.pieces", prefix, dictionaries[language], workers)
-            expected = (splits[split]["sentences"], splits[split]["tokens"][language])
-            if summary[:2] != expected:
-                raise RuntimeError(
-                    f"{prefix.name}: {summary[:2]} sentences and tokens, {expected} in the text"
-                )
-            splits[split].setdefault("unknown", {})[language] = summary[2].total()
+            unknown = _binarise(text / f"{split}.{language}.pieces", prefix, dictionaries[language])
+            splits[split].setdefault("unknown", {})[language] = unknown.total()
             if split.startswith("test") or given:
-                name = files[split].path(language)
-                warn_of_unknown(name, *summary[1:], whole[language], dictionaries[language])
+                name, tokens = files[split].path(language), splits[split]["tokens"][language]
+                warn_of_unknown(name, tokens, unknown, whole[language], dictionaries[language])
         shutil.rmtree(text)
         models = find_models(folder, languages)
         description = {
@@ -232,43 +227,19 @@ def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers:
     return {"tokens": tokens, "empty": empty}
 
 
-def _binarise(pieces: Path, prefix: Path, dictionary: Any, workers: int) -> Tuple[int, int, Counter]:
-    """What fairseq-preprocess does to one file.
+def _binarise(pieces: Path, prefix: Path, dictionary: Any) -> Counter:
+    """What fairseq-preprocess does to one file; returns how often each unknown token occurs."""
+    from fairseq.data.indexed_dataset import make_builder
 
-    Returns:
-        sentences and tokens without ``</s>``, read back from the index that was written, and how often each
-        unknown token occurs.
-    """
-    from fairseq.binarizer import FileBinarizer, VocabularyDatasetBinarizer
-    from fairseq.data.indexed_dataset import make_dataset
-
-    arguments = str(pieces), "mmap", VocabularyDatasetBinarizer(dictionary), str(prefix), len(dictionary)
-    with processes_end_with_this_one():
-        summary = FileBinarizer.multiprocess_dataset(*arguments, workers)
-    written = make_dataset(str(prefix), "mmap")  # its sizes live in a memory map that closes with it
-    return len(written), int(written.sizes.sum()) - len(written), Counter(summary.replaced)
-
-
-@contextlib.contextmanager
-def processes_end_with_this_one() -> Iterator[None]:
-    """fairseq's worker processes leave Ctrl-C to this process, and are gone when it leaves the block.
-
-    By themselves each would print a traceback, and write on into a folder that is being removed.
-    """
-    from fairseq import binarizer
-
-    pools: List[Any] = []
-
-    def pool(processes: int) -> Any:
-        with interrupts_are_ours():
-            pools.append(make_pool(processes))
-        return pools[-1]
-
-    make_pool, binarizer.Pool = binarizer.Pool, pool
-    try:
-        yield
-    finally:
-        binarizer.Pool = make_pool
-        for made in pools:
-            made.terminate()
-            made.join()
+    place, unknown_place = dictionary.indices, dictionary.unk()
+    unknown: Counter = Counter()
+    builder = make_builder(f"{prefix}.bin", "mmap", len(dictionary))
+    with open(pieces, encoding="utf-8", newline="\n") as lines:
+        for line in tqdm(lines, desc=f"binarise {prefix.name}", unit=" lines", disable=None):
+            symbols = line.split()
+            tokens = [place.get(symbol, unknown_place) for symbol in symbols]
+            if unknown_place in tokens:
+                unknown.update(symbol for symbol in symbols if symbol not in place)
+            builder.add_item(torch.tensor([*tokens, dictionary.eos()], dtype=torch.int32))
+    builder.finalize(f"{prefix}.idx")
+    return unknown

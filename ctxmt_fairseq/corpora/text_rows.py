@@ -3,9 +3,10 @@
 import itertools
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Dict, Iterator, Optional, Tuple
+from typing import Dict, Iterator, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import iterate_ids, iterate_lines, parse_flag
+from ctxmt_fairseq.corpora.pairs import Pair
+from ctxmt_fairseq.data.documents import iterate_ids, iterate_lines, parse_flag, together
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.errors import BadInput
@@ -80,20 +81,20 @@ class TextFiles:
         known = self.metadata.of_rows((row.line, row) for row in rows)
         return (replace(row, metadata=values) for row, values in known)
 
-    def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, Tuple[str, ...]]]:
+    def documents(self) -> Iterator[List[Pair]]:
+        """The documents in order; raises as ``rows``."""
+        for _, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
+            yield [Pair(x.source, x.target, x.document, x.current != "0", x.metadata) for x in rows]
+
+    def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, List[str]]]:
         """Line number and one line of each file; all must be equally long."""
         paths = {suffix: self.path(suffix) for suffix in suffixes}
-        columns = [(iterate_ids if x == "docids" else iterate_lines)(path) for x, path in paths.items()]
-        missing = object()
+        columns = [
+            (path, (iterate_ids if x == "docids" else iterate_lines)(path)) for x, path in paths.items()
+        ]
         number = 0
-        for number, lines in enumerate(itertools.zip_longest(*columns, fillvalue=missing), 1):
-            if missing in lines:
-                short = suffixes[lines.index(missing)]
-                long = next(x for x, line in zip(suffixes, lines, strict=True) if line is not missing)
-                raise BadInput(
-                    f"ends after {number - 1} lines, but {paths[long]} goes on", paths[short], number
-                )
-            yield number, lines  # type: ignore[misc]
+        for number, lines in enumerate(together(columns), 1):
+            yield number, lines
         if not number:
             raise BadInput("expected text, found no line", paths[suffixes[0]])
 

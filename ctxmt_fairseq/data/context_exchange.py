@@ -18,8 +18,8 @@ from ctxmt_fairseq.data.transfer import to_device
 
 Batch = Dict[str, Any]
 
-# Beside ``context_index``, which says whose they are, the other entries hold distinct sentences.
-_ROWS = ("context_index", "context_distances", "context_roles")
+# What belongs to a row; beside ``index``, which says whose they are, ``tokens`` are the batch's.
+_ROWS = ("index", "distances", "roles", "rows", "vectors", "tags")
 
 
 def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optional[Tensor]:
@@ -100,8 +100,7 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     """A batch of ``multi_source`` or ``metadata_context`` whose row i has the context of row ``order[i]``.
 
     Args:
-        sample: B examples; what begins with ``context_`` belongs to a row (first dimension B), but with
-            ``context_index`` (B, C) the sentences that it points to do not. Left as it is.
+        sample: B examples. Left as it is.
         order: LongTensor (B,) on the CPU.
 
     Returns:
@@ -109,20 +108,15 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     """
     side = _plan(sample["parts"].target, sample["target"].size(1), order.numpy(), target)
     (plan,), rows = _sent([side], order, sample["target"].device)
-    distinct = any("context_index" in sample[part] for part in ("net_input", "windows"))
-    exchanged = {
-        part: {
-            name: _exchanged_rows(name, value, order, rows, distinct) for name, value in sample[part].items()
-        }
-        for part in ("net_input", "windows")
+    windows = {
+        name: value[rows]
+        if name in _ROWS
+        else value.exchanged(order.numpy())
+        if isinstance(value, ContextSizes)
+        else value
+        for name, value in sample["windows"].items()
     }
-    return _exchange_target({**sample, **exchanged}, side, plan, rows, target)
-
-
-def _exchanged_rows(name: str, value: Any, order: Tensor, rows: Tensor, distinct: bool) -> Any:
-    if isinstance(value, ContextSizes):
-        return value.exchanged(order.numpy())
-    return value[rows] if (name in _ROWS if distinct else name.startswith("context_")) else value
+    return _exchange_target(_updated(sample, windows), side, plan, rows, target)
 
 
 def _exchange_target(sample: Batch, side: "_Side", plan: "_Plan", rows: Tensor, form: WindowFormat) -> Batch:
@@ -138,14 +132,12 @@ def _exchange_target(sample: Batch, side: "_Side", plan: "_Plan", rows: Tensor, 
     return {**sample, "target": tokens, "ntokens": int(side.parts.sum()), "parts": parts}
 
 
-def _updated(sample: Batch, windows: Dict[str, Tensor], **net_input: Tensor) -> Batch:
-    """A copy with these entries; those of ``windows`` in ``net_input`` too, if the model asked for them."""
-    asked = {name: value for name, value in windows.items() if name in sample["net_input"]}
-    return {
-        **sample,
-        "windows": {**sample["windows"], **windows},
-        "net_input": {**sample["net_input"], **asked, **net_input},
-    }
+def _updated(sample: Batch, windows: Dict[str, Any], **net_input: Tensor) -> Batch:
+    """A copy with these entries; those of ``windows`` in ``net_input`` too, if the model reads them."""
+    windows = {**sample["windows"], **windows}
+    if "context" in sample["net_input"]:
+        net_input["context"] = windows
+    return {**sample, "windows": windows, "net_input": {**sample["net_input"], **net_input}}
 
 
 class _Side(NamedTuple):

@@ -14,15 +14,17 @@ class ContextFormat:
     """What a model reads besides fairseq's inputs; a model declares it as its ``context_format``.
 
     Attributes:
-        names: entries of ``net_input``, from those that its task provides.
-        bos: each context sentence begins with the dictionary's ``<s>`` (task ``multi_source``).
-        joined: the context sentences in one sequence, joined with ``<sep>``, instead of a row each (task
-            ``multi_source``).
+        kind: of context, from those that its task provides: "window" (where the current sentence stands),
+            "rows" (sentences), "vectors", "tags"; "": none.
+        bos: each sentence of "rows" begins with the dictionary's ``<s>``.
+        joined: the sentences of "rows" in one sequence, joined with ``<sep>``.
+        reuse: the model can take the states of current sentences for those of the context.
     """
 
-    names: Tuple[str, ...] = ()
+    kind: str = ""
     bos: bool = False
     joined: bool = False
+    reuse: bool = False
 
 
 class WantedContext:
@@ -31,8 +33,8 @@ class WantedContext:
     They may be made before the first model, and then give fairseq's inputs alone.
 
     Args:
-        provided: the names that the task can give.
-        distinct: a batch holds each distinct context sentence once (task ``multi_source``).
+        provided: the kinds of context that the task can give.
+        distinct: a batch holds each distinct sentence of the context once ("rows").
     """
 
     def __init__(self, provided: Tuple[str, ...] = (), distinct: bool = False):
@@ -56,17 +58,14 @@ class WantedContext:
                 gives all models of an ensemble the same.
         """
         wanted = getattr(model, "context_format", ContextFormat())
-        if not set(wanted.names) <= set(self.provided):
-            able = [
-                name
-                for name, task in TASK_REGISTRY.items()
-                if set(wanted.names) <= set(getattr(task, "provides", ()))
-            ]
-            raise BadInput(f"--arch {arch}: expected --task {' or '.join(sorted(able))}")
+        if wanted.kind and wanted.kind not in self.provided:
+            tasks = TASK_REGISTRY.items()
+            able = sorted(name for name, task in tasks if wanted.kind in getattr(task, "provides", ()))
+            raise BadInput(f"--arch {arch}: expected --task {' or '.join(able)}")
         known = self._adopted or wanted
-        if known.names != wanted.names:
-            names = " and ".join(", ".join(form.names) or "none" for form in (known, wanted))
-            raise BadInput(f"expected models with the same context inputs, found {names}")
+        if known.kind != wanted.kind:
+            kinds = " and ".join(form.kind or "none" for form in (known, wanted))
+            raise BadInput(f"expected models with the same kind of context, found {kinds}")
         if known != wanted:
             raise BadInput(f"expected models that read the context alike, found {known}, {wanted}")
         self._adopted = wanted

@@ -21,7 +21,6 @@ class DocumentWindowDataset(ContextDataset):
     one, and ``current_span`` says where that stands: its first token and the first after it.
 
     Args:
-        separators: whether a separator ends every source sentence but the last; nothing does otherwise.
         highlights: by line, the words that attention should connect; their places in the batch are its
             ``highlights`` (``highlight_batch``), if it has any.
     """
@@ -29,13 +28,14 @@ class DocumentWindowDataset(ContextDataset):
     def __init__(
         self,
         *args: Any,
-        separators: bool = True,
         highlights: Optional[Dict[int, LineHighlights]] = None,
         **kwargs: Any,
     ):
         super().__init__(*args, **kwargs)
-        self.separators = separators
+        self.separators = not getattr(self.options, "no_separator", False)
         self.highlights = highlights or {}
+        columns, swapped = self.builder.source_columns, self.options.context_selection == "swapped"
+        self.before = 0 if swapped else sum(column.offset <= 0 for column in columns)  # the current sentence
 
     @property
     def marks(self) -> int:  # type: ignore[override]
@@ -50,12 +50,10 @@ class DocumentWindowDataset(ContextDataset):
 
     def _layouts(self, line: int, slots: Slots) -> Dict[str, Layout]:
         """The sentences of the source window, as ``source_side`` puts them, and of the target window."""
-        before: List[Sentence] = [("target", sentence) for sentence in slots.target_on_source]
-        before += (("source", sentence) for sentence in slots.source_before)
-        after: List[Sentence] = [("source", sentence) for sentence in slots.source_after]
-        if self.builder.options.context_selection == "swapped":
-            before, after = [], before + after
-        targets: List[Sentence] = [("target", sentence) for sentence in slots.target_before]
+        columns = zip(self.builder.source_columns, slots.source, strict=True)
+        names: List[Sentence] = [("target" if column.target else "source", line) for column, line in columns]
+        before, after = names[: self.before], names[self.before :]
+        targets: List[Sentence] = [("target", sentence) for sentence in slots.target]
         return {
             "source": self._layout([*before, ("source", line), *after], self.marks),
             "target": self._layout([*targets, ("target", line)], 0),
@@ -91,11 +89,12 @@ class DocumentWindowDataset(ContextDataset):
         return highlight_batch([row.get("highlights") for row in rows], starts, widths)
 
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
-        before = self._context(self.target, slots.target_on_source)
-        before += self._context(self.source, slots.source_before)
-        after = self._context(self.source, slots.source_after)
-        if self.builder.options.context_selection == "swapped":
-            before, after = [], before + after
+        columns = self.builder.source_columns
+        texts = [self.text(line, column.target) for column, line in zip(columns, slots.source, strict=True)]
+        before, after = (
+            [text for text in side if text is not None]
+            for side in (texts[: self.before], texts[self.before :])
+        )
         current = self._current(line)
         window = join(before + [current] + after, self.separator if self.separators else None)
         first = sum(len(sentence) + self.marks for sentence in before)

@@ -4,13 +4,15 @@ A corpus is line-aligned UTF-8 files ``SPLIT.SRC``, ``SPLIT.TGT`` and ``SPLIT.do
 maximal run of equal ids, so an id may return without joining two documents.
 """
 
+import gzip
 import itertools
 import logging
 import os
 import stat
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Iterator, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, BinaryIO, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
@@ -30,14 +32,47 @@ def iterate_lines(path: PathLike) -> Iterator[str]:
         BadInput: no such file, no regular file, invalid UTF-8, a NUL byte, or a line of more than
             ``LONGEST_LINE`` bytes.
     """
-    with open_file(path) as stream:
-        yield from decoded_lines(stream, path)
+    with open_text(path) as stream:
+        for number, raw in enumerate(raw_lines(stream, path), 1):
+            yield decode_line(raw, path, number)
 
 
-def decoded_lines(stream: BinaryIO, path: PathLike) -> Iterator[str]:
-    """``iterate_lines`` of a stream, such as that of a compressed file; ``path`` is for messages."""
-    for number, raw in enumerate(raw_lines(stream, path), 1):
-        yield decode_line(raw, path, number)
+def open_text(path: PathLike) -> BinaryIO:
+    """A regular file, for reading, decompressed if it is one of gzip.
+
+    Raises:
+        BadInput: see ``open_file``.
+    """
+    stream = open_file(path)
+    zipped = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    return gzip.open(stream) if zipped else stream  # type: ignore[return-value]
+
+
+def lines_together(*paths: PathLike) -> Iterator[List[str]]:
+    """A line of each file at a time.
+
+    Raises:
+        BadInput: as ``iterate_lines``, or files of different lengths.
+    """
+    return together([(path, iterate_lines(path)) for path in paths])
+
+
+def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List[Any]]:
+    """What several readers make of a line each, at a time.
+
+    Args:
+        columns: a file, and what its reader yields for each line (never None).
+
+    Raises:
+        BadInput: as the readers, or files of different lengths.
+    """
+    paths, readers = zip(*columns, strict=True)
+    for number, lines in enumerate(itertools.zip_longest(*readers)):
+        if None in lines:
+            longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
+            raise BadInput(f"expected as many lines as {longer}, found {number}", paths[lines.index(None)])
+        yield list(lines)
 
 
 def open_file(path: PathLike) -> BinaryIO:
@@ -74,7 +109,10 @@ def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
         BadInput: a line of more than ``LONGEST_LINE`` bytes.
     """
     for number in itertools.count(1):
-        raw = stream.readline(LONGEST_LINE + 1)
+        try:
+            raw = stream.readline(LONGEST_LINE + 1)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise BadInput(f"damaged: {error}", path, number) from None
         if len(raw) > LONGEST_LINE:
             raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
         if not raw:

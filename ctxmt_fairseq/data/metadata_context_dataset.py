@@ -1,6 +1,5 @@
 """Context as vectors beside the current sentence, as fairseq examples."""
 
-from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -17,25 +16,13 @@ from ctxmt_fairseq.data.absence import (
     NO_VECTOR,
 )
 from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.context_options import VectorOptions
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 
 _RECORD = 0  # ``WindowBuilder.elsewhere``: what a random sentence is drawn for, besides previous sentences
 _OWN = 200
-
-
-@dataclass(frozen=True)
-class VectorOptions:
-    """Which vectors an example has besides those of previous sentences.
-
-    Attributes:
-        current: the current sentence's own.
-        dropout: probability that a vector is left out, in training; one of an example's always stays.
-    """
-
-    current: bool = True
-    dropout: float = 0.0
 
 
 class MetadataContextDataset(ContextDataset):
@@ -51,19 +38,20 @@ class MetadataContextDataset(ContextDataset):
     """
 
     layout = "vectors"
+    options: VectorOptions
 
     def __init__(
         self,
         *args: Any,
         contexts: SentenceContexts,
-        vector_options: VectorOptions,
         tags: Optional[np.ndarray] = None,
         **kwargs: Any,
     ):
         super().__init__(*args, **kwargs)
-        if self.builder.options.context_selection == "random" and len(self.builder.documents) < 2:
+        if self.options.context_selection == "random" and len(self.builder.documents) < 2:
             raise BadInput("--context-selection random: expected at least two documents to draw from")
-        wants_sentences = vector_options.current or self.builder.options.source_context > 0
+        self.current_vector = self.options.current_vector == "yes"
+        wants_sentences = self.current_vector or self.options.source_context > 0
         if wants_sentences and len(contexts.sentences) and contexts.sentences[0] < 0:
             raise BadInput(
                 f"{self.name}: expected vectors of sentences in the context store (or --source-context 0 and "
@@ -71,7 +59,6 @@ class MetadataContextDataset(ContextDataset):
             )
         self.contexts = contexts
         self.tags = tags
-        self.vector_options = vector_options
 
     # ---- examples --------------------------------------------------------------------------------------
 
@@ -88,7 +75,7 @@ class MetadataContextDataset(ContextDataset):
 
     def _vectors(self, line: int, slots: Slots) -> Tuple[np.ndarray, np.ndarray]:
         """Rows (M,) and distances (M,) of a line's vectors."""
-        selection = self.builder.options.context_selection
+        selection = self.options.context_selection
         nothing = np.zeros(0, np.int64)
         if selection == "absent":
             return nothing, nothing
@@ -98,7 +85,7 @@ class MetadataContextDataset(ContextDataset):
                 int(self.builder.elsewhere(np.array([line]), offset, self._draw_epoch)[0])
                 for offset in (_OWN, _RECORD)
             )
-        before = np.asarray(slots.source_before, np.int64)  # farthest first
+        before = np.asarray(slots.source, np.int64)  # farthest first
         rows = np.where(
             before == EMPTY_SENTENCE, self.contexts.empty, self.contexts.sentences[before.clip(min=0)]
         )
@@ -106,7 +93,7 @@ class MetadataContextDataset(ContextDataset):
         distances = np.arange(len(before), 0, -1)[there]
         metadata = np.asarray(self.contexts.metadata[record], np.int64)
         metadata = metadata[metadata >= 0]
-        sentence = [int(self.contexts.sentences[own])] if self.vector_options.current else []
+        sentence = [int(self.contexts.sentences[own])] if self.current_vector else []
         rows = np.concatenate([metadata, rows[there], sentence]).astype(np.int64)
         if selection == "empty":
             rows[:] = self.contexts.empty
@@ -116,10 +103,12 @@ class MetadataContextDataset(ContextDataset):
 
     def _kept(self, line: int, count: int) -> np.ndarray:
         """Which of a line's vectors context dropout leaves: (count,) bool."""
-        if not (self.training and self.vector_options.dropout and count):
+        if not (self.training and self.options.context_dropout and count):
             return np.ones(count, bool)
-        draws = randomness.uniform(randomness.CONTEXT_DROPOUT, self.seed, self.epoch, line, np.arange(count))
-        kept = draws >= self.vector_options.dropout
+        draws = randomness.uniform(
+            randomness.CONTEXT_DROPOUT, self.builder.seed, self.epoch, line, np.arange(count)
+        )
+        kept = draws >= self.options.context_dropout
         kept[draws.argmax()] = True
         return kept
 
@@ -127,9 +116,9 @@ class MetadataContextDataset(ContextDataset):
         """The context of B examples, M the most vectors of one, at least 1.
 
         Returns:
-            ``context_distances`` (B, M), ``NO_VECTOR`` where there is no vector; ``context_rows`` (B, M), -1
-            there; if the model asks for them ``context_vectors`` (B, M, R) float32, zeros there; with tags
-            ``context_tags`` (B, M), the tags of metadata, ``NO_TAG`` elsewhere.
+            ``distances`` (B, M), ``NO_VECTOR`` where there is no vector; ``rows`` (B, M), -1 there; for
+            models of vectors ``vectors`` (B, M, R) float32, zeros there; with tags ``tags`` (B, M), those of
+            metadata, ``NO_TAG`` elsewhere.
         """
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
         rows = np.full((len(samples), width), NO_TEXT)
@@ -137,15 +126,15 @@ class MetadataContextDataset(ContextDataset):
         for number, sample in enumerate(samples):
             rows[number, : len(sample["vectors"])] = sample["vectors"]
             distances[number, : len(sample["vectors"])] = sample["distances"]
-        batch = {"context_distances": torch.from_numpy(distances), "context_rows": torch.from_numpy(rows)}
-        if "context_vectors" in self.wanted.format.names:
+        batch = {"distances": torch.from_numpy(distances), "rows": torch.from_numpy(rows)}
+        if self.wanted.format.kind == "vectors":
             vectors = np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32)
-            batch["context_vectors"] = torch.from_numpy(vectors).masked_fill_(
+            batch["vectors"] = torch.from_numpy(vectors).masked_fill_(
                 torch.from_numpy(rows < 0).unsqueeze(-1), 0.0
             )
         if self.tags is not None:
             tags = np.where(distances == METADATA, self.tags[rows.clip(min=0)], NO_TAG)
-            batch["context_tags"] = torch.from_numpy(tags).long()
+            batch["tags"] = torch.from_numpy(tags).long()
         return batch
 
     # ---- what a model sees -----------------------------------------------------------------------------

@@ -17,15 +17,12 @@ from ctxmt_fairseq.output_files import write_file
 HEADER = "store.json"
 VECTORS = "vectors.bin"  # (N, R) of the header's dtype, little-endian
 TEXTS = "texts.txt"  # what was embedded, one text per line
-ENDS = "texts.ends"  # (N,) where each text ends in TEXTS, its newline excluded
-SUMS = "rows.crc"  # (N, 2) CRC-32 of each vector's bytes and of its text's
-VERSION = 2
-OLDER = 1  # has no SUMS, and no checksum of the header: it can be read, and added to
+VERSION = 3
+READABLE = (2, 3)  # 2 had two files more, which nothing needs
 DTYPES = {"float32": "<f4", "float16": "<f2"}
 INDEX_DTYPE = np.dtype("<i4")
-ENDS_DTYPE = np.dtype("<i8")
-SUMS_DTYPE = np.dtype(("<u4", 2))
 _FORMAT = "ctxmt context store"
+_CHUNK = 2**24
 
 
 def index_file(split: str) -> str:
@@ -70,38 +67,43 @@ class StoreHeader:
         """(n, 1 + F)."""
         return self.splits[split]["sentences"], 1 + len(self.fields)
 
-    def sizes(self, folder: PathLike) -> Dict[str, int]:
-        """file -> bytes that this header describes; of ``OLDER``, the folder's ``ENDS`` says it of ``TEXTS``.
-
-        Raises:
-            BadInput: that file is truncated.
-        """
-        sizes = {
-            VECTORS: self.count * self.vector_bytes,
-            ENDS: self.count * ENDS_DTYPE.itemsize,
-            SUMS: self.count * SUMS_DTYPE.itemsize,
-            TEXTS: self.text_bytes,
-        }
-        for split in self.splits:
-            sizes[index_file(split)] = int(np.prod(self.index_shape(split))) * INDEX_DTYPE.itemsize
-        if self.version == OLDER:
-            del sizes[SUMS]
-            if self.count:
-                check_size(Path(folder) / ENDS, sizes[ENDS])
-                with open(Path(folder) / ENDS, "rb") as stream:
-                    stream.seek(sizes[ENDS] - ENDS_DTYPE.itemsize)
-                    sizes[TEXTS] = int.from_bytes(stream.read(ENDS_DTYPE.itemsize), "little") + 1
-        return sizes
+    @property
+    def sizes(self) -> Dict[str, int]:
+        """file -> bytes that this header describes."""
+        index = {index_file(x): int(np.prod(self.index_shape(x))) * INDEX_DTYPE.itemsize for x in self.splits}
+        return {VECTORS: self.count * self.vector_bytes, TEXTS: self.text_bytes, **index}
 
 
-def check_size(path: Path, expected: int) -> None:
-    """Raises BadInput: a file is too short. More bytes than expected are the tail of a killed run."""
-    found = path.stat().st_size if path.is_file() else 0
-    if found < expected:
-        raise BadInput(
-            f"expected {expected} bytes, found {found}: the context store is truncated; ctxmt embed mends it",
-            path,
-        )
+def check_files(folder: PathLike, header: StoreHeader) -> None:
+    """Read all bytes of a store. More than its header describes are the tail of a killed run.
+
+    Raises:
+        BadInput: a file is too short, or has another checksum.
+    """
+    for name, size in header.sizes.items():
+        path = Path(folder) / name
+        found = path.stat().st_size if path.is_file() else 0
+        if found < size:
+            raise BadInput(
+                f"expected {size} bytes, found {found}: the context store is truncated; delete it and embed "
+                "again",
+                path,
+            )
+        if size and checksum_of(path, size) != header.checksum.get(name):
+            message = (
+                "the checksum is wrong: the context store was changed or damaged; delete it and embed again"
+            )
+            raise BadInput(message, path)
+
+
+def checksum_of(path: Path, size: int) -> int:
+    """CRC-32 of a file's first bytes."""
+    checksum = 0
+    with open(path, "rb") as stream:
+        while size and (chunk := stream.read(min(size, _CHUNK))):
+            checksum = zlib.crc32(chunk, checksum)
+            size -= len(chunk)
+    return checksum
 
 
 def read_header(folder: PathLike) -> StoreHeader:
@@ -118,14 +120,14 @@ def read_header(folder: PathLike) -> StoreHeader:
         if content.pop("format") != _FORMAT:
             raise ValueError
         version, checksum = content["version"], content.pop("header_checksum", None)
-        if version in (OLDER, VERSION):
+        if version in READABLE:
             header = StoreHeader(**{**content, "fields": tuple(content["fields"])})
             _check(header)
     except (ValueError, TypeError, KeyError, AttributeError):
         raise BadInput("expected the header that ctxmt embed writes", path) from None
-    if version not in (OLDER, VERSION):
+    if version not in READABLE:
         raise BadInput(f"expected a context store of version {VERSION}, found {version!r}", path)
-    if version == VERSION and checksum != header_checksum(content):
+    if checksum != header_checksum(content):
         raise BadInput("the checksum is wrong: changed or damaged; delete the store and embed again", path)
     return header
 

@@ -19,10 +19,10 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     Choice,
     Tally,
     disc_numbers,
-    distance_order,
+    tally,
+    tally_distances,
     tally_groups,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.tables import aligned_table
 
 RIGHT, WRONG = Choice(1, True), Choice(0, False)
@@ -165,14 +165,17 @@ class FormReport:
     def disc(self) -> Dict[str, Optional[float]]:
         """Over the distances that are known, as of contrastive sets."""
         known = {name: tally for name, tally in self.groups["distances"].items() if name != "unknown"}
-        return disc_numbers({name: (tally.accuracy, tally.examples) for name, tally in known.items()})
+        return disc_numbers(known)
 
     def as_dict(self) -> Dict[str, Any]:
         """For JSON: with the keys of a contrastive set's report, so that what reads those reads this."""
-        found: Dict[str, Any] = {"name": self.name, "convention": self.matching, **self.overall.as_dict()}
-        for kind, tallies in self.groups.items():
-            found[kind] = {name: tally.as_dict() for name, tally in tallies.items()}
-        found.update(self.disc)
+        found: Dict[str, Any] = {
+            "name": self.name,
+            "convention": self.matching,
+            **self.overall,
+            **self.groups,
+            **self.disc,
+        }
         if self.references is not None:
             found["references"] = self.references.as_dict()
         return found
@@ -190,12 +193,12 @@ class FormReport:
         rows = [[f"{self.name} ({self.matching})", "examples", "found", "%"]]
         if self.references is not None:
             rows[0].append("references %")
-        for label, key, tally in self._rows():
-            row = [label, str(tally.examples), str(tally.correct), f"{tally.accuracy:.2f}"]
+        for label, key, one in self._rows():
+            row = [label, str(one["examples"]), str(one["correct"]), f"{one['accuracy']:.2f}"]
             if self.references is not None:
                 reference = self.references
                 most = reference.groups[key[0]][key[1]] if key else reference.overall
-                row.append(f"{most.accuracy:.2f}")
+                row.append(f"{most['accuracy']:.2f}")
             rows.append(row)
         for name, value in self.disc.items():
             if value is not None:
@@ -232,13 +235,12 @@ def form_report(form_set: FormSet, found: Sequence[bool], matching: str) -> Form
 
 def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormReport:
     choices = [RIGHT if one else WRONG for one in found]
-    distances = tally_groups((distance_name(each.distance) for each in form_set.examples), choices)
     groups = {
         "phenomena": tally_groups((each.phenomenon for each in form_set.examples), choices),
         "forms": tally_groups((each.form.lower() for each in form_set.examples), choices),
-        "distances": {name: distances[name] for name in sorted(distances, key=distance_order)},
+        "distances": tally_distances((each.distance for each in form_set.examples), choices),
     }
-    return FormReport(form_set.name, matching, Tally.of(choices), groups)
+    return FormReport(form_set.name, matching, tally(choices), groups)
 
 
 def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> Iterator[str]:

@@ -15,7 +15,6 @@ from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.safe_checkpoints import load_ensemble, read, upgraded
-from ctxmt_fairseq.tasks.context_options import saved_options
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
@@ -123,7 +122,7 @@ def load_models(
             "expected a checkpoint trained with one of the plugin's tasks (--task document_window)", files[0]
         )
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
-    saved = saved_options(states[0].get("task_state"), kind.defaults)
+    saved = kind.saved(states[0].get("task_state"))
     overrides: Dict[str, Any] = {**dict.fromkeys(saved), **kind.checked_options(options or {})}
     folder = Path(str(data or first.get("data") or "").split(os.pathsep)[0])
     if not folder.is_dir():

@@ -2,7 +2,7 @@
 
 import argparse
 from contextlib import nullcontext
-from typing import Any, ContextManager, Dict, Optional, Tuple, Union
+from typing import Any, ContextManager, Dict, Mapping, Optional, Tuple, Union
 
 import torch
 from fairseq.data import Dictionary
@@ -36,20 +36,11 @@ def segment_shift(text: str) -> Union[int, str]:
 class ConcatTransformerEncoder(ContextEncoder):
     """fairseq's encoder with ``SegmentPositions``."""
 
-    def encode_context(
-        self,
-        current_segment: Optional[Tensor] = None,
-        target_context_sizes: Optional[Tensor] = None,
-        current_span: Optional[Tensor] = None,
-    ) -> RowValues:
-        """What ``SegmentPositions`` must know of each row, for the encoder and for the decoder.
-
-        Args:
-            current_segment: LongTensor (B,), index of the current sentence among those of the source window.
-            target_context_sizes: LongTensor (B,), number of context sentences in the target window.
-            current_span: LongTensor (B, 2), the current sentence's first token and the first after it.
-        """
-        return (current_segment, target_context_sizes) if current_span is None else (current_span, None)
+    def encode_context(self, context: Mapping[str, Tensor]) -> RowValues:
+        """What ``SegmentPositions`` must know of each row, for the encoder and for the decoder."""
+        if self.embed_positions.kind == "flag":
+            return context["current_span"], None
+        return context["current_segment"], context["target_context_sizes"]
 
     def encode_source(self, context: Optional[RowValues], *source: Any) -> EncoderOut:
         positions = self.embed_positions
@@ -59,12 +50,8 @@ class ConcatTransformerEncoder(ContextEncoder):
         if positions.kind == "shift":
             ours = for_decoder = average_sentence_length(source[0], positions.separator, self.padding_idx)
         elif ours is None:
-            option, names = (
-                ("--segment-positions flag", "current_span")
-                if positions.kind == "flag"
-                else ("--segment-types context", "current_segment and target_context_sizes")
-            )
-            raise BadInput(f"{option}: expected --task document_window, for {names} in net_input")
+            option = "--segment-positions flag" if positions.kind == "flag" else "--segment-types context"
+            raise BadInput(f"{option}: expected --task document_window, which says where sentences stand")
         with positions.given(ours):
             encoder_out = super().encode_source(None, *source)
         return encoder_out if for_decoder is None else {**encoder_out, ROW_VALUES: [for_decoder]}
@@ -148,11 +135,8 @@ class ConcatTransformer(ContextModel):
 
     @property
     def context_format(self) -> ContextFormat:
-        if self.args.segment_positions == "flag":
-            return ContextFormat(("current_span",))
-        if self.args.segment_types == "context":
-            return ContextFormat(("current_segment", "target_context_sizes"))
-        return ContextFormat()
+        knows = self.args.segment_positions == "flag" or self.args.segment_types == "context"
+        return ContextFormat("window" if knows else "")
 
     @staticmethod
     def _positions(

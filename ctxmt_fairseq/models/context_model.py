@@ -9,15 +9,13 @@ from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, T
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
-from ctxmt_fairseq.data.context_sizes import ContextSizes
-from ctxmt_fairseq.data.length_groups import Group
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.encoder_out import EncoderOut, reorder_context_entries
 from ctxmt_fairseq.modules.fusions import FUSIONS
-from ctxmt_fairseq.modules.row_groups import DECODER_GROUPS, DecoderGroup, encode_in_groups
+from ctxmt_fairseq.modules.row_groups import encode_in_groups, named_groups
 
 _UNSUPPORTED = (
     "checkpoint_activations",
@@ -31,8 +29,14 @@ _UNSUPPORTED = (
 
 
 class ContextEncoder(TransformerEncoder):
-    """fairseq's encoder with context: ``forward`` is the template, a subclass fills in its three steps."""
+    """fairseq's encoder with context: ``forward`` is the template, a subclass fills in its three steps.
 
+    Attributes:
+        context_of_source: the context is made of the current sentences' states, too: then these come first,
+            and are what the batch's context has as ``encoder_out``.
+    """
+
+    context_of_source = False
     _beam_size: Optional[int] = None  # None: nobody has said what the rows are
 
     def forward(
@@ -41,22 +45,27 @@ class ContextEncoder(TransformerEncoder):
         src_lengths: Optional[Tensor] = None,
         return_all_hiddens: bool = False,
         token_embeddings: Optional[Tensor] = None,
-        **inputs: Any,
+        context: Optional[Mapping[str, Any]] = None,
     ) -> EncoderOut:
-        """fairseq's ``forward``, with the model's ``context_format.names`` as ``inputs``; a batch without any
-        of them has no context."""
-        context = self.encode_context(**inputs) if inputs else None
-        sizes = inputs.get("context_sizes")
-        source = src_tokens, src_lengths, return_all_hiddens, token_embeddings
-        encoder_out = self.for_decoder(self.encode_rows(context, sizes, *source), context)
-        return self.with_groups(encoder_out, sizes, src_tokens)
+        """fairseq's ``forward``; ``context`` is the batch's, None: there is none."""
+        groups = getattr(context["sizes"], "groups", ()) if context and "sizes" in context else ()
+        more = () if groups else (src_lengths, return_all_hiddens, token_embeddings)
+        states: Any = None
 
-    def encode_context(self, *args: Any, **inputs: Any) -> Any:
-        """The context's states, ``ContextStates``.
+        def encode(tokens: Tensor, rows: slice) -> EncoderOut:
+            own = states.of_rows(rows) if groups and states is not None else states
+            return self.encode_source(own, tokens, *more)
 
-        Args:
-            inputs: what the model's ``context_format`` names; a subclass has them as its arguments.
-        """
+        if context is not None and not self.context_of_source:
+            states = self.encode_context(context)
+        encoder_out = encode_in_groups(encode, src_tokens, groups, left=True)
+        if context is not None and self.context_of_source:
+            states = self.encode_context({**context, "encoder_out": encoder_out})
+        named = named_groups(groups, states, src_tokens.size(1))
+        return {**self.for_decoder(encoder_out, states), **named}
+
+    def encode_context(self, context: Mapping[str, Any]) -> Any:
+        """The context's states, ``ContextStates``, of what the dataset's ``context_batch`` returns."""
         raise NotImplementedError
 
     def encode_source(self, context: Any, *source: Any) -> EncoderOut:
@@ -67,38 +76,6 @@ class ContextEncoder(TransformerEncoder):
             source: what fairseq's ``forward`` takes.
         """
         return self.forward_scriptable(*source)
-
-    def encode_rows(
-        self, context: Any, sizes: Optional[ContextSizes], src_tokens: Tensor, *source: Any
-    ) -> EncoderOut:
-        """``encode_source``, in the groups that the batch names."""
-        if sizes is None or not sizes.groups:
-            return self.encode_source(context, src_tokens, *source)
-
-        def encode(tokens: Tensor, group: Group) -> EncoderOut:
-            own = context
-            if context is not None:
-                own = context.of_rows(group.rows, self.context_width(sizes.of_rows(group.rows)))
-            return self.encode_source(own, tokens)
-
-        return encode_in_groups(encode, src_tokens, sizes.groups, left_padded=True)
-
-    def with_groups(
-        self, encoder_out: EncoderOut, sizes: Optional[ContextSizes], src_tokens: Tensor
-    ) -> EncoderOut:
-        """``encoder_out`` and the groups in which the decoder is to compute the batch, if it names any."""
-        if sizes is None or not sizes.groups:
-            return encoder_out
-        groups = []
-        for group in sizes.groups:
-            source, target = group.widths
-            context = self.context_width(sizes.of_rows(group.rows))
-            groups.append(DecoderGroup(group.rows, target, src_tokens.size(1) - source, context))
-        return {**encoder_out, DECODER_GROUPS: groups}
-
-    def context_width(self, sizes: ContextSizes) -> Optional[int]:
-        """The most vectors that a row's context has, at least 1; None if the host does not know."""
-        return sizes.widest()
 
     def for_decoder(self, encoder_out: EncoderOut, context: Optional[ContextStates]) -> EncoderOut:
         """What the decoder is given: the context as ``--context-fusion`` wants it; of models without this
@@ -133,6 +110,7 @@ class ContextModel(TransformerModel):
     encoder_class: Type[TransformerEncoder] = ContextEncoder
     decoder_class: Type[TransformerDecoder] = Decoder
     sentence_parameters: Mapping[str, torch.Size] = {}
+    context_format: Any = ContextFormat()  # what the model reads; a property where an option decides
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
@@ -146,11 +124,6 @@ class ContextModel(TransformerModel):
         model = super().build_model(args, task)
         model.sentence_parameters = sentence_model_shapes(args, task)
         return model
-
-    @property
-    def context_format(self) -> ContextFormat:
-        """What the model reads besides fairseq's inputs; a class attribute where no option decides."""
-        return ContextFormat()
 
     @classmethod
     def build_encoder(cls, args: Any, src_dict: Dictionary, embed_tokens: nn.Embedding) -> TransformerEncoder:
@@ -166,12 +139,11 @@ class ContextModel(TransformerModel):
         src_lengths: Tensor,
         prev_output_tokens: Tensor,
         return_all_hiddens: bool = True,
+        context: Optional[Mapping[str, Any]] = None,
         **inputs: Any,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """fairseq's ``forward``, which refuses inputs that it does not know, with those of
-        ``context_format``."""
-        context = {name: inputs.pop(name) for name in self.context_format.names if name in inputs}
-        encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, **context)
+        """fairseq's ``forward``, with the batch's context."""
+        encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, context=context)
         return self.decoder(
             prev_output_tokens,
             encoder_out=encoder_out,
@@ -211,6 +183,4 @@ class SeparateContextModel(ContextModel):
 class MultiSourceModel(SeparateContextModel):
     """A model for the task ``multi_source``, whose context is sentences."""
 
-    @property
-    def context_format(self) -> ContextFormat:
-        return ContextFormat(("context_tokens", "context_index", "context_sizes"))
+    context_format: Any = ContextFormat("rows")

@@ -1,6 +1,6 @@
 """NOVOTNEY-CUE, a baseline of MTCue (section 3.3): one vector for all context (Novotney et al. 2022)."""
 
-from typing import Any
+from typing import Any, Mapping
 
 from fairseq.models import register_model
 
@@ -13,8 +13,8 @@ from ctxmt_fairseq.modules.vector_context import mean_context
 class CueEncoder(VectorEncoder):
     """The mean of the context's states is one more position of the source; without context there is none."""
 
-    def encode_context(self, *args: Any, **inputs: Any) -> ContextStates:
-        return mean_context(super().encode_context(*args, **inputs))
+    def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
+        return mean_context(super().encode_context(context))
 
 
 @register_model("cue_transformer")

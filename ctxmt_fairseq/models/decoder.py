@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from fairseq.models.transformer import TransformerDecoder
 from torch import Tensor, nn
 
-from ctxmt_fairseq.modules.row_groups import DECODER_GROUPS, decode_in_groups
+from ctxmt_fairseq.modules.row_groups import GROUPS, decode_in_groups
 
 _NO_LAYER = -1
 
@@ -44,9 +44,9 @@ class Decoder(TransformerDecoder):
         alignment_heads: Optional[int] = None,
     ) -> Tuple[Tensor, Dict[str, Any]]:
         """As fairseq's: features (B, T, D); ``attn`` holds None where no weights are made. A batch that names
-        groups of rows (``DECODER_GROUPS``) is computed group by group, but in a search or for weights."""
+        groups of rows (``GROUPS``) is computed group by group, but in a search or for weights."""
         nobody_asks = alignment_layer is None and incremental_state is None
-        if nobody_asks and encoder_out and encoder_out.get(DECODER_GROUPS):
+        if nobody_asks and encoder_out and encoder_out.get(GROUPS):
 
             def decode(tokens: Tensor, own: Dict[str, List[Tensor]]) -> Tensor:
                 return self.extract_features(tokens, own, None, full_context_alignment)[0]

@@ -58,7 +58,7 @@ class DualEncoderTransformer(MultiSourceModel):
     @property
     def context_format(self) -> ContextFormat:
         return ContextFormat(
-            super().context_format.names,
+            "rows",
             bos=self.args.context_encoder == "shared-token",
             joined=self.args.context_layout == "joined",
         )

@@ -46,7 +46,7 @@ class GatedContextTransformer(MultiSourceModel):
     """Voita et al. 2018, section 3; the decoder is fairseq's. ``<bos>`` tells context sentences apart."""
 
     encoder_class = GatedContextEncoder
-    context_format = ContextFormat(("context_tokens", "context_index", "context_sizes"), bos=True)
+    context_format = ContextFormat("rows", bos=True)
 
 
 # The paper's vocabularies are separate.

@@ -1,7 +1,7 @@
 """What the models of the task ``metadata_context`` have in common."""
 
 import argparse
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Mapping
 
 from fairseq.data import Dictionary
 from torch import Tensor, nn
@@ -63,16 +63,15 @@ class VectorEncoder(ContextEncoder):
             feature_dropout=getattr(args, "context_feature_dropout", None),
         )
 
-    def encode_context(self, context_vectors: Tensor, context_distances: Tensor) -> ContextStates:
-        """The arguments are those of ``VectorContextEncoder.forward``."""
-        return self.context_encoder(context_vectors, context_distances)
+    def encode_context(self, context: Mapping[str, Tensor]) -> ContextStates:
+        return self.context_encoder(context["vectors"], context["distances"])
 
 
 class VectorModel(MetadataModel):
     """A model with MTCue's context encoder."""
 
     encoder_class = VectorEncoder
-    context_format = ContextFormat(("context_vectors", "context_distances"))
+    context_format = ContextFormat("vectors")
     measured = {
         "vector_dimension": lambda task: int(task.vector_dimension),
         "contexts_per_sample": lambda task: float(task.contexts_per_sample),

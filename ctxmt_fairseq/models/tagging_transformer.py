@@ -1,6 +1,6 @@
 """TAGGING, a baseline of MTCue (section 3.3): a learned embedding for each value of the metadata."""
 
-from typing import Any
+from typing import Any, Mapping
 
 from fairseq.data import Dictionary
 from fairseq.models import register_model
@@ -29,8 +29,9 @@ class TaggingEncoder(ContextEncoder):
         dropout = getattr(args, "context_feature_dropout", None) or 0.0
         self.context_dropout = FairseqDropout(dropout, module_name=type(self).__name__)
 
-    def encode_context(self, context_tags: Tensor) -> ContextStates:
+    def encode_context(self, context: Mapping[str, Tensor]) -> ContextStates:
         """The tags' states, from LongTensor (B, M): 0 <unk>, 1 and more tags, -1 nothing."""
+        context_tags = context["tags"]
         # Scaled as fairseq scales words, so that they are of the order of the states that they stand beside.
         states = self.context_dropout(self.embed_scale * self.context_tags(context_tags.clamp(min=0)))
         return ContextStates(states, context_tags.lt(0))
@@ -41,7 +42,7 @@ class TaggingTransformer(MetadataModel):
     """fairseq's transformer with tags; ``_base`` has about as many parameters as MTCue's (table 3)."""
 
     encoder_class = TaggingEncoder
-    context_format = ContextFormat(("context_tags",))
+    context_format = ContextFormat("tags")
     measured = {"tag_count": lambda task: int(task.tag_count)}
 
 

@@ -3,6 +3,7 @@
 import contextlib
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
+import numpy as np
 import torch
 from fairseq.modules import MultiheadAttention
 from torch import Tensor, nn
@@ -16,35 +17,35 @@ class ContextStates(NamedTuple):
     Attributes:
         states: (B, K, D).
         padding: BoolTensor (B, K), True where there is nothing; a row without context is True everywhere.
+        counts: (B,) how many of a row's are real, on the host; None: it is read from the padding where it is
+            needed, for which a GPU is waited for.
     """
 
     states: Tensor
     padding: Tensor
+    counts: Optional[np.ndarray] = None
 
     @property
     def present(self) -> Tensor:
         """BoolTensor (B,): the rows that have context."""
         return ~self.padding.all(dim=1)
 
-    def compact(self, width: Optional[int] = None) -> "ContextStates":
+    def compact(self) -> "ContextStates":
         """The same without the pads between sentences: K as the longest row needs it.
 
         Every layer of a decoder projects these states, and every step of a search attends to them.
-
-        Args:
-            width: what the longest row needs, at least 1; None: it is read from the padding, for which a GPU
-                is waited for.
         """
-        if width is None:
-            width = max(1, int((~self.padding).sum(dim=1).max()))
+        counts = (~self.padding).sum(dim=1) if self.counts is None else self.counts
+        width = max(1, int(counts.max()))
         if width == self.padding.size(1):
             return self
-        return ContextStates(*real_first(self.states, self.padding, width))
+        return ContextStates(*real_first(self.states, self.padding, width), self.counts)
 
-    def of_rows(self, rows: slice, width: Optional[int]) -> "ContextStates":
-        """Of some rows, K as the longest of them needs it if that ``width`` is known."""
-        own = ContextStates(self.states[rows], self.padding[rows])
-        return own if width is None else own.compact(width)
+    def of_rows(self, rows: slice) -> "ContextStates":
+        """Of some rows, K as the longest of them needs it if that is known."""
+        if self.counts is None:
+            return ContextStates(self.states[rows], self.padding[rows])
+        return ContextStates(self.states[rows], self.padding[rows], self.counts[rows]).compact()
 
     def entries(self) -> Dict[str, List[Tensor]]:
         """As entries of ``encoder_out``."""

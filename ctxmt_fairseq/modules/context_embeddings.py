@@ -5,7 +5,7 @@ from typing import Optional
 import torch
 from torch import Tensor, nn
 
-from ctxmt_fairseq.data.windows import PREVIOUS_SOURCE
+from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE
 
 SEGMENTS = 32  # distances that have an embedding of their own
 

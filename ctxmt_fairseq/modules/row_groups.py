@@ -1,7 +1,11 @@
-"""Rows of a batch computed in groups of like length, with the result of computing all at once."""
+"""Rows of a batch computed in groups of like length, with the result of computing all at once.
 
-from typing import Callable, NamedTuple, Optional, Sequence
+Only the two sides of a model (``ContextEncoder``, ``Decoder``) and ``RowsEncoder`` know of this.
+"""
 
+from typing import Callable, Optional, Sequence, Tuple
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -10,65 +14,41 @@ from ctxmt_fairseq.data.length_groups import Group
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.encoder_out import PREFIX, EncoderOut
 
-DECODER_GROUPS = "decoder_groups"  # in ``encoder_out``; lost where its rows change places
-
-
-class DecoderGroup(NamedTuple):
-    """Rows that the decoder computes by themselves.
-
-    Attributes:
-        rows: which.
-        target: the longest one's target tokens.
-        pads: that all of them have before the source.
-        context: the most vectors that a row's context has; None if the host does not know.
-    """
-
-    rows: slice
-    target: int
-    pads: int
-    context: Optional[int]
+GROUPS = (
+    "decoder_groups"  # in ``encoder_out``: groups, and the context's counts; lost where rows change places
+)
 
 
 def encode_in_groups(
-    encode: Callable[[Tensor, Group], EncoderOut], tokens: Tensor, groups: Sequence[Group], left_padded: bool
+    encode: Callable[[Tensor, slice], EncoderOut], tokens: Tensor, groups: Sequence[Group], left: bool = False
 ) -> EncoderOut:
     """What an encoder makes of tokens (R, L), with zeros at the pads that no group has: states, padding, and
-    entries (R, ...) of its own, whose names start with ``context_``.
+    entries (R, ...) of its own, whose names start with ``context_``. Without groups all at once.
 
     Args:
-        encode: the tokens of a group without these pads -> fairseq's ``encoder_out``.
+        encode: the tokens of a group without these pads, and its rows -> fairseq's ``encoder_out``.
         groups: all rows, with their width first.
-        left_padded: pads stand before the tokens.
+        left: pads stand before the tokens.
     """
-    outs, states, padding = [], [], []
+    if not groups:
+        return encode(tokens, slice(None))
+    outs = []
     for group in groups:
         pads = tokens.size(1) - group.widths[0]
-        part = tokens[group.rows, pads:] if left_padded else tokens[group.rows, : group.widths[0]]
-        out = encode(part, group)
-        sides = (pads, 0) if left_padded else (0, pads)
-        states.append(F.pad(out["encoder_out"][0], (0, 0, 0, 0, *sides)))
-        padding.append(F.pad(out["encoder_padding_mask"][0], sides, value=True))
-        outs.append(out)
-    joined: EncoderOut = {
+        part = tokens[group.rows, pads:] if left else tokens[group.rows, : group.widths[0]]
+        out = encode(part, group.rows)
+        sides = (pads, 0) if left else (0, pads)
+        states = F.pad(out["encoder_out"][0], (0, 0, 0, 0, *sides)).transpose(0, 1)
+        padding = F.pad(out["encoder_padding_mask"][0], sides, value=True)
+        outs.append({**out, "encoder_out": [states], "encoder_padding_mask": [padding]})
+    joined = {
         name: [torch.cat(parts) for parts in zip(*(out[name] for out in outs), strict=True)]
         for name in outs[0]
-        if name.startswith(PREFIX)
+        if name.startswith((PREFIX, "encoder_out", "encoder_padding_mask"))
     }
     return {
-        **dict.fromkeys(outs[0], []),
-        **joined,
-        "encoder_out": [torch.cat(states, dim=1)],
-        "encoder_padding_mask": [torch.cat(padding)],
-    }
-
-
-def encode_sentences(
-    encode: Callable[[Tensor], EncoderOut], tokens: Tensor, groups: Sequence[Group]
-) -> EncoderOut:
-    """What an encoder makes of right-padded sentences (R, L), in these groups; without any all at once."""
-    if not groups:
-        return encode(tokens)
-    return encode_in_groups(lambda part, _: encode(part), tokens, groups, left_padded=False)
+        **dict.fromkeys(outs[0], []), **joined, "encoder_out": [joined["encoder_out"][0].transpose(0, 1)],
+    }  # fmt: skip
 
 
 def decode_in_groups(
@@ -78,26 +58,37 @@ def decode_in_groups(
 
     Args:
         decode: a group's tokens and ``encoder_out`` without these pads -> its features.
-        encoder_out: with ``DECODER_GROUPS``.
+        encoder_out: with ``GROUPS``.
     """
+    groups, counts, width = encoder_out[GROUPS]
     features = []
-    for group in encoder_out[DECODER_GROUPS]:
-        part = decode(tokens[group.rows, : group.target], _of_group(encoder_out, group))
+    for group in groups:
+        own = _of_rows(encoder_out, group.rows, width - group.widths[0], counts)
+        part = decode(tokens[group.rows, : group.widths[1]], own)
         features.append(F.pad(part, (0, 0, 0, tokens.size(1) - part.size(1))))
     return torch.cat(features)
 
 
-def _of_group(encoder_out: EncoderOut, group: DecoderGroup) -> EncoderOut:
-    """The ``encoder_out`` of a group's rows, without the pads that only others need."""
+def _of_rows(encoder_out: EncoderOut, rows: slice, pads: int, counts: Optional[np.ndarray]) -> EncoderOut:
+    """The ``encoder_out`` of some rows, without the pads before the source that only others need."""
     own = {
-        name: [entry[group.rows] for entry in entries] if name.startswith(PREFIX) else []
+        name: [entry[rows] for entry in entries] if name.startswith(PREFIX) else []
         for name, entries in encoder_out.items()
     }
     context = ContextStates.of(encoder_out)
     if context is not None:
-        own.update(context.of_rows(group.rows, group.context).entries())
+        own.update(context._replace(counts=counts).of_rows(rows).entries())
     return {
         **own,
-        "encoder_out": [encoder_out["encoder_out"][0][group.pads :, group.rows]],
-        "encoder_padding_mask": [encoder_out["encoder_padding_mask"][0][group.rows, group.pads :]],
+        "encoder_out": [encoder_out["encoder_out"][0][pads:, rows]],
+        "encoder_padding_mask": [encoder_out["encoder_padding_mask"][0][rows, pads:]],
     }
+
+
+def named_groups(groups: Tuple[Group, ...], context: Optional[ContextStates], width: int) -> EncoderOut:
+    """The entry that ``decode_in_groups`` reads: none without groups.
+
+    Args:
+        width: of the source.
+    """
+    return {GROUPS: [groups, None if context is None else context.counts, width]} if groups else {}

@@ -1,18 +1,18 @@
 """Sentences and contrastive examples in which systems differ, as sections of the page."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import Documents, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
-from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.metrics import chrf
-from ctxmt_fairseq.evaluation.significance.contrast import Outcome, read_outcomes
-from ctxmt_fairseq.report.blocks import Example, Examples, Section
-from ctxmt_fairseq.report.runs import Run
+from ctxmt_fairseq.evaluation.significance.contrast import read_outcomes
+from ctxmt_fairseq.report.blocks import Example, Section
+from ctxmt_fairseq.report.found import Run
 
 CONTEXT = 2  # previous sentences that are shown
 
@@ -29,118 +29,77 @@ class Text:
         """The sentences before one, in its document; none where documents are not known."""
         if self.documents is None:
             return []
-        start = next(start for start in reversed(self.documents.starts.tolist()) if start <= line)
+        start = max(start for start in self.documents.starts.tolist() if start <= line)
         return self.sources[max(start, line - CONTEXT) : line]
 
 
+def read_lines(path: Path, expected: int) -> List[str]:
+    """Raises BadInput: another number of lines than the source has."""
+    lines = read_sentences(path)
+    if len(lines) != expected:
+        raise BadInput(f"expected {expected} lines, as in the source, found {len(lines)}", path)
+    return lines
+
+
 def read_text(source: Path, reference: Path, docids: Optional[Path]) -> Text:
-    """Read a text.
-
-    Raises:
-        BadInput: files that do not match.
-    """
-    sources, references = read_sentences(source), read_sentences(reference)
-    if len(sources) != len(references):
-        raise BadInput(f"expected {len(sources)} lines, as in {source}, found {len(references)}", reference)
+    """Raises BadInput: files that do not match."""
+    sources = read_sentences(source)
     documents = None if docids is None else Documents.read(docids, len(sources))
-    return Text(sources, references, documents)
+    return Text(sources, read_lines(reference, len(sources)), documents)
 
 
-def translations_section(runs: Sequence[Run], text: Text, count: int) -> Iterator[Section]:
+def translations(runs: Sequence[Run], text: Text, count: int) -> Iterator[Section]:
     """The sentences whose translations differ most: by chrF2 of the best and the worst against the reference.
 
     Raises:
         BadInput: a translation that has not as many lines as the text.
     """
-    names = dict.fromkeys(name for run in runs for name in run.found.translations)
-    for name in names:
-        having = [run for run in runs if name in run.found.translations]
-        if len(having) < 2:
-            continue
-        systems = [read_sentences(run.found.translations[name]) for run in having]
-        for run, system in zip(having, systems, strict=True):
-            if len(system) != len(text.sources):
-                raise BadInput(
-                    f"expected {len(text.sources)} lines, as in the source, found {len(system)}",
-                    run.found.translations[name],
-                )
-        chosen, different = _most_different(systems, text.references, count)
-        if not chosen:
-            continue
-        examples = [
-            Example(
-                f"line {line + 1}",
-                text.before(line),
-                text.sources[line],
-                [
-                    ("reference", text.references[line], ""),
-                    *(
-                        (run.name, system[line], f"chrF {score:.0f}")
-                        for run, system, score in zip(having, systems, scores, strict=True)
-                    ),
-                ],
-            )
-            for line, scores in chosen
-        ]
-        yield Section(
-            f"Where translations differ: {name}",
-            [Examples(examples)],
-            f"{different} of {len(text.sources)} sentences are translated differently; here those in which "
-            "the best and the worst are farthest apart",
-        )
-
-
-def _most_different(
-    systems: Sequence[Sequence[str]], references: Sequence[str], count: int
-) -> Tuple[List[Tuple[int, List[float]]], int]:
-    """Lines with the scores of the systems, and how many lines differ at all."""
     metric = chrf(2)
-    found = []
-    for line, (*translations, reference) in enumerate(zip(*systems, references, strict=True)):
-        if len(set(translations)) > 1 and reference:
-            scores = [metric.sentence_score(each, [reference]).score for each in translations]
-            found.append((line, scores))
-    chosen = sorted(found, key=lambda row: (min(row[1]) - max(row[1]), row[0]))[:count]
-    return chosen, len(found)
+    for name in dict.fromkeys(name for run in runs for name in run.found.translations):
+        files = {run.name: run.found.translations[name] for run in runs if name in run.found.translations}
+        systems = [read_lines(path, len(text.sources)) for path in files.values()]
+        found = []
+        for line, (*lines, reference) in enumerate(zip(*systems, text.references, strict=True)):
+            if len(set(lines)) > 1 and reference:
+                scores = [metric.sentence_score(each, [reference]).score for each in lines]
+                rows = [(run, each, f"chrF {score:.0f}")
+                        for run, each, score in zip(files, lines, scores, strict=True)]  # fmt: skip
+                example = Example(
+                    f"line {line + 1}",
+                    text.before(line),
+                    text.sources[line],
+                    [("reference", reference, ""), *rows],
+                )
+                found.append((min(scores) - max(scores), line, example))
+        note = (
+            f"{len(found)} of {len(text.sources)} sentences are translated differently; here those in which "
+            "the best and the worst are farthest apart"
+        )
+        examples = [example for _, _, example in sorted(found, key=lambda row: row[:2])[:count]]
+        yield Section(f"Where translations differ: {name}", examples, note)
 
 
-def choices_section(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> Iterator[Section]:
+def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> Iterator[Section]:
     """Contrastive examples that some systems have right and others wrong, from every phenomenon in turn."""
     for suite in sets:
-        having = [run for run in runs if suite.name in run.found.examples]
-        if len(having) < 2:
-            continue
-        outcomes = [read_outcomes(run.found.examples[suite.name]) for run in having]
-        examples = []
-        different = 0
-        seen: Dict[str, int] = {}
+        files = {run.name: run.found.examples[suite.name] for run in runs if suite.name in run.found.examples}
+        outcomes = {name: read_outcomes(path) for name, path in files.items()}
+        found: List[Any] = []
+        turns: Counter = Counter()
         for example in suite.examples:
-            key = (suite.name, example.id)
-            found = [each[key] for each in outcomes if key in each]
-            if len(found) == len(having) and len({one.correct for one in found}) > 1:
-                different += 1
-                turn = seen[example.phenomenon] = seen.get(example.phenomenon, 0) + 1
-                examples.append((turn, different, _choice(example, having, found)))
-        if examples:
-            shown = [example for _, _, example in sorted(examples, key=lambda row: row[:2])[:count]]
-            yield Section(
-                f"Where choices differ: {suite.name}",
-                [Examples(shown)],
-                f"{different} of {len(suite.examples)} examples are right with some systems only",
-            )
-
-
-def _choice(example: ContrastiveExample, runs: Sequence[Run], outcomes: Sequence[Outcome]) -> Example:
-    right = ", ".join(run.name for run, one in zip(runs, outcomes, strict=True) if one.correct)
-    wrong = ", ".join(run.name for run, one in zip(runs, outcomes, strict=True) if not one.correct)
-    rows = [
-        ("right" if number == example.correct else "wrong", candidate.current,
-         f"chosen by {right}" if number == example.correct else "")
-        for number, candidate in enumerate(example.candidates)
-    ]  # fmt: skip
-    title = f"{example.phenomenon}, distance {distance_name(example.distance)}; not by {wrong}"
-    return Example(title, [*example.source_before, *_metadata(example)], example.source, rows)
-
-
-def _metadata(example: ContrastiveExample) -> List[str]:
-    return [f"{field}: {value}" for field, value in example.metadata.items()]
+            each = {name: one.get((suite.name, example.id)) for name, one in outcomes.items()}
+            right = [name for name, one in each.items() if one and one.correct]
+            wrong = [name for name, one in each.items() if one and not one.correct]
+            if right and wrong and None not in each.values():
+                turns[example.phenomenon] += 1
+                rows = [("right", candidate.current, f"chosen by {', '.join(right)}")
+                        if number == example.correct else ("wrong", candidate.current, "")
+                        for number, candidate in enumerate(example.candidates)]  # fmt: skip
+                title = f"{example.phenomenon}, distance {distance_name(example.distance)}"
+                metadata = [f"{field}: {value}" for field, value in example.metadata.items()]
+                context = [*example.source_before, *metadata]
+                shown = Example(f"{title}; not by {', '.join(wrong)}", context, example.source, rows)
+                found.append((turns[example.phenomenon], len(found), shown))
+        note = f"{len(found)} of {len(suite.examples)} examples are right with some systems only"
+        examples = [shown for _, _, shown in sorted(found, key=lambda row: row[:2])[:count]]
+        yield Section(f"Where choices differ: {suite.name}", examples, note)

@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 from typing import Sequence
 
-from ctxmt_fairseq.report.blocks import COLOURS, Section
+from ctxmt_fairseq.report.blocks import Section
 
 HERE = Path(__file__).parent
 
@@ -29,5 +29,4 @@ def render(title: str, sections: Sequence[Section]) -> str:
         sections=sections,
         style=Markup(style),  # the file beside this module, no input
         style_hash=f"sha256-{digest}",
-        colours=COLOURS,
     )

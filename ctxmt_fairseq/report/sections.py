@@ -1,12 +1,20 @@
 """All that the page shows, in its order."""
 
-from typing import List, Optional, Sequence
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.charts import Point, chart
+from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
+from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.made_by import versions
-from ctxmt_fairseq.report import analyses, differences, results
-from ctxmt_fairseq.report.blocks import Cell, Lines, Section, Table
-from ctxmt_fairseq.report.runs import Found, Run
+from ctxmt_fairseq.report import differences
+from ctxmt_fairseq.report.blocks import Cell, Image, Lines, Section, Table, side_by_side
+from ctxmt_fairseq.report.found import Found, Run, png_image, written_by_ctxmt
+
+STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}"
+METRICS = ("bleu", "chrf2")
+Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> run, name
 
 
 def sections(
@@ -24,51 +32,280 @@ def sections(
         examples: how many of each are shown.
 
     Raises:
-        BadInput: files that do not belong together.
+        BadInput: results that are damaged, or files that do not belong together.
     """
-    return [
-        *results.scores_section(runs, shared),
-        *results.contrast_section(runs),
-        *results.comparison_section(runs, shared),
-        *analyses.probe_section(runs),
-        *analyses.curves_section(runs, shared),
-        *analyses.lengths_section(runs, shared),
-        *analyses.attention_section(runs, shared),
-        *analyses.pictures_section(runs, shared),
-        *differences.choices_section(runs, sets, examples),
-        *(differences.translations_section(runs, text, examples) if text else ()),
-        origin_section(runs, shared),
-    ]
-
-
-def origin_section(runs: Sequence[Run], shared: Found) -> Section:
-    """Commands, versions and signatures."""
-    founds = [*((run.name, run.found) for run in runs), ("comparisons", shared)]
-    blocks: List[object] = [Lines(list(found.commands), name) for name, found in founds if found.commands]
-    columns = {"this page": dict(versions())}
-    for name, found in founds:
-        for number, made_with in enumerate(found.versions, 1):
-            columns[name if len(found.versions) == 1 else f"{name}, {number}"] = dict(made_with)
-    packages = dict.fromkeys(package for column in columns.values() for package in column)
-    rows = [
-        [Cell(package), *(Cell(column.get(package, "-")) for column in columns.values())]
-        for package in packages
-    ]
-    blocks.append(Table(["version of", *columns], rows))
-    signatures = dict.fromkeys(
-        f"{score['name']} ({score['level']}): {score['signature']}"
+    owners: Owners = {
+        path.resolve(): (run.name, name)
         for run in runs
-        for report in run.found.scores.values()
-        for score in report["scores"]
-    )
-    for _, found in founds:
-        for _, content in found.of_kind("comparison of translations"):
-            signatures.update(
-                dict.fromkeys(f"{name}: {text}" for name, text in content["signatures"].items())
+        for files in (run.found.translations, run.found.examples)
+        for name, path in files.items()
+    }
+    named = [*((run.name, run.found) for run in runs), ("", shared)]
+
+    def each(kind: str, make: Callable[..., Any]) -> List[Any]:
+        """What is made of every result of a kind."""
+        blocks: List[Any] = []
+        for run, found in named:
+            for path, content in found.of_kind(kind):
+                with written_by_ctxmt(path):
+                    made = make(f"{run}, {path.stem}" if run else path.stem, content, owners)
+                    blocks += made if isinstance(made, list) else [made]
+        return blocks
+
+    first = STARS.format(first=runs[0].name) if runs else ""
+    pictures = [
+        Image(f"{run}: {picture.caption}" if run else picture.caption, picture.data)
+        for run, found in named
+        for picture in found.pictures
+    ]
+    parts = [
+        Section("Translations", translations(runs, each("comparison of translations", _stars(runs))),
+                f"Corpus scores of each translation, on sentences unless it says otherwise; {first}"),
+        Section("Contrastive sets", contrastive_sets(runs),
+                f"Accuracy in %: how often the right translation is the more probable one; McNemar: {first}"),
+        Section("Significance", [*each("comparison of translations", translation_tests),
+                                 *each("comparison of contrast", contrast_tests)],
+                "b - a; stars at .05 and .01 of p after Holm's correction"),
+        Section("Probes",
+                [*charts("", each("probe", probe_sizes), "sentences of context"), *each("probe", probe)],
+                "Translations and scores with other contexts than the document's own; CXMI is what the "
+                "context adds to the probability of the references, in bits per word; stars: against the "
+                "document's own"),
+        Section("Curves", [*losses(runs), *each("chart", curves)],
+                "Bands: the lowest and highest of several runs, or an interval"),
+        Section("Length of the sentence", each("lengths", lengths), "Bands: 95 % of bootstrap samples"),
+        Section("Attention", each("attention share", attention),
+                "Share: of the attention of the current sentence's tokens, what goes to the current "
+                "sentence; entropy in nats; stars: against the first model"),
+        Section("Pictures", pictures),
+        *differences.choices(runs, sets, examples),
+        *(differences.translations(runs, text, examples) if text else ()),
+        Section("Commands and versions", origin(named)),
+    ]  # fmt: skip
+    return [part for part in parts if part.blocks]
+
+
+def _owner(path: Any, owners: Owners) -> Optional[Tuple[str, str]]:
+    """The run whose file a path is, as a command was given it, and the translation's or set's name."""
+    try:
+        return owners.get(Path(path).resolve())
+    except (OSError, ValueError, RuntimeError):  # no name that a file can have
+        return None
+
+
+def _pair(row: Dict[str, Any], owners: Owners) -> str:
+    b, a = (", ".join(_owner(row[side], owners) or [str(row[side])]) for side in ("b", "a"))
+    return f"{b} - {a}"
+
+
+def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
+    """Of comparisons with the first run's translation: ((run, translation, metric), stars)."""
+
+    def stars(_: str, content: Any, owners: Owners) -> List[Any]:
+        found = [(_owner(row["a"], owners), _owner(row["b"], owners), row) for row in content["comparisons"]]
+        return [
+            ((*b, row["metric"]), row["stars"])
+            for a, b, row in found
+            if a and b and a[0] == runs[0].name and a[1] == b[1]
+        ]
+
+    return stars
+
+
+def translations(runs: Sequence[Run], stars: Sequence[Any]) -> List[Table]:
+    """Systems side by side, a table for each translation."""
+    known = dict(reversed(stars))
+    tables = []
+    for name in dict.fromkeys(name for run in runs for name in run.found.scores):
+        columns: Dict[str, Dict[str, Cell]] = {run.name: {} for run in runs}
+        sentences = []
+        for run in runs:
+            if name in run.found.penalties:
+                columns[run.name]["length penalty n"] = Cell(f"{run.found.penalties[name]:g}")
+        for run in runs:
+            path, report = run.found.scores.get(name, (run.folder, {"sentences": 0, "scores": []}))
+            with written_by_ctxmt(path):
+                sentences.append(report["sentences"])
+                for score in report["scores"]:
+                    alone = score["level"] == "sentence"
+                    text = f"{score['score']:.{score.get('digits', 2)}f}"
+                    if score.get("confidence") is not None:
+                        text += f" ± {score['confidence']:.2f}"
+                    mark = known.get((run.name, name, score["name"].lower()), "") if alone else ""
+                    row = score["name"] if alone else f"{score['name']}, {score['level']}"
+                    columns[run.name][row] = Cell(text, mark)
+        tables.append(
+            side_by_side(
+                columns, f"{name}: {', '.join(map(str, dict.fromkeys(filter(None, sentences))))} sentences"
             )
-    if signatures:
-        blocks.append(Lines(list(signatures), "signatures"))
-    left_out = [str(path) for _, found in founds for path in found.left_out]
-    if left_out:
-        blocks.append(Lines(left_out, "files that are not shown"))
-    return Section("Commands and versions", blocks)
+        )
+    return tables
+
+
+def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
+    """Accuracies of every contrastive set, by phenomenon and distance."""
+    tables = []
+    for name in dict.fromkeys(name for run in runs for name in run.found.contrasts):
+        files = {str(run.found.examples[name]): run.name for run in runs if name in run.found.examples}
+        tested = len(files) > 1 and runs[0].name in files.values()
+        tests = compare_contrast(list(files)) if tested else []
+        stars = {(files[row.b], row.group): row.as_dict()["stars"] for row in tests}
+        columns: Dict[str, Dict[str, Any]] = {"examples": {}, **{run.name: {} for run in runs}}
+        ties, conventions = 0, dict[str, None]()
+        for run in runs:
+            if name not in run.found.contrasts:
+                continue
+            path, report = run.found.contrasts[name]
+            with written_by_ctxmt(path):
+                ties += report["ties"]
+                conventions[str(report["convention"])] = None
+                for group, key, accuracy, count in _tallies(report):
+                    columns["examples"].setdefault(group, count)
+                    share = min(100.0, max(0.0, accuracy))
+                    columns[run.name][group] = Cell(f"{accuracy:.1f}", stars.get((run.name, key), ""), share)
+        caption = f"{name}; convention {', '.join(conventions)}; {ties} ties, which count as wrong"
+        tables.append(side_by_side(columns, caption))
+    return tables
+
+
+def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
+    """Row, group as McNemar's test calls it, accuracy and examples."""
+    groups = {"all": report, **(report["phenomena"] if len(report["phenomena"]) > 1 else {}),
+              **{f"distance {name}": tally for name, tally in report["distances"].items()}}  # fmt: skip
+    for name, tally in groups.items():
+        yield name, name, tally["accuracy"], str(tally["examples"])
+    for key, name in DISC_NAMES.items():
+        if report.get(key) is not None:
+            yield name, key, report[key], ""
+
+
+def translation_tests(name: str, content: Any, owners: Owners) -> Table:
+    rows = [
+        [_pair(row, owners), row["metric"], f"{row['units']} {row['unit']}s",
+         Cell(f"{row['difference']:+.2f}", row["stars"]), f"{row['low']:+.2f} .. {row['high']:+.2f}",
+         f"{row['p_holm']:.4f}"]
+        for row in content["comparisons"]
+    ]  # fmt: skip
+    return Table(["systems", "metric", "resampled", "difference", "95 % interval", "p"], rows, name)
+
+
+def contrast_tests(name: str, content: Any, owners: Owners) -> Table:
+    rows = []
+    for row in content["comparisons"]:
+        difference = 100 * (row["correct_b"] - row["correct_a"]) / max(1, row["examples"])
+        rows.append([f"{row['group']}: {_pair(row, owners)}", row["examples"],
+                     Cell(f"{difference:+.1f}", row["stars"]), row["only_a"], row["only_b"],
+                     f"{row['p_holm']:.4f}"])  # fmt: skip
+    return Table(["systems", "examples", "difference", "only a", "only b", "p"], rows, name)
+
+
+def probe_sizes(name: str, content: Any, _: Owners) -> List[Point]:
+    """The curves of a probe."""
+    names = {"cxmi": "CXMI, bits per word", "bleu": "BLEU", "chrf2": "chrF2"}
+    return [
+        Point(title, name, row["size"], row[key])
+        for key, title in names.items()
+        for row in content["sizes"]
+        if row.get(key) is not None
+    ]
+
+
+def probe(name: str, content: Any, _: Owners) -> List[Table]:
+    """What was found with each context, and the words."""
+    stars = {(row["b"], row["metric"]): row["stars"] for row in content["comparisons"]}
+    metrics = [key for key in METRICS if any(row.get(key) is not None for row in content["contexts"])]
+    rows = [
+        [row["context"],
+         *(Cell(f"{row[key]:.2f}", stars.get((row["context"], key), "")) for key in metrics),
+         f"{row['cxmi']:+.4f}", f"{row['bits_per_sentence']:+.3f}"]
+        for row in content["contexts"]
+    ]  # fmt: skip
+    words = [[row["word"], row["n"], f"{row['bits_per_word']:+.3f}"] for row in content["top_words"][:10]]
+    blocks = [Table(["context", *metrics, "CXMI", "bits/sentence"], rows, f"{name}: {content['text']}")]
+    if words:
+        blocks.append(Table(["word", "n", "bits/word"], words, f"{name}: the words that context helps most"))
+    return blocks
+
+
+def losses(runs: Sequence[Run]) -> List[Image]:
+    """Losses of the trainings."""
+    points = [
+        Point("loss of validations", f"{run.name}, {subset}", record.updates, record.values["loss"])
+        for run in runs
+        for subset, records in (run.found.log.validations if run.found.log else {}).items()
+        for record in records
+        if "loss" in record.values
+    ]
+    return charts("", points, "updates")
+
+
+def curves(name: str, content: Any, _: Owners) -> List[Image]:
+    """The points of ``ctxmt analyse``: besides the measure, what they are of, and what is drawn across."""
+    records = content["points"]
+    _, each, across = list(records[0])[:3]
+    points = [
+        Point(*(row.get(key) for key in ("measure", each, across, "value", "low", "high"))) for row in records
+    ]
+    return charts(name, points, across)
+
+
+def lengths(name: str, content: Any, owners: Owners) -> List[Image]:
+    measure = f"{content['metric']} by the length of the source sentence"
+    points = [
+        Point(measure, ", ".join(_owner(row["system"], owners) or [row["system"]]),
+              f"> {row['least'] - 1}" if row.get("most") is None else f"{row['least']}-{row['most']}",
+              row["score"], row["low"], row["high"])
+        for row in content["buckets"]
+    ]  # fmt: skip
+    return charts(name, points, "words")
+
+
+def charts(name: str, points: Sequence[Point], across: str) -> List[Image]:
+    """One for each measure."""
+    measures = dict.fromkeys(point.measure for point in points)
+    own = f" ({name})" if name else ""
+    return [
+        png_image(f"{measure}{own}", chart([point for point in points if point.measure == measure], across))
+        for measure in measures
+    ]
+
+
+def attention(name: str, content: Any, _: Owners) -> Table:
+    """How much attention stays in the current sentence, and how spread out it is."""
+    stars = {(row["b"], row["measure"]): row["stars"] for row in content["differences"]}
+    columns = {
+        model["name"]: {
+            key: Cell(f"{value:.4f}", stars.get((model["name"], key), ""),
+                      100 * value if key.startswith("share") and 0 <= value <= 1 else None)
+            for key, value in model["means"].items()
+            if value is not None
+        }
+        for model in content["models"]
+    }  # fmt: skip
+    return side_by_side(columns, name)
+
+
+def origin(named: Sequence[Tuple[str, Found]]) -> List[Any]:
+    """Commands, versions and signatures."""
+    blocks: List[Any] = [
+        Lines(list(found.commands), name or "comparisons") for name, found in named if found.commands
+    ]
+    columns = {"this page": dict(versions())}
+    signatures: Dict[str, None] = {}
+    for name, found in named:
+        for number, made_with in enumerate(found.versions, 1):
+            column = name or "comparisons"
+            columns[column if len(found.versions) == 1 else f"{column}, {number}"] = dict(made_with)
+        for path, report in found.scores.values():
+            with written_by_ctxmt(path):
+                for score in report["scores"]:
+                    signatures[f"{score['name']} ({score['level']}): {score['signature']}"] = None
+        for path, content in found.of_kind("comparison of translations"):
+            with written_by_ctxmt(path):
+                signatures.update(
+                    (f"{metric}: {text}", None) for metric, text in content["signatures"].items()
+                )
+    blocks.append(side_by_side(columns, corner="version of"))
+    left_out = [str(path) for _, found in named for path in found.left_out]
+    lines = [(list(signatures), "signatures"), (left_out, "files that are not shown")]
+    return [*blocks, *(Lines(text, title) for text, title in lines if text)]

@@ -6,7 +6,6 @@ from typing import Any, Dict, List, Tuple
 import torch
 
 Hypothesis = Dict[str, Any]  # fairseq's: tokens (T,), positional_scores (T,), score, attention, alignment
-KEEP = ("current", "first")
 
 
 @dataclass

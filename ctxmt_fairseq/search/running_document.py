@@ -108,19 +108,13 @@ class RunningDocuments:
         max_source, max_target = self.limits
         # Room for the sentence that will be decoded. Unforced target context is decoded too: of unknown size.
         target_sizes[indices] = np.minimum(max_target // 2, 2 * self.sources.sizes[indices] + 50)
-        reach = builder.sizes(
-            indices,
-            self.sources.sizes,
-            target_sizes,
-            max_source=max_source,
-            max_target=max_target if forced else None,
-            layout=self.dataset.layout,
-            marks=self.dataset.marks,
-        ).reach
+        measured = self.dataset.measured()
+        measured.target = target_sizes
+        reach = measured.sizes(indices, 0, max_source, max_target if forced else None).reach
         slots = builder.slots(indices, reach=reach)
         examples, prefixes = [], {}
         for row, line in enumerate(lines):
-            context = self._known(Slots(*(role[row] for role in slots)))
+            context = self._known(Slots(*(side[row] for side in slots)))
             target_context = self.dataset.target_context(context)
             examples.append({"id": line, **self.dataset.inputs(line, context), "target": None})
             prefixes[line] = join(target_context + [self.end], self.dataset.target_separator)[:-1]
@@ -130,13 +124,14 @@ class RunningDocuments:
     def _known(self, slots: Slots) -> Slots:
         """Target sentences that nobody has translated yet stand as empty sentences."""
 
-        def role(sentences: np.ndarray) -> np.ndarray:
-            unknown = [int(line) >= 0 and not len(self.targets[int(line)]) for line in sentences]
-            return np.where(unknown, EMPTY_SENTENCE, sentences) if len(sentences) else sentences
+        def known(line: int) -> int:
+            return EMPTY_SENTENCE if line >= 0 and not len(self.targets[line]) else line
 
-        return slots._replace(
-            target_on_source=role(slots.target_on_source), target_before=role(slots.target_before)
-        )
+        columns = self.dataset.builder.source_columns
+        sides = zip(columns, slots.source, strict=True)
+        source = [known(int(line)) if column.target else int(line) for column, line in sides]
+        target = [known(int(line)) for line in slots.target]
+        return Slots(np.array(source, np.int64), np.array(target, np.int64))
 
     def translate(
         self,

@@ -2,21 +2,25 @@
 
 import copy
 import logging
+import math
 import os
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
 
+from ctxmt_fairseq.checkpoint_options import shown
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, entry, load_dictionary, read_description
+from ctxmt_fairseq.criterions.highlighted_attention import parse_layers
+from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_format import WantedContext
+from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
 from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import add_symbols
-from ctxmt_fairseq.data.windows import ContextOptions
+from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
-from ctxmt_fairseq.tasks import context_options
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import read_split
@@ -30,19 +34,21 @@ def architecture(cfg: Any) -> str:
 
 
 class ContextTask(DecodingTask):
-    """Base of the three tasks; a subclass says how a split becomes a dataset (``build_dataset``).
+    """Base of the three tasks; a subclass names its options and its dataset.
 
     The checkpoint carries the context options in its task state: a model that was trained on windows of four
     sentences is evaluated on windows of four, unless the command line says otherwise.
 
     Attributes:
-        defaults: the options that travel with the checkpoint.
+        dataset_class: of its datasets.
+        options_class: the options of the context.
         evaluation_options: others that an evaluation may give, with an example of a value.
         provides: what a batch can hold for models besides fairseq's inputs.
         wanted: which of it the models want, and how.
     """
 
-    defaults: Dict[str, Any] = context_options.DEFAULTS
+    dataset_class: Type[ContextDataset]
+    options_class: Type[ContextOptions] = ContextOptions
     evaluation_options: Dict[str, Any] = {}
     provides: Tuple[str, ...] = ()
 
@@ -75,20 +81,32 @@ class ContextTask(DecodingTask):
     reads_highlights = False
 
     def _check(self) -> None:
+        parse_layers(self.cfg.attention_layers)
+        if not 0 <= self.cfg.attention_weight < math.inf:
+            raise BadInput(f"--attention-weight {self.cfg.attention_weight}: expected 0 or more")
         if self.cfg.attention_weight and not self.reads_highlights:
             raise BadInput("--attention-weight: expected --task document_window")
-        joined = self.src_dict.symbols == self.tgt_dict.symbols
-        context_options.check(self.cfg, self.saved_options, joined)
+        options = self.context_options(training=True)
+        if options.target_text_on_source and self.src_dict.symbols != self.tgt_dict.symbols:
+            name = "target_context_on_source" if options.target_context_on_source else "context_selection"
+            value = "" if options.target_context_on_source else f" {options.context_selection}"
+            raise BadInput(
+                f"{flag(name)}{value}: expected a joined dictionary (ctxmt preprocess --joined-dictionary)"
+            )
 
-    def context_options(self, training: bool = False) -> ContextOptions:
-        """How the windows of a split are built."""
-        return context_options.context_options(self.cfg, self.saved_options, training)
+    def context_options(self, training: bool = False) -> Any:
+        """The ``ContextOptions`` that count: the command line's, else the checkpoint's, else the defaults."""
+        names = self.options_class.travelling()
+        given = {name: getattr(self.cfg, name, None) for name in vars(self.options_class())}
+        values = {name: value for name, value in given.items() if value is not None or name not in names}
+        options = self.options_class(**{**self.saved_options, **values})
+        return options if training else options.evaluated()
 
     @property
     def options(self) -> Dict[str, Any]:
-        """The options that travel with the checkpoint: the command line's, else the checkpoint's, else the
-        default."""
-        return context_options.resolve_options(self.cfg, self.saved_options, self.defaults)
+        """The options that travel with the checkpoint."""
+        options = self.context_options()
+        return {name: getattr(options, name) for name in options.travelling()}
 
     @classmethod
     def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -97,15 +115,16 @@ class ContextTask(DecodingTask):
         Raises:
             BadInput: one that this task does not have, or that is of another type than its default.
         """
-        known = {**cls.defaults, **cls.evaluation_options}
+        known = {**cls.options_class.travelling(), **cls.evaluation_options}
         given = {name: value for name, value in options.items() if value is not None}
         given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
         for name, value in given.items():
-            flag = f"--{name.replace('_', '-')}"
             if name not in known:
-                raise BadInput(f"{flag}: the models' task has no such option; it has {', '.join(known)}")
+                raise BadInput(
+                    f"{flag(name)}: the models' task has no such option; it has {', '.join(known)}"
+                )
             if type(value) is not type(known[name]):
-                raise BadInput(f"{flag}: expected {type(known[name]).__name__}, found {value!r}")
+                raise BadInput(f"{flag(name)}: expected {type(known[name]).__name__}, found {value!r}")
         return given
 
     def with_options(self, **options: Any) -> "ContextTask":
@@ -127,22 +146,46 @@ class ContextTask(DecodingTask):
         digests = {side: symbols_digest(dictionary.symbols) for side, dictionary in sides.items()}
         return {"context": self.options, "dictionaries": digests}
 
+    @classmethod
+    def saved(cls, task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+        """The options in a checkpoint's task state.
+
+        Raises:
+            BadInput: they are none, or one has another type than its default.
+        """
+        saved, defaults = (task_state or {}).get("context", {}), cls.options_class.travelling()
+        if not isinstance(saved, dict):
+            raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
+        for name in saved.keys() & defaults.keys():
+            if type(saved[name]) is not type(defaults[name]):
+                kind = type(defaults[name]).__name__
+                raise BadInput(f"the checkpoint's {name}: expected {kind}, found {shown(saved[name])}")
+        return {name: value for name, value in saved.items() if name in defaults}
+
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
-        """Take the options of a checkpoint that is being evaluated.
+        """Take the options of a checkpoint that is being evaluated; warn where a model is about to see more
+        sentences than in its training.
 
         Raises:
             BadInput: the members of an ensemble disagree, and the command line does not decide.
         """
-        saved = context_options.saved_options(state_dict, self.defaults)
+        saved = self.saved(state_dict)
         for name, value in saved.items():
             known = self.saved_options.get(name, value)
             if known != value and getattr(self.cfg, name, None) is None:
-                option = "--" + name.replace("_", "-")
-                raise BadInput(f"{option}: expected one value, but the checkpoints have {known} and {value}")
+                raise BadInput(
+                    f"{flag(name)}: expected one value, but the checkpoints have {known} and {value}"
+                )
         new = {name: value for name, value in saved.items() if name not in self.saved_options}
         self.saved_options.update(saved)
         self._check()
-        context_options.warn_of_more_context(self.options, new)
+        for name in SIZES:
+            value = self.options[name]
+            if value > new.get(name, value):
+                logger.warning(
+                    "%s %d: the model was trained with %d; windows larger than in training often make the "
+                    "translation much worse", flag(name), value, new[name]
+                )  # fmt: skip
 
     @property
     def average_source_length(self) -> int:
@@ -176,20 +219,6 @@ class ContextTask(DecodingTask):
             split, read.source, read.target, read.documents, read.current, training, contexts
         )
 
-    @property
-    def dataset_options(self) -> Dict[str, Any]:
-        """What every dataset takes from the options."""
-        return dict(
-            coword_dropout=self.cfg.coword_dropout,
-            max_window_tokens=self.cfg.max_window_tokens,
-            max_sentence_tokens=self.cfg.max_sentence_tokens,
-            count_current_tokens=self.cfg.count_current_tokens,
-            seed=self.cfg.seed,
-            left_pad_source=self.cfg.left_pad_source,
-            left_pad_target=self.cfg.left_pad_target,
-            pad_to_multiple=self.cfg.required_seq_len_multiple,
-        )
-
     def build_dataset(
         self, split, source, target, documents, current, training, contexts=None, distinct=None
     ):
@@ -200,7 +229,25 @@ class ContextTask(DecodingTask):
             distinct: whether a batch holds each distinct context sentence once; None: as the task's options
                 say.
         """
-        raise NotImplementedError
+        return self.dataset_class(
+            source,
+            self.src_dict,
+            target,
+            self.tgt_dict,
+            WindowBuilder(documents, self.context_options(training), self.cfg.seed),
+            self.wanted if distinct is None else self.wanted.once(distinct),
+            current=current,
+            training=training,
+            left_pad_source=self.cfg.left_pad_source,
+            left_pad_target=self.cfg.left_pad_target,
+            pad_to_multiple=self.cfg.required_seq_len_multiple,
+            name=split,
+            **self.of_dataset(split, source, target, documents, training, contexts),
+        )
+
+    def of_dataset(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
+        """What the task's dataset is made from besides."""
+        return {}
 
     def stored_contexts(self, split: str, folder: str, sentences: int) -> Optional[SentenceContexts]:
         """What the data folder knows of a split's sentences besides their tokens.
@@ -232,10 +279,6 @@ class ContextTask(DecodingTask):
             counts = (len(left_out), len(dataset))
             logger.warning("%s: %d of %d examples are too long and left out", dataset.name, *counts)
         return kept
-
-    def wanted_of(self, distinct: Optional[bool]) -> WantedContext:
-        """What the models want, for a dataset; ``distinct`` as in ``build_dataset``."""
-        return self.wanted if distinct is None else self.wanted.once(distinct)
 
     # ---- model --------------------------------------------------------------------------------------------
 

@@ -1,8 +1,7 @@
 """The task ``document_window``: one encoder, context joined to the current sentence with ``<sep>``."""
 
 import os
-from dataclasses import dataclass, field, replace
-from typing import Optional
+from dataclasses import replace
 
 from fairseq.tasks import register_task
 
@@ -10,26 +9,14 @@ from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.criterions.highlighted_attention import chosen_attentions, parse_layers, regularised
 from ctxmt_fairseq.data.context_exchange import exchange_windows, window_formats
+from ctxmt_fairseq.data.context_options import WindowOptions
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.data.highlights import read_highlights
-from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.tasks import context_options
-from ctxmt_fairseq.tasks.context_options import ContextConfig
+from ctxmt_fairseq.tasks.context_config import config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask
 
-
-@dataclass
-class DocumentWindowConfig(ContextConfig):
-    """Options of ``document_window`` besides those that the three tasks share."""
-
-    no_separator: Optional[bool] = field(
-        default=None,
-        metadata={
-            "help": "nothing stands between the sentences of a source window: a flag tells them apart "
-            "(--segment-positions flag), or nothing does; without --target-context"
-        },
-    )
+DocumentWindowConfig = config_of(WindowOptions, "DocumentWindowConfig", __name__)
 
 
 @register_task("document_window", dataclass=DocumentWindowConfig)
@@ -39,9 +26,10 @@ class DocumentWindowTask(ContextTask):
     Works with ``concat_transformer`` and with fairseq's own ``transformer``.
     """
 
-    defaults = {**context_options.DEFAULTS, "no_separator": False}
+    dataset_class = DocumentWindowDataset
+    options_class = WindowOptions
     reads_highlights = True
-    provides = ("current_segment", "current_span", "target_context_sizes")
+    provides = ("window",)
 
     def _check(self) -> None:
         super()._check()
@@ -93,20 +81,5 @@ class DocumentWindowTask(ContextTask):
             self.cfg.attention_highlights, documents, lambda sentence: sides[sentence[0]].places(sentence[1])
         )
 
-    def build_dataset(
-        self, split, source, target, documents, current, training, contexts=None, distinct=None
-    ):
-        return DocumentWindowDataset(
-            source,
-            self.src_dict,
-            target,
-            self.tgt_dict,
-            WindowBuilder(documents, self.context_options(training), self.cfg.seed),
-            self.wanted_of(distinct),
-            current=current,
-            training=training,
-            name=split,
-            separators=not self.no_separator,
-            highlights=self._highlights(source, target, documents) if training else None,
-            **self.dataset_options,
-        )
+    def of_dataset(self, split, source, target, documents, training, contexts):
+        return {"highlights": self._highlights(source, target, documents) if training else None}

@@ -15,41 +15,31 @@ from ctxmt_fairseq.corpora.data_folder import source_digest
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
+from ctxmt_fairseq.data.context_options import VectorOptions
 from ctxmt_fairseq.data.context_store import ContextStore
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset, VectorOptions
+from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
 from ctxmt_fairseq.data.metadata_text import is_prompt
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts, contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
-from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.tasks import context_options
-from ctxmt_fairseq.tasks.context_options import ContextConfig
+from ctxmt_fairseq.tasks.context_config import TrainingConfig, config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask
 
 LEAST_CONTEXTS = 2.0  # below it log2(L^2 - L), the scale that QK-norm starts from, is no positive number
 
 
 @dataclass
-class MetadataContextConfig(ContextConfig):
-    """Options of ``metadata_context`` besides those that the three tasks share."""
+class StoreConfig(TrainingConfig):
+    """Where the context is."""
 
     context_store: Optional[str] = field(
         default=None,
         metadata={"help": "folder that ctxmt embed wrote (default: DATA/contexts)"},
     )
-    metadata_fields: Optional[str] = field(
-        default=None,
-        metadata={"help": "metadata to use: all, none, or names joined by commas (default: all)"},
-    )
-    current_vector: Optional[str] = field(
-        default=None,
-        metadata={"help": "whether the current sentence's own vector is context too: yes, no (default: yes)"},
-    )
-    context_dropout: float = field(
-        default=0.0,
-        metadata={"help": "probability of leaving out a vector, in training; one of a sample's always stays"},
-    )
+
+
+MetadataContextConfig = config_of(VectorOptions, "MetadataContextConfig", __name__, StoreConfig)
 
 
 def _checked_facts(store: Any) -> Dict[str, Any]:
@@ -80,9 +70,10 @@ class MetadataContextTask(ContextTask):
         tag_count: rows of a table of tags, ``<unk>`` included.
     """
 
-    defaults = {**context_options.DEFAULTS, **context_options.METADATA_DEFAULTS}
+    dataset_class = MetadataContextDataset
+    options_class = VectorOptions
     evaluation_options = {"context_store": "data-bin/contexts"}
-    provides = ("context_vectors", "context_distances", "context_tags")
+    provides = ("vectors", "tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):
         self.known: Dict[str, Any] = {}  # of the training's store: encoder, dimension, tags
@@ -105,10 +96,6 @@ class MetadataContextTask(ContextTask):
                 f"--context-selection {options['context_selection']}: expected document, random, empty or "
                 "absent, for context is not only text here"
             )
-        if options["current_vector"] not in ("yes", "no"):
-            raise BadInput(f"--current-vector {options['current_vector']}: expected yes or no")
-        if not 0 <= self.cfg.context_dropout < 1:
-            raise BadInput(f"--context-dropout {self.cfg.context_dropout}: expected a probability below 1")
 
     def state_dict(self) -> Dict[str, Any]:
         """Saved with every checkpoint: the options, and what the training's store was."""
@@ -235,7 +222,7 @@ class MetadataContextTask(ContextTask):
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
         """The tag of every row of the vectors; None for models without tags."""
-        if "context_tags" not in self.wanted.format.names:
+        if self.wanted.format.kind != "tags":
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}
         tags = np.zeros(len(contexts.vectors), np.int32)
@@ -250,26 +237,7 @@ class MetadataContextTask(ContextTask):
         """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
-    def build_dataset(
-        self, split, source, target, documents, current, training, contexts=None, distinct=None
-    ):
+    def of_dataset(self, split, source, target, documents, training, contexts):
         if contexts is None:
             raise BadInput(f"{split}: expected the contexts of the sentences, found none")
-        options = VectorOptions(
-            self.options["current_vector"] == "yes", self.cfg.context_dropout if training else 0.0
-        )
-        return MetadataContextDataset(
-            source,
-            self.src_dict,
-            target,
-            self.tgt_dict,
-            WindowBuilder(documents, self.context_options(training), self.cfg.seed),
-            self.wanted_of(distinct),
-            contexts=contexts,
-            vector_options=options,
-            tags=self._tags(contexts),
-            current=current,
-            training=training,
-            name=split,
-            **self.dataset_options,
-        )
+        return {"contexts": contexts, "tags": self._tags(contexts)}

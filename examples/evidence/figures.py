@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any, Dict, List
 
-from ctxmt_fairseq.charts import Panel, Point, chart
+from ctxmt_fairseq.analysis.side_by_side import Value
+from ctxmt_fairseq.charts import chart, points_of_runs
 from ctxmt_fairseq.output_files import write_files
 from evidence.leads import Results
 from evidence.systems import SYSTEMS
@@ -26,28 +27,24 @@ def write(folder: Path, results: Results) -> None:
 
 def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
     """Pronouns by system, with its own and with random context: the seeds' mean, lowest and highest."""
-    series: Dict[str, Dict[Any, Point]] = {}
-    for context, called in CONTEXTS.items():
-        for row, found in rows.items():
-            values = [
-                one["pronouns"][context]["accuracy"] for one in found if context in one.get("pronouns", {})
-            ]
-            if values:
-                series.setdefault(called, {})[row] = Point.of_runs(values)
     examples = {len(one["pronouns"]["document"]["decisions"]) for found in rows.values() for one in found}
-    name = f"right pronouns in % (n = {', '.join(f'{count:,}' for count in sorted(examples))})"
-    return chart([Panel(name, series, base=50)], "system", bars=True, kind="svg")
+    measure = f"right pronouns in % (n = {', '.join(f'{count:,}' for count in sorted(examples))})"
+    values = [
+        Value(called, measure, row, one["pronouns"][context]["accuracy"])
+        for context, called in CONTEXTS.items()
+        for row, found in rows.items()
+        for one in found
+        if context in one.get("pronouns", {})
+    ]
+    return chart(points_of_runs(values), "system", bars=True, bases={measure: 50}, kind="svg")
 
 
 def learning(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
     """Label-smoothed validation loss of the current sentences by update of the second stage."""
-    lines: Dict[str, Dict[Any, Point]] = {}
-    for row, found in rows.items():
-        losses: Dict[int, List[float]] = {}
-        for one in found:
-            for place in one["learning_curve"]:
-                losses.setdefault(place["updates"], []).append(place["loss"])
-        lines[row] = {updates: Point.of_runs(values) for updates, values in sorted(losses.items())}
-    return chart(
-        [Panel("validation loss (bits per subword)", lines)], "update of the second stage", kind="svg"
-    )
+    values = [
+        Value(row, "validation loss (bits per subword)", place["updates"], place["loss"])
+        for row, found in rows.items()
+        for one in found
+        for place in one["learning_curve"]
+    ]
+    return chart(points_of_runs(values), "update of the second stage", kind="svg")

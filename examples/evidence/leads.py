@@ -6,9 +6,8 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.evaluation.significance.correction import holm, stars
-from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
 from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.evaluation.significance.p_values import holm, mcnemar, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
 from evidence.systems import STAGES, SYSTEMS, Run, control_of
 

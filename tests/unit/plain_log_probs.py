@@ -5,10 +5,11 @@ import json
 import numpy as np
 import torch
 
+from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE
+from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.metadata_text import metadata_text
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
-from ctxmt_fairseq.data.windows import PREVIOUS_SOURCE
 
 
 def forward(loaded, source, target, **inputs):
@@ -21,7 +22,8 @@ def forward(loaded, source, target, **inputs):
 
     src, tgt = window(source), window(target)
     (model,) = loaded.models
-    inputs = {name: value for name, value in inputs.items() if name in model.context_format.names}
+    context = inputs.get("context", inputs)
+    inputs = {"context": context} if model.context_format.kind else {}
     with torch.no_grad():
         previous = torch.tensor([tgt[-1:] + tgt[:-1]])
         logits = model(torch.tensor([src]), torch.tensor([len(src)]), previous, **inputs)[0][0]
@@ -47,16 +49,19 @@ def document_window(loaded, text, line, context):
 
 def multi_source(loaded, text, line, context):
     dictionary = loaded.task.source_dictionary
-    rows = [None] * (2 - len(context[-2:])) + context[-2:]
-    tokens = [[] if row is None else [*map(dictionary.index, row.split()), dictionary.eos()] for row in rows]
-    width = max(1, *map(len, tokens))
-    padded = [row + [dictionary.pad()] * (width - len(row)) for row in tokens]
+    rows = context[-2:]
+    tokens = [[*map(dictionary.index, row.split()), dictionary.eos()] for row in rows] or [[dictionary.eos()]]
+    width = max(map(len, tokens))
+    index = [-1] * (2 - len(rows)) + list(range(len(rows)))
+    lengths = np.array([len(row) for row in tokens])
     inputs = {
-        "context_tokens": torch.tensor([padded]),
-        "context_distances": torch.tensor([[2, 1]]),
-        "context_roles": torch.full((1, 2), PREVIOUS_SOURCE),
+        "tokens": torch.tensor([row + [dictionary.pad()] * (width - len(row)) for row in tokens]),
+        "index": torch.tensor([index]),
+        "distances": torch.tensor([[2, 1]]),
+        "roles": torch.full((1, 2), PREVIOUS_SOURCE),
+        "sizes": ContextSizes(np.array([index]), np.array([len(text["en"][line].split()) + 1]), lengths),
     }
-    return forward(loaded, [text["en"][line]], [text["fr"][line]], **inputs)
+    return forward(loaded, [text["en"][line]], [text["fr"][line]], context=inputs)
 
 
 def metadata_context(loaded, text, line, context):
@@ -68,10 +73,10 @@ def metadata_context(loaded, text, line, context):
         distances = [-1] * len(fields) + list(range(len(context[-2:]), 0, -1)) + [0]
     vectors = encoder.encode(texts) if texts else np.zeros((1, encoder.dimension), np.float32)
     inputs = {
-        "context_vectors": torch.from_numpy(np.asarray(vectors, np.float32))[None],
-        "context_distances": torch.tensor([distances or [-2]]),
+        "vectors": torch.from_numpy(np.asarray(vectors, np.float32))[None],
+        "distances": torch.tensor([distances or [-2]]),
     }
-    return forward(loaded, [text["en"][line]], [text["fr"][line]], **inputs)
+    return forward(loaded, [text["en"][line]], [text["fr"][line]], context=inputs)
 
 
 PLAIN = {

@@ -6,14 +6,19 @@ import json
 import numpy as np
 import pytest
 
+from ctxmt_fairseq.analysis.accuracy_curve import by_count, read_result, table
+from ctxmt_fairseq.analysis.side_by_side import Value
+from ctxmt_fairseq.charts import chart, points_of_runs
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.accuracy_curve import (
-    Result,
-    picture,
-    places,
-    read_result,
-    table,
-)
+
+
+def Result(system, count, accuracy):
+    return Value(system, "accuracy (%)", count, accuracy)
+
+
+def picture(results):
+    return chart(points_of_runs(by_count(results)), "examples")
+
 
 RESULTS = [
     Result("MTCue", 30, 92.0),
@@ -36,7 +41,7 @@ def write(path, **changes):
 def test_results_are_read(tmp_path):
     assert read_result(write(tmp_path / "a.json")) == Result("MTCue", 5, 90.5)
     assert read_result(write(tmp_path / "b.json", setting={"count": "all"})) == Result("MTCue", "all", 90.5)
-    assert read_result(write(tmp_path / "c.json", setting={"count": 0})).count == 0
+    assert read_result(write(tmp_path / "c.json", setting={"count": 0})).place == 0
 
 
 @pytest.mark.parametrize(
@@ -68,12 +73,6 @@ def test_the_table_has_a_row_per_count_and_the_range_of_seeds():
         ["30", "92.00", "88.00 (85.00 to 91.00)"],
         ["all", "99.20", "-"],
     ]
-
-
-def test_zero_shot_stands_left_of_all_and_full_supervision_right():
-    assert places([0, 1, 5, 3000, "all"]) == [0.25, 1, 5, 3000, 12000]
-    assert places([0, "all"]) == [0.25, 4]
-    assert places([300]) == [300]
 
 
 def test_the_picture_is_a_png_and_shows_every_line():

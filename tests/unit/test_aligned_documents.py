@@ -3,8 +3,7 @@
 import pytest
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.raw.segments import read_segments
-from ctxmt_fairseq.corpora.raw.tagged_talks import read_tagged_talks
+from ctxmt_fairseq.corpora.formats.talks_and_sets import read_side, read_tagged_talks
 from ctxmt_fairseq.errors import BadInput
 
 TAGS_EN = """<doc docid="1" genre="lectures">
@@ -129,9 +128,8 @@ def test_talks_with_tags(corpus, tmp_path):
 
 def test_talks_of_old_files_begin_with_their_address(tmp_path):
     old = "\n".join(line for line in TAGS_EN.splitlines() if "doc" not in line)
-    (tmp_path / "a").write_text(old)
-    assert list(read_tagged_talks(tmp_path / "a")) == ["1", "7"]
-    assert read_tagged_talks(tmp_path / "a")["7"] == ["Hello.", "", "World."]
+    assert list(read_tagged_talks(old, "a")) == ["1", "7"]
+    assert read_tagged_talks(old, "a")["7"] == ["Hello.", "", "World."]
 
 
 def test_several_sets_have_ids_of_their_own(corpus):
@@ -167,12 +165,6 @@ def test_sgm(corpus):
 def test_xml_with_several_references_and_systems(corpus, options, target):
     rows = corpus("wmt", {"a": XML}, "--source", "a", "--target", "a", *options)
     assert rows == list(zip(["A & B", "C", "D"], target, ["d1", "d1", "d2"], strict=True))
-
-
-def test_attributes_of_documents(tmp_path):
-    (tmp_path / "a").write_text(XML)
-    first = read_segments(tmp_path / "a")[0]
-    assert (first.kind, first.attributes) == ("src", {"origlang": "en", "id": "d1", "domain": "news"})
 
 
 def test_blank_lines_between_documents(corpus):
@@ -241,4 +233,4 @@ def test_as_many_files_on_both_sides(capsys, corpus):
 def test_no_utf8(tmp_path):
     (tmp_path / "a").write_bytes(sgm("srcset", ["caf\u00e9"]).encode("latin-1"))
     with pytest.raises(BadInput, match="a: expected UTF-8, found byte 0xe9"):
-        read_segments(tmp_path / "a")
+        read_side(tmp_path / "a", "src")

@@ -9,7 +9,8 @@ import torch
 from ctxmt_fairseq.analysis.attention_map import attention_map
 from ctxmt_fairseq.analysis.captured_weights import context_attentions
 from ctxmt_fairseq.analysis.passage import given_passage
-from ctxmt_fairseq.data.windows import PREVIOUS_SOURCE
+from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE
+from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.analysed_models import POSITIONS, encode, loaded_model
 from tests.unit.test_shortening import softmax
@@ -20,6 +21,16 @@ PASSAGE = given_passage("▁It ▁was ▁beat ing !", ["▁a , ▁heart .", "▁
 TARGET = "▁Il ▁bat ."
 FIRST, SECOND, CURRENT = (sentence.split() for sentence in PASSAGE.sentences)
 BOTH = {"source_context": 2}
+
+
+def rows_of(tokens):
+    """Two sentences as the context of one row."""
+    index, lengths = np.array([[0, 1]]), tokens.ne(1).sum(1).numpy()
+    return {
+        "tokens": tokens,
+        "index": torch.from_numpy(index),
+        "sizes": ContextSizes(index, np.array([len(CURRENT) + 1]), lengths),
+    }
 
 
 def states(encoder, tokens):
@@ -172,7 +183,7 @@ def test_rows_are_the_current_sentence_after_forced_target_context(queries):
     contexts = [encode(loaded, *words, "</s>") for words in (FIRST, SECOND)]
     padded = torch.nn.utils.rnn.pad_sequence(contexts, batch_first=True, padding_value=1)
     with torch.no_grad():
-        out = model.encoder(encode(loaded, *CURRENT, "</s>")[None], context_tokens=padded[None])
+        out = model.encoder(encode(loaded, *CURRENT, "</s>")[None], context=rows_of(padded))
         model.decoder(encode(loaded, "</s>", *prefix, *TARGET.split())[None], encoder_out=out)
     (*_, (_, query), _, (module, plain)) = queries
     torch.testing.assert_close(query, plain)

@@ -7,18 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.attribute_report import (
+from ctxmt_fairseq.evaluation.attribute_control.attributes import (
+    as_sentences,
     attribute_report,
+    check_attributes,
     example_lines,
     judge_attributes,
-)
-from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
-    as_sentences,
-    check_attributes,
+    metadata_of,
+    read_attribute_set,
     read_sentences_of_attributes,
 )
-from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import metadata_of, read_attribute_set
-from ctxmt_fairseq.evaluation.attribute_control.outcomes import OutcomeCount, joint_outcome
+from ctxmt_fairseq.evaluation.attribute_control.judging import OutcomeCount, joint_outcome
 
 TIRED = {
     "source": "Are you as tired as I am?",

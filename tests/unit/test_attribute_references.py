@@ -8,8 +8,7 @@ from sacrebleu import corpus_bleu, corpus_chrf
 from ctxmt_fairseq.cli import control_attributes
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import metadata_of, read_attribute_set
-from ctxmt_fairseq.evaluation.attribute_control.eamt22 import read_eamt22
+from ctxmt_fairseq.evaluation.attribute_control.attributes import metadata_of, read_attribute_set, read_eamt22
 
 SET = [
     {"english": "I was there, and you saw me.", "polish": "Byłam tam i pan mnie widział.",

@@ -286,11 +286,11 @@ def test_metadata_models_run_on_the_same_sentences():
         for other in (cue, base):
             assert torch.equal(other["target"], mtcue["target"])
             assert torch.equal(other["net_input"]["src_tokens"], inputs["src_tokens"])
-        assert inputs["context_vectors"].shape[1:] == (12, 384)
-        assert cue["net_input"]["context_vectors"].shape[1:] == (12, 768)
-        assert inputs["context_distances"].max() == metadata.PREVIOUS
-        assert inputs["context_distances"].eq(-1).sum() == metadata.FIELDS * len(inputs["src_tokens"])
-        assert not [name for name in base["net_input"] if name.startswith("context_")]
+        assert inputs["context"]["vectors"].shape[1:] == (12, 384)
+        assert cue["net_input"]["context"]["vectors"].shape[1:] == (12, 768)
+        assert inputs["context"]["distances"].max() == metadata.PREVIOUS
+        assert inputs["context"]["distances"].eq(-1).sum() == metadata.FIELDS * len(inputs["src_tokens"])
+        assert "context" not in base["net_input"]
 
 
 @pytest.mark.slow

@@ -1,11 +1,11 @@
 """Cleaning of subtitles, step by step."""
 
+from argparse import ArgumentTypeError
 from collections import Counter
 
 import pytest
 
 from ctxmt_fairseq.corpora.cleaning import STEPS, chosen_steps, clean
-from ctxmt_fairseq.errors import BadInput
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_chosen_steps():
     assert chosen_steps("all") == tuple(STEPS) and chosen_steps("none") == ()
     assert chosen_steps("ocr,dashes") == ("dashes", "ocr")
     assert chosen_steps("-ocr,-music") == tuple(name for name in STEPS if name not in ("ocr", "music"))
-    with pytest.raises(BadInput, match="--clean dust: expected all, none"):
+    with pytest.raises(ArgumentTypeError, match="dust: expected all, none"):
         chosen_steps("dust")

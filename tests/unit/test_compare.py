@@ -50,7 +50,7 @@ def examples(path, right, distances=(0, 1, None, 2), phenomena="xxyy"):
     )  # fmt: skip
     scores = {"1": (2.0, 1.0), "0": (1.0, 2.0), "t": (1.0, 1.0)}
     rows = [[CandidateScore(value, 1, value, 1) for value in scores[mark]] for mark in right]
-    assert contrastive_report(suite, rows).chosen.overall.correct == right.count("1")
+    assert contrastive_report(suite, rows).chosen["correct"] == right.count("1")
     return write(path, example_lines(suite, rows, suite.convention))
 
 

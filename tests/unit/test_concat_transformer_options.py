@@ -91,9 +91,9 @@ def test_missing_inputs_and_symbols_are_refused():
     with pytest.raises(BadInput, match=SEPARATOR):
         make(task=Task(source=Dictionary()), segment_positions="learned")
     model = make(segment_positions="learned", segment_types="context")
-    assert model.context_format.names == ("current_segment", "target_context_sizes")
-    assert make().context_format.names == ()
-    with pytest.raises(BadInput, match="--task document_window, for current_segment"):
+    assert model.context_format.kind == "window"
+    assert make().context_format.kind == ""
+    with pytest.raises(BadInput, match="--task document_window, which says"):
         model(NET_INPUT["src_tokens"], NET_INPUT["src_lengths"], NET_INPUT["prev_output_tokens"])
 
 

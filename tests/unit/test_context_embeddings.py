@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ctxmt_fairseq.data.windows import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET
+from ctxmt_fairseq.data.context_options import FOLLOWING_SOURCE, PREVIOUS_SOURCE, TARGET
 from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
 
 DIM = 8

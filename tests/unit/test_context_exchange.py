@@ -100,7 +100,7 @@ def batch(currents, contexts, source, target):
     targets = [target_window(*pair, target) for pair in pairs]
     spans = torch.tensor([source_span(*pair, source) for pair in pairs])
     segments = torch.tensor([len(context["before"]) for context in contexts])
-    return {
+    made = {
         "id": torch.arange(len(pairs)),
         "nsentences": len(pairs),
         "ntokens": sum(map(len, targets)),
@@ -108,8 +108,7 @@ def batch(currents, contexts, source, target):
             "src_tokens": padded(sources, source),
             "src_lengths": torch.tensor([len(window) for window in sources]),
             "prev_output_tokens": padded(targets, target, move_eos_to_beginning=True),
-            "current_segment": segments,
-            "current_span": spans,
+            "context": {},
         },
         "target": padded(targets, target),
         "windows": {
@@ -126,6 +125,8 @@ def batch(currents, contexts, source, target):
             parts(targets, [target_span(*pair) for pair in pairs]),
         ),
     }
+    made["net_input"]["context"] = made["windows"]
+    return made
 
 
 def target_span(current, context):
@@ -239,12 +240,12 @@ def rows():
 
 def test_rows_take_each_others_context_and_target_window(rows):
     tokens, distances = torch.randint(4, 9, (3, 2, 5)), torch.tensor([[1, 2], [1, -1], [2, 1]])
-    rows["net_input"]["context_tokens"] = tokens
-    rows["windows"].update(context_tokens=tokens, context_distances=distances)
+    rows["windows"].update(vectors=tokens, distances=distances)
+    rows["net_input"]["context"] = rows["windows"]
     exchanged = exchange_rows(rows, ORDER, TARGET)
-    for part in ("net_input", "windows"):
-        assert torch.equal(exchanged[part]["context_tokens"], tokens[ORDER])
-    assert torch.equal(exchanged["windows"]["context_distances"], distances[ORDER])
+    for part in (exchanged["net_input"]["context"], exchanged["windows"]):
+        assert torch.equal(part["vectors"], tokens[ORDER])
+    assert torch.equal(exchanged["windows"]["distances"], distances[ORDER])
     expected = batch(ROWS, [ROWS[other] for other in ORDER], TARGET, TARGET)
     assert torch.equal(exchanged["target"], expected["target"])
     assert torch.equal(
@@ -252,22 +253,22 @@ def test_rows_take_each_others_context_and_target_window(rows):
     )
     for name in ("src_tokens", "src_lengths", "prev_output_tokens"):
         assert torch.equal(exchanged["net_input"][name], expected["net_input"][name])
-    assert torch.equal(rows["windows"]["context_tokens"], tokens), "untouched"
+    assert torch.equal(rows["windows"]["vectors"], tokens), "untouched"
 
 
 def test_distinct_sentences_stay_and_what_points_to_them_is_exchanged(rows):
     # as many distinct sentences as rows: the number alone does not tell them apart
     inputs = {
-        "context_tokens": torch.randint(4, 9, (3, 5)),
-        "context_current": torch.tensor([-1, 0, 2]),
-        "context_index": torch.tensor([[0, 1], [2, -1], [-1, -1]]),
-        "context_distances": torch.tensor([[2, 1], [2, 1], [1, 2]]),
-        "context_roles": torch.tensor([[0, 1], [1, 1], [2, 2]]),
+        "tokens": torch.randint(4, 9, (3, 5)),
+        "reused": torch.tensor([-1, 0, 2]),
+        "index": torch.tensor([[0, 1], [2, -1], [-1, -1]]),
+        "distances": torch.tensor([[2, 1], [2, 1], [1, 2]]),
+        "roles": torch.tensor([[0, 1], [1, 1], [2, 2]]),
     }
-    rows["net_input"].update(inputs)
     rows["windows"].update(inputs)
+    rows["net_input"]["context"] = rows["windows"]
     exchanged = exchange_rows(rows, ORDER, TARGET)
-    for part in ("net_input", "windows"):
+    for part in (exchanged["net_input"]["context"], exchanged["windows"]):
         for name, value in inputs.items():
-            stays = name in ("context_tokens", "context_current")
-            assert torch.equal(exchanged[part][name], value if stays else value[ORDER])
+            stays = name in ("tokens", "reused")
+            assert torch.equal(part[name], value if stays else value[ORDER])

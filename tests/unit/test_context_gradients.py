@@ -36,7 +36,7 @@ def batch_of(model, **options):
 
 def encode(model, batch):
     inputs = batch["net_input"]
-    names = ("src_tokens", "src_lengths", *model.context_format.names)
+    names = ("src_tokens", "src_lengths", "context")
     return model.encoder(**{name: inputs[name] for name in names if name in inputs})
 
 
@@ -60,7 +60,7 @@ def reached(loss, parameters):
 def column_of_state(model, batch, monkeypatch):
     """The context sentence of each state (B, K), -1 for pads: with pads left in, all have equally many."""
     with monkeypatch.context() as patch:
-        patch.setattr(ContextStates, "compact", lambda context, width: context)
+        patch.setattr(ContextStates, "compact", lambda context: context)
         padding = encode(model, batch)["context_padding"][0].unflatten(1, (len(COLUMNS), -1))
     rows = [(~row).nonzero()[:, 0] for row in padding]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)

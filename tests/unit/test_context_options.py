@@ -5,7 +5,7 @@ from argparse import Namespace
 import pytest
 from fairseq.data import Dictionary
 
-from ctxmt_fairseq.data.windows import ContextOptions
+from ctxmt_fairseq.data.context_options import WindowOptions as ContextOptions
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
 
@@ -40,7 +40,11 @@ def test_options_travel_with_the_checkpoint():
     trained = task(source_context=3, target_context=2, context_selection="random", keep_sentence="first")
     evaluated = task()
     evaluated.load_state_dict(trained.state_dict())
-    assert evaluated.context_options() == trained.context_options() == ContextOptions(3, 0, 2, 0, "random")
+    assert (
+        evaluated.context_options()
+        == trained.context_options()
+        == ContextOptions(3, 0, 2, 0, "random", "first")
+    )
     assert evaluated.keep_sentence == "first"
     assert evaluated.state_dict() == trained.state_dict(), "and with a checkpoint that is trained further"
 
@@ -143,14 +147,12 @@ def test_models_with_other_inputs_make_no_ensemble():
     segments = Namespace(arch="concat_transformer_tiny", segment_positions="learned", segment_types="context")
     for _ in range(2):
         ensemble.build_model(segments)
-    assert ensemble.wanted.format.names == ("current_segment", "target_context_sizes")
-    error = (
-        "expected models with the same context inputs, found current_segment, target_context_sizes and none"
-    )
+    assert ensemble.wanted.format.kind == "window"
+    error = "expected models with the same kind of context, found window and none"
     assert error in stops(ensemble.build_model, plain)
     other = task()
     other.build_model(plain)
-    assert "found none and current_segment" in stops(other.build_model, segments)
+    assert "found none and window" in stops(other.build_model, segments)
 
 
 @pytest.mark.parametrize(

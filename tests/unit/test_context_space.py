@@ -75,8 +75,10 @@ def test_after_is_what_the_decoder_sees_of_a_sentence_with_this_context_alone(ca
         out = model.encoder(
             source[None],
             torch.tensor([len(source)]),
-            context_vectors=torch.from_numpy(space.before[:1])[None],
-            context_distances=torch.tensor([[METADATA]]),
+            context={
+                "vectors": torch.from_numpy(space.before[:1])[None],
+                "distances": torch.tensor([[METADATA]]),
+            },
         )
     seen = out[entry][0][0, 0] if case == "mtcue" else out[entry][0][-1, 0]
     np.testing.assert_allclose(space.after[0], seen.numpy(), atol=1e-5)

@@ -19,7 +19,7 @@ def text(tmp_path):
 
 # ---- refusals of a reader ----------------------------------------------------------------------------------
 
-FILES = ["vectors.bin", "texts.txt", "texts.ends", "rows.crc", "train.index"]
+FILES = ["vectors.bin", "texts.txt", "train.index"]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -55,7 +55,7 @@ def change(folder, **changes):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"version": 3}, "expected a context store of version 2, found 3"),
+        ({"version": 4}, "expected a context store of version 3, found 4"),
         ({"text_bytes": -1}, "expected the header that ctxmt embed writes"),
         ({"format": "index"}, "expected the header that ctxmt embed writes"),
         ({"count": -1}, "expected the header that ctxmt embed writes"),

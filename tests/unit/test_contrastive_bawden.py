@@ -136,7 +136,7 @@ def test_bawden_repeated_block_is_warned_about(tmp_path, caplog):
         (lambda block: block["trg"][0].pop("correct"), "block '7', target 1: expected the key 'correct'"),
         (
             lambda block: block["trg"][0]["correct"].pop(),
-            "expected 2 sentences at 'correct', as in 'src', found 1",
+            "expected 2 target sentences",
         ),
         (lambda block: block.update(src="one"), "expected a list at the key 'src', found \"one\""),
         (lambda block: block.update(src=[1, 2]), "expected 'src' to be a list of sentences"),

@@ -64,7 +64,7 @@ RIGHT, WRONG, TIE = scores(-1.0, -2.0), scores(-2.0, -1.0), scores(-1.0, -1.0)
 def test_disc_is_the_papers_for_english_german(row):
     *accuracies, disc, disc_avg, disc_all_d = DISTANCE_ROWS[row]
     groups = dict(zip(DISTANCE_SIZES, zip(accuracies, DISTANCE_SIZES.values(), strict=True), strict=True))
-    numbers = disc_numbers(groups)
+    numbers = disc_numbers({name: {"accuracy": a, "examples": n} for name, (a, n) in groups.items()})
     assert numbers["disc"] == pytest.approx(disc, abs=0.0101)
     assert numbers["disc_avg"] == pytest.approx(disc_avg, abs=0.0101)
     assert numbers["disc_all_d"] == pytest.approx(disc_all_d, abs=0.0101)
@@ -74,7 +74,7 @@ def test_disc_is_the_papers_for_english_german(row):
 def test_disc_is_the_papers_for_english_russian(row):
     *accuracies, disc, disc_avg = PHENOMENON_ROWS[row]
     groups = dict(zip(PHENOMENON_SIZES, zip(accuracies, PHENOMENON_SIZES.values(), strict=True), strict=True))
-    numbers = disc_numbers(groups)
+    numbers = disc_numbers({name: {"accuracy": a, "examples": n} for name, (a, n) in groups.items()})
     assert numbers["disc"] == pytest.approx(disc, abs=0.0101)
     assert numbers["disc_all_d"] == numbers["disc"]
     assert numbers["disc_avg"] == pytest.approx(MISPRINTED_AVERAGES.get(row, disc_avg), abs=0.0101)

@@ -67,7 +67,7 @@ def plain(loaded, source, target, context, **inputs):
     previous = torch.cat([tgt[-1:], tgt[:-1]])[None]
     probabilities = 0
     for model in loaded.models:
-        wanted = {name: inputs[name] for name in loaded.task.wanted.format.names}
+        wanted = {"context": inputs} if loaded.task.wanted.format.kind else {}
         with torch.no_grad():
             logits = model(src, torch.tensor([src.size(1)]), previous, **wanted)[0][0]
         probabilities = probabilities + logits.double().softmax(-1)

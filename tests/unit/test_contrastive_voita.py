@@ -78,7 +78,7 @@ def test_voita_files_that_are_no_parts_of_one_suite_stay_apart(tmp_path, names):
         ({"true_ind": -1}, "example 2: expected a correct index from 0 to 1, found -1"),
         ({"true_ind": True}, "example 2: expected a whole number at the key 'true_ind', found true"),
         ({"src": "You look tired ."}, "example 2: expected sentences joined by ' _eos ' in 'src'"),
-        ({"src": "a _eos b _eos c"}, "example 2: expected 3 sentences in each of 'dst', found 2"),
+        ({"src": "a _eos b _eos c"}, "example 2: expected 3 target sentences"),
         ({"dst": "a _eos b"}, "example 2: expected a list at the key 'dst'"),
         ({"dst": ["a _eos b"], "true_ind": 0}, "example 2: expected at least two candidates, found 1"),
         ({"dst": ["a _eos b", "a _eos"]}, "example 2: expected a current sentence on both sides"),

@@ -3,18 +3,16 @@
 import itertools
 import json
 import os
-import pickle
-import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.assembly import workers, writer
-from ctxmt_fairseq.corpora.assembly.pairs import Account, Lines, Pair, Part
-from ctxmt_fairseq.corpora.assembly.workers import in_order
-from ctxmt_fairseq.corpora.assembly.writer import _Corpus
+from ctxmt_fairseq.corpora import workers, writer
+from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
+from ctxmt_fairseq.corpora.workers import in_order
+from ctxmt_fairseq.corpora.writer import _Corpus
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.opus_files import alignment, document, sentence, write_folder, write_zip
 from tests.unit.test_output_folders import killed
@@ -98,24 +96,6 @@ def test_workers_change_nothing(opus):
         assert read(opus / "one")[end] == read(opus / "two")[end]
 
 
-def test_a_cluster_changes_nothing(opus):
-    """The same work through dask.distributed, whose users start the scheduler and the workers themselves."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        corpus(opus, "--out", opus / "many", "--dask", cluster.scheduler_address)
-    corpus(opus, "--out", opus / "one")
-    for end in ("en", "de", "docids"):
-        assert read(opus / "one")[end] == read(opus / "many")[end]
-
-
-def test_a_cluster_needs_dask(opus, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(SystemExit):
-        corpus(opus, "--out", opus / "train", "--dask", "tcp://localhost:1")
-    assert "--dask: expected dask.distributed: pip install distributed" in capsys.readouterr().err
-    assert not list(opus.glob("train*")) and not list(opus.glob(".ctxmt*"))
-
-
 @pytest.mark.parametrize(
     ("function", "calls"),
     [("write", 0), ("write", 9), ("fsync", 0), ("fsync", 5), ("replace", 0), ("replace", 1), ("replace", 3)],
@@ -155,16 +135,6 @@ PAIRS = st.builds(
 )  # fmt: skip
 
 
-@given(st.lists(PAIRS, max_size=9))
-def test_what_goes_from_process_to_process_comes_as_it_was(pairs):
-    part = Part(pairs, Account(read=len(pairs)))
-    copy = pickle.loads(pickle.dumps(part))
-    assert type(copy) is Part and copy.account == part.account
-    assert type(copy.pairs) is Lines and len(copy.pairs) == len(pairs)
-    assert list(copy.pairs) == pairs and all(type(pair) is Pair for pair in copy.pairs)
-    assert pickle.loads(pickle.dumps(copy)) == copy
-
-
 def test_an_id_of_several_lines_is_refused_and_nothing_is_written(tmp_path):
     parts = [Part([Pair("a", "b", "film"), Pair("a", "b", "film\n2")], Account(2, 2))]
     with pytest.raises(BadInput, match=r"document id 'film\\n2': expected no line break"):
@@ -173,19 +143,15 @@ def test_an_id_of_several_lines_is_refused_and_nothing_is_written(tmp_path):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.lists(PAIRS, max_size=9), min_size=1, max_size=4), st.booleans(), st.booleans())
-def test_every_pair_is_written_once(tmp_path_factory, lists, sent, routed):
-    """To one corpus or by document to two; pairs a few at a time, or as another process sends them."""
+@given(st.lists(st.lists(PAIRS, max_size=9), min_size=1, max_size=4), st.booleans())
+def test_every_pair_is_written_once(tmp_path_factory, lists, routed):
+    """To one corpus or by document to two."""
     route = (lambda name: int(name == "a/2")) if routed else (lambda name: 0)
     always = [Pair("a", "b", "c"), Pair("a", "b", "a/2")]  # no corpus is empty
     pairs = [*itertools.chain(*lists), *always]
     parts = [Part(given, Account(len(given), len(given))) for given in [*lists, always]]
-    if sent:
-        parts = [pickle.loads(pickle.dumps(part)) for part in parts]
     prefixes = [tmp_path_factory.mktemp("corpus") / name for name in ("xy" if routed else "x")]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "_LINES", 2)
-        record = writer.write_corpus(parts, list(map(str, prefixes)), ["en", "de"], {}, route)
+    record = writer.write_corpus(parts, list(map(str, prefixes)), ["en", "de"], {}, route)
     for number, prefix in enumerate(prefixes):
         mine = [pair for pair in pairs if route(pair.document) == number]
         files = {end: content.decode().split("\n")[:-1] for end, content in read(prefix).items()}
@@ -204,7 +170,7 @@ def test_every_pair_is_written_once(tmp_path_factory, lists, sent, routed):
 
 def test_work_is_not_read_ahead_of_the_workers(monkeypatch):
     """However long the input, only so many pieces of it are held; results keep its order."""
-    monkeypatch.setattr(workers, "_executor", lambda stack, count, dask: (_Deferred(), count))
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", _Deferred)
     drawn = []
 
     def items():
@@ -220,6 +186,15 @@ def test_work_is_not_read_ahead_of_the_workers(monkeypatch):
 
 class _Deferred:
     """Does the work when its result is asked for."""
+
+    def __init__(self, workers, mp_context):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
 
     def submit(self, work, item):
         return _Result(work, item)
@@ -266,7 +241,10 @@ def test_refusals(opus, capsys):
     for options, message in (
         (("--min-overlap", "0.9", "--out", opus / "no" / "train"), "no such folder"),
         (("--min-overlap", "1.5", "--out", opus / "train"), "expected a number from 0 to 1"),
-        (("--clean", "dust", "--out", opus / "train"), "--clean dust"),
+        (
+            ("--clean", "dust", "--out", opus / "train"),
+            "argument --clean: dust: expected all, none, or names",
+        ),
         (("--xml", opus / "nothing", "--out", opus / "train"), "expected a folder or a zip file"),
         (("--target-lang", "fr", "--out", opus / "train"), "expected documents of en and fr"),
         (

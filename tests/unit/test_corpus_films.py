@@ -154,7 +154,7 @@ def test_refusals(corpus, capsys):
     assert "expected name.basics.tsv too" in refused("--imdb", corpus / "title.crew.tsv.gz")
     assert "train.docids: expected title.basics" in refused("--imdb", corpus / "train.docids")
     (corpus / "cut.gz").write_bytes((corpus / "title.crew.tsv.gz").read_bytes()[:60])
-    assert "cut.gz: damaged" in refused("--imdb", corpus / "cut.gz")
+    assert "cut.gz:2: damaged" in refused("--imdb", corpus / "cut.gz")
     (corpus / "short.tsv").write_text(BASICS + "tt0460681\tmovie\n")
     assert "short.tsv:5: expected 9 columns, found 2" in refused("--imdb", corpus / "short.tsv")
     (corpus / "train.current").write_text("1\n")

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.films import HeldOut
-from ctxmt_fairseq.corpora.mix import mix
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
-from ctxmt_fairseq.corpora.split import split
 from ctxmt_fairseq.corpora.text_rows import TextFiles
+from ctxmt_fairseq.corpora.transforms.mix import mix
+from ctxmt_fairseq.corpora.transforms.split import split
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.corpus_files import read_corpus_files, write_corpus_files
 
@@ -162,7 +162,7 @@ def test_runs_stay_with_their_document(tmp_path):
 
 
 def test_different_pairs_have_different_hashes():
-    from ctxmt_fairseq.corpora.assembly.pairs import Pair
+    from ctxmt_fairseq.corpora.pairs import Pair
 
     pairs = [Pair(a, b, "d") for a, b in itertools.product(["a", "b", "a b", ""], repeat=2)]
     assert len({pair_hash(pair) for pair in pairs}) == len(pairs)

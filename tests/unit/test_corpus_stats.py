@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.cli import corpus_stats as statistics
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora import statistics
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from tests.unit.corpus_files import write_corpus_files
 
@@ -31,7 +31,7 @@ def test_lengths(tmp_path_factory, shapes, most):
     lines = [(*words(source, target), name, current, {}) for source, target, name, current in shapes]
     files = TextFiles(str(write_corpus_files(folder / "c", lines)), "en", "de")
     spelled = [lambda texts: [" ".join(text.replace(" ", "")) + " x" for text in texts]] * 2
-    old, statistics.BATCH = statistics.BATCH, 3  # batches end inside documents
+    old, statistics.BATCH = statistics.BATCH, 20
     try:
         measured = statistics.measure(files, spelled)
     finally:

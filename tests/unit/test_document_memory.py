@@ -56,7 +56,11 @@ def test_each_line_is_read_with_its_own_context(models, prefix, monkeypatch, nam
         made = batch(self, lines, forced)
         inputs, pad = made[0]["net_input"], loaded.task.source_dictionary.pad()
         counted.append(
-            sum(int(inputs[key].ne(pad).sum()) for key in ("src_tokens", "context_tokens") if key in inputs)
+            sum(
+                int(tokens.ne(pad).sum())
+                for tokens in (inputs["src_tokens"], inputs.get("context", {}).get("tokens"))
+                if tokens is not None
+            )
         )
         return made
 

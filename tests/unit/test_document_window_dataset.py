@@ -178,7 +178,7 @@ def test_no_samples_give_no_batch():
 
 
 def test_every_key_of_a_batch_follows_the_order_of_its_rows():
-    data = dataset(wanted=wanting("current_segment", "target_context_sizes"))
+    data = dataset(wanted=wanting("window"))
     lines = [0, 1, 2, 3, 9, 11, 30, 12]
     batch = data.collater([data[line] for line in lines])
     assert set(batch) == {"id", "nsentences", "ntokens", "net_input", "target", "parts", "windows"}
@@ -203,7 +203,7 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
             len(target) - len(data.target[line]), len(data.target[line]), 0
         ]  # fmt: skip
         for name in ("current_segment", "target_context_sizes"):
-            assert batch["windows"][name][row] == net_input[name][row] == example[name]
+            assert batch["windows"][name][row] == net_input["context"][name][row] == example[name]
         assert tuple(batch["windows"]["current_span"][row].tolist()) == example["current_span"]
     assert batch["ntokens"] == sum(len(data[line]["target"]) for line in lines)
     assert set(dataset().collater([data[0]])["net_input"]) == {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.evaluation.significance.correction import holm
+from ctxmt_fairseq.evaluation.significance.p_values import holm
 from tests.unit.evidence_runs import evidence_modules, result, training_result
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.expected_forms import has_form_as_ctxpro, has_words
-from ctxmt_fairseq.report.shapes import kind_of
+from ctxmt_fairseq.report.found import kind_of
 from tests.unit.contrastive_files import write, write_json
 from tests.unit.evaluations import result
 

@@ -17,8 +17,8 @@ from ctxmt_fairseq.evaluation.attribute_control.few_shot import (
     NOT_ANNOTATED,
     combination_of,
     read_annotations,
+    write_settings,
 )
-from ctxmt_fairseq.evaluation.attribute_control.few_shot_files import write_settings
 
 NAMES = ("speaker", "formality")
 COUNTS = [0, 1, 5, 30, None]

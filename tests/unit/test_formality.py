@@ -5,20 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.annotated_references import (
-    AnnotatedReference,
-    parse_annotated,
-    read_annotated,
-)
 from ctxmt_fairseq.evaluation.attribute_control.formality import (
     FORMAL,
     INFORMAL,
+    AnnotatedReference,
     ContrastiveReference,
     count_formality,
     formality_of,
+    parse_annotated,
+    read_annotated,
     read_references,
 )
-from ctxmt_fairseq.evaluation.attribute_control.phrases import anywhere, whole_words, words_among
+from ctxmt_fairseq.evaluation.attribute_control.judging import anywhere, whole_words, words_among
 
 FORMAL_LINE = "[F]Haben Sie[/F] [F]Ihren[/F] Hut, Anna?"
 INFORMAL_LINE = "[F]Hast du[/F] [F]deinen[/F] Hut, Anna?"

@@ -6,15 +6,17 @@ from collections import Counter
 import pytest
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.annotated_references import parse_annotated
-from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, INFORMAL, ContrastiveReference
-from ctxmt_fairseq.evaluation.attribute_control.formality_report import (
+from ctxmt_fairseq.evaluation.attribute_control.formality import (
+    FORMAL,
+    INFORMAL,
     PROMPTS,
+    ContrastiveReference,
     FormalityReport,
     control_formality,
     judge,
+    parse_annotated,
+    read_prompts,
 )
-from ctxmt_fairseq.evaluation.attribute_control.prompt_file import read_prompts
 
 REFERENCE = ContrastiveReference(
     parse_annotated("[F]Haben Sie[/F] [F]Ihren[/F] Hut, Anna?"),

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from ctxmt_fairseq.data.absence import NO_SENTENCE
-from ctxmt_fairseq.data.input_lengths import long_inputs
-from ctxmt_fairseq.data.windows import SELECTIONS
+from ctxmt_fairseq.data.context_options import SELECTIONS
+from ctxmt_fairseq.data.window_sizes import WindowSizes
 from tests.unit import window_datasets
 from tests.unit.multi_source_models import dataset as rows_dataset
 
@@ -56,7 +56,7 @@ def test_table_6_6_of_the_thesis(context):
     lines = np.arange(len(texts))
 
     def kept(layout):
-        return lines[~long_inputs(builder, lines, 80, texts.sizes, layout=layout)].tolist()
+        return lines[~WindowSizes(builder, texts.sizes, None, layout).long_inputs(lines, 80)].tolist()
 
     assert kept("window") == ([1, 2, 4, 6] if not context else [0, 2, 6])
     assert kept("rows") == ([1, 2, 4, 6] if not context else [2])
@@ -96,8 +96,8 @@ def test_inputs_that_have_changed_places():
 def test_many_lines_are_gone_through_in_parts(monkeypatch):
     data = window_datasets.dataset(window=CONTEXT)
     lines = np.arange(len(data))
-    whole = long_inputs(data.builder, lines, 4, data.source.sizes, data.target.sizes)
-    monkeypatch.setattr("ctxmt_fairseq.data.input_lengths.CHUNK", 10)
-    assert whole.any() and not whole.all() and NO_SENTENCE in data.builder.slots(lines).source_before
-    parts = long_inputs(data.builder, lines, 4, data.source.sizes, data.target.sizes)
+    whole = data.measured().long_inputs(lines, 4)
+    monkeypatch.setattr("ctxmt_fairseq.data.window_sizes.CHUNK", 10)
+    assert whole.any() and not whole.all() and NO_SENTENCE in data.builder.slots(lines).source
+    parts = data.measured().long_inputs(lines, 4)
     assert parts.tolist() == whole.tolist()

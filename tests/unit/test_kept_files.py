@@ -13,6 +13,7 @@ import pytest
 from ctxmt_fairseq import cli
 from ctxmt_fairseq.cli.inputs import OUTPUTS, inputs
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora import formats, transforms
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, new_folder
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.kept_files import keeping
@@ -75,11 +76,15 @@ def test_every_file_that_a_command_line_names_is_an_input(tmp_path, monkeypatch)
     assert sorted(set(inputs(args))) == sorted(expected.split())
 
 
+def commands_of(package):
+    return (f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__))
+
+
 def test_options_that_say_where_to_write_are_no_inputs():
     """An option that this misses would refuse to replace its own earlier output."""
     found = set()
-    for module in pkgutil.iter_modules(cli.__path__):
-        command = importlib.import_module(f"ctxmt_fairseq.cli.{module.name}")
+    for module in (*commands_of(cli), *commands_of(formats), *commands_of(transforms)):
+        command = importlib.import_module(module)
         if hasattr(command, "run") and hasattr(command, "add_arguments"):
             parser = argparse.ArgumentParser()
             command.add_arguments(parser)

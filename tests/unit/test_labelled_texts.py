@@ -18,8 +18,13 @@ from ctxmt_fairseq.analysis.labelled_texts import (
 from ctxmt_fairseq.data.sentence_contexts import contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL, FORMALITIES, INFORMAL
-from ctxmt_fairseq.evaluation.attribute_control.formality_report import FormalityReport, FormalityRun
+from ctxmt_fairseq.evaluation.attribute_control.formality import (
+    FORMAL,
+    FORMALITIES,
+    INFORMAL,
+    FormalityReport,
+    FormalityRun,
+)
 
 
 def write(path, text):

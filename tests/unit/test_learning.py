@@ -125,7 +125,7 @@ def accuracies(model, task):
     examples = tuple(twins())
     suite = ContrastiveSet("twins", "jsonl", examples, Convention("sum", "current"))
     report = contrastive_report(suite, score_candidates(loaded, examples)).chosen
-    return {name: tally.accuracy for name, tally in report.phenomena.items()}
+    return {name: tally["accuracy"] for name, tally in report["phenomena"].items()}
 
 
 def test_a_window_answers_both_phenomena():

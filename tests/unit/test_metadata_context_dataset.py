@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.data.absence import CURRENT, METADATA, NO_TAG, NO_VECTOR
+from ctxmt_fairseq.data.context_options import VectorOptions
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset, VectorOptions
+from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
 from ctxmt_fairseq.data.sentence_contexts import contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
-from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
+from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.window_datasets import VOCABULARY, sentences, wanting
 
@@ -23,21 +24,23 @@ RECORDS = (
     + [{"rated": "N/A"}, {"genre": "Horror"}, {}, {"rated": "R"}]
 )
 CONTEXTS = contexts_of(load_text_encoder("discrete"), TEXTS, RECORDS)
-INPUTS = ("context_vectors", "context_distances", "context_tags")
 
 
 def dataset(
     current=True, dropout=0.0, training=False, tags=None, contexts=CONTEXTS, lengths=LENGTHS, **window
 ):
     n = sum(lengths)
-    builder = WindowBuilder(Documents.from_lengths(lengths), ContextOptions(**window), 1)
+    builder = WindowBuilder(
+        Documents.from_lengths(lengths),
+        VectorOptions(current_vector="yes" if current else "no", context_dropout=dropout, **window),
+        1,
+    )
     return MetadataContextDataset(
         *(sentences(n, 4, 9), VOCABULARY, sentences(n, 210, 9), VOCABULARY, builder),
         contexts=contexts,
-        vector_options=VectorOptions(current, dropout),
         tags=tags,
         training=training,
-        wanted=wanting(*INPUTS),
+        wanted=wanting("vectors"),
         name="split",
     )
 
@@ -102,8 +105,8 @@ def test_a_store_without_sentences_has_metadata_only():
 def test_a_batch_has_the_vectors_and_what_each_is():
     data = dataset(source_context=2)
     batch = data.collater([data[line] for line in (0, 2, 3)])
-    vectors, distances = (batch["net_input"][name] for name in INPUTS[:2])
-    assert "context_tags" not in batch["net_input"]
+    vectors, distances = (batch["windows"][name] for name in ("vectors", "distances"))
+    assert "tags" not in batch["net_input"]["context"]
     assert vectors.shape == (3, 5, 384) and vectors.dtype == torch.float32
     encoder = load_text_encoder("discrete")
     for row, line in enumerate(batch["id"].tolist()):
@@ -117,7 +120,7 @@ def test_a_batch_has_the_vectors_and_what_each_is():
 def test_a_batch_without_context_has_one_empty_place():
     data = dataset(context_selection="absent")
     batch = data.collater([data[0], data[1]])
-    assert batch["net_input"]["context_distances"].tolist() == [[NO_VECTOR], [NO_VECTOR]]
+    assert batch["net_input"]["context"]["distances"].tolist() == [[NO_VECTOR], [NO_VECTOR]]
 
 
 def test_tags_are_of_metadata_only():
@@ -127,8 +130,8 @@ def test_tags_are_of_metadata_only():
     data = dataset(tags=tags, source_context=1)
     batch = data.collater([data[2], data[3]])
     row = batch["id"].tolist().index(2)
-    assert batch["net_input"]["context_tags"][row].tolist() == [7, 0, NO_TAG, NO_TAG]  # "R": unknown
-    assert batch["net_input"]["context_tags"][1 - row].tolist() == [NO_TAG] * 4
+    assert batch["net_input"]["context"]["tags"][row].tolist() == [7, 0, NO_TAG, NO_TAG]  # "R": unknown
+    assert batch["net_input"]["context"]["tags"][1 - row].tolist() == [NO_TAG] * 4
 
 
 @settings(max_examples=30, deadline=None)
@@ -160,8 +163,9 @@ def test_what_is_visible_restores_the_example():
     restored = [data.restored(example["id"], data.visible(example)) for example in examples]
     found = data.collater(restored)
     assert found["id"].tolist() == expected["id"].tolist()
-    for name in ("src_tokens", "context_vectors", "context_distances"):
-        assert torch.equal(found["net_input"][name], expected["net_input"][name])
+    assert torch.equal(found["net_input"]["src_tokens"], expected["net_input"]["src_tokens"])
+    for name in ("vectors", "distances"):
+        assert torch.equal(found["windows"][name], expected["windows"][name])
 
 
 def test_sizes_count_a_vector_as_a_token():

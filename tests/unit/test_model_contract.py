@@ -13,7 +13,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
 from ctxmt_fairseq.models.initialisation import load_sentence_model, sentence_model_shapes
 from ctxmt_fairseq.models.sizes import register_sizes
-from ctxmt_fairseq.modules.context_attention import ContextStates
+from ctxmt_fairseq.modules.context_rows import gather_context
 from tests.unit.multi_source_models import dataset, logits, make
 from tests.unit.random_models import (
     STOCK_TASK,
@@ -35,9 +35,9 @@ class WordsEncoder(ContextEncoder):
         super().__init__(args, dictionary, embed_tokens)
         self.extra = nn.Linear(embed_tokens.embedding_dim, embed_tokens.embedding_dim)
 
-    def encode_context(self, context_tokens):
-        tokens = context_tokens.flatten(1)
-        return ContextStates(self.extra(self.embed_tokens(tokens)), tokens.eq(self.padding_idx)).compact()
+    def encode_context(self, context):
+        tokens = context["tokens"]
+        return gather_context(self.extra(self.embed_tokens(tokens)), tokens.eq(self.padding_idx), context)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,7 +45,6 @@ def architecture():
     @register_model("words_of_context")
     class WordsOfContext(MultiSourceModel):
         encoder_class = WordsEncoder
-        context_format = ContextFormat(("context_tokens",))
 
     register_sizes("words_of_context")
     yield
@@ -107,16 +106,16 @@ def test_recording_draws_no_random_number():
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-def model_of(*names, **form):
-    return SimpleNamespace(context_format=ContextFormat(names, **form))
+def model_of(kind, **form):
+    return SimpleNamespace(context_format=ContextFormat(kind, **form))
 
 
 def test_a_task_gives_what_its_models_want():
-    wanted = WantedContext(("context_tokens", "context_index"))
+    wanted = WantedContext(("rows", "tags"))
     assert wanted.format == ContextFormat()
-    wanted.adopt(model_of("context_tokens", bos=True), "arch")
-    wanted.adopt(model_of("context_tokens", bos=True), "arch")
-    assert wanted.format == ContextFormat(("context_tokens",), bos=True)
+    wanted.adopt(model_of("rows", bos=True), "arch")
+    wanted.adopt(model_of("rows", bos=True), "arch")
+    assert wanted.format == ContextFormat("rows", bos=True)
     assert wanted.once(True).distinct and not wanted.distinct
     assert wanted.once(True).format == wanted.format
 
@@ -124,17 +123,17 @@ def test_a_task_gives_what_its_models_want():
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (model_of("context_index", bos=True), "same context inputs, found context_tokens and context_index"),
-        (SimpleNamespace(), "same context inputs, found context_tokens and none"),
-        (model_of("context_tokens"), "read the context alike"),
-        (model_of("context_tokens", bos=True, joined=True), "read the context alike"),
-        (model_of("context_vectors"), "--arch arch: expected --task metadata_context"),
-        (model_of("current_span"), "--arch arch: expected --task document_window"),
+        (model_of("tags", bos=True), "same kind of context, found rows and tags"),
+        (SimpleNamespace(), "same kind of context, found rows and none"),
+        (model_of("rows"), "read the context alike"),
+        (model_of("rows", bos=True, joined=True), "read the context alike"),
+        (model_of("vectors"), "--arch arch: expected --task metadata_context"),
+        (model_of("window"), "--arch arch: expected --task document_window"),
     ],
 )
 def test_models_that_want_something_else_are_refused_and_change_nothing(other, message):
-    wanted = WantedContext(("context_tokens", "context_index"))
-    wanted.adopt(model_of("context_tokens", bos=True), "arch")
+    wanted = WantedContext(("rows", "tags"))
+    wanted.adopt(model_of("rows", bos=True), "arch")
     with pytest.raises(BadInput, match=message):
         wanted.adopt(other, "arch")
-    assert wanted.format == ContextFormat(("context_tokens",), bos=True)
+    assert wanted.format == ContextFormat("rows", bos=True)

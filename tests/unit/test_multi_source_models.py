@@ -109,7 +109,7 @@ def test_encoding_each_sentence_once_changes_nothing(case):
     once = dataset(model, batch_runs=4)
     lines = list(range(10, 20))
     anew, shared = batch_of(dataset(model), lines), batch_of(once, lines)
-    assert len(shared["net_input"]["context_tokens"]) < len(anew["net_input"]["context_tokens"])
+    assert len(shared["windows"]["tokens"]) < len(anew["windows"]["tokens"])
     torch.testing.assert_close(logits(model, shared), logits(model, anew), atol=1e-5, rtol=1e-5)
     gradients = []
     for batch in (anew, shared):
@@ -126,23 +126,24 @@ def test_encoding_each_sentence_once_changes_nothing(case):
 def test_the_rows_of_a_batch_are_its_sentences():
     data = dataset(context_selection="document")
     batch = batch_of(data, [4, 9])
-    tokens, windows = batch["windows"]["context_tokens"], batch["windows"]
+    windows = batch["windows"]
+    tokens = windows["tokens"][windows["index"]].masked_fill(windows["index"].lt(0)[..., None], PAD)
     assert tokens.shape[:2] == (2, 4)
     row = batch["id"].tolist().index(4)
     expected = [data.target[3], data.source[2], data.source[3], data.source[5]]
     for found, sentence in zip(tokens[row], expected, strict=True):
         assert found[found != PAD].tolist() == sentence.tolist()
-    assert windows["context_distances"][row].tolist() == [1, 2, 1, 1]
-    assert windows["context_roles"][row].tolist() == [2, 0, 0, 1]
+    assert windows["distances"][row].tolist() == [1, 2, 1, 1]
+    assert windows["roles"][row].tolist() == [2, 0, 0, 1]
     assert tokens[1 - row].eq(PAD).all()  # line 9 is alone in its document
 
 
 def test_bos_stands_before_context_only_and_joined_context_is_one_row():
     model = make("gated")
     batch = batch_of(dataset(model), [4])
-    assert batch["net_input"]["context_tokens"][:, 0].eq(VOCABULARY.bos()).all()
+    assert batch["net_input"]["context"]["tokens"][:, 0].eq(VOCABULARY.bos()).all()
     assert not batch["net_input"]["src_tokens"].eq(VOCABULARY.bos()).any()
-    joined = batch_of(dataset(make("dual joined")), [4])["net_input"]["context_tokens"]
+    joined = batch_of(dataset(make("dual joined")), [4])["net_input"]["context"]["tokens"]
     assert len(joined) == 1
     assert (joined == VOCABULARY.index("<sep>")).sum() == 3 and (joined == EOS).sum() == 1
 

@@ -59,7 +59,7 @@ def test_dual_encoders(kind):
         assert context is None
         assert not [name for name, _ in model.encoder.named_parameters() if "context" in name]
     data = dataset(model)
-    tokens = data.collater([data[4]])["net_input"]["context_tokens"]
+    tokens = data.collater([data[4]])["net_input"]["context"]["tokens"]
     first = tokens[:, 0]
     assert first.eq(VOCABULARY.bos()).all() if kind == "shared-token" else first.ne(VOCABULARY.bos()).all()
 

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from ctxmt_fairseq.cli import option_types
+from ctxmt_fairseq import option_types
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.corpora.assembly.breakage import skipping
-from ctxmt_fairseq.corpora.assembly.pairs import Account, Pair
 from ctxmt_fairseq.corpora.films import HeldOut, film_of
-from ctxmt_fairseq.corpora.opus import Opus, document_id, links_of
-from ctxmt_fairseq.corpora.raw.opus_links import Link
+from ctxmt_fairseq.corpora.formats.opus import Opus, document_id, links_of
+from ctxmt_fairseq.corpora.formats.opus_xml import Link
+from ctxmt_fairseq.corpora.pairs import Account, Pair
+from ctxmt_fairseq.corpora.workers import skipping
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.opus_files import document, linked, sentence, write_folder
 

@@ -1,14 +1,12 @@
 """ctxmt preprocess: what a data folder holds, compared with the text it was made from."""
 
 import json
-import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from fairseq import binarizer
 from fairseq.data import Dictionary
 from fairseq.data.indexed_dataset import make_dataset
 from hypothesis import given
@@ -17,7 +15,6 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.corpora.preprocess import (
     Corpus,
     preprocess,
-    processes_end_with_this_one,
     statistics_table,
 )
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
@@ -243,14 +240,3 @@ def test_training_draws_a_sample_of_large_texts(monkeypatch):
     monkeypatch.setattr("ctxmt_fairseq.corpora.subwords.TRAINING_SENTENCES", 150)
     lines = [f"line number {i}" for i in range(400)]
     assert train_subwords(lines, 30) == train_subwords(iter(lines), 30)
-
-
-def test_interrupted_workers_are_silent_and_gone():
-    make_pool = binarizer.Pool
-    with pytest.raises(KeyboardInterrupt), processes_end_with_this_one():
-        pool = binarizer.Pool(processes=1)
-        processes = list(pool._pool)
-        assert pool.apply(signal.getsignal, (signal.SIGINT,)) == signal.SIG_IGN
-        raise KeyboardInterrupt
-    assert processes and not any(process.is_alive() for process in processes)
-    assert binarizer.Pool is make_pool

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from ctxmt_fairseq.corpora.assembly.workers import in_order
+from ctxmt_fairseq.corpora.workers import in_order
 from ctxmt_fairseq.processes import interrupts_are_ours
 
 

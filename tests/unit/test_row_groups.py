@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.row_groups import DECODER_GROUPS, encode_in_groups
+from ctxmt_fairseq.modules.row_groups import GROUPS, encode_in_groups
 from tests.unit.multi_source_models import CASES, STOCK_TASK, dataset, make
 from tests.unit.steps import batch as batch_of_task
 from tests.unit.steps import build, criterion, train
@@ -30,13 +30,13 @@ def batch_of(model, longest=30, **options):
 
 
 def sizes_of(batch):
-    return batch["net_input"]["context_sizes"]
+    return batch["windows"]["sizes"]
 
 
 def at_once(batch):
     """The same batch without groups."""
-    sizes = replace(sizes_of(batch), groups=(), context_groups=())
-    return {**batch, "net_input": {**batch["net_input"], "context_sizes": sizes}}
+    windows = {**batch["windows"], "sizes": replace(sizes_of(batch), groups=(), sentence_groups=())}
+    return {**batch, "windows": windows, "net_input": {**batch["net_input"], "context": windows}}
 
 
 def gradients(model):
@@ -123,7 +123,7 @@ def test_there_are_fewer_pads(case):
     grouped, whole = tokens_of_layers(model, batch), tokens_of_layers(model, at_once(batch))
     sizes = sizes_of(batch)
     real = sizes.source.sum() + sum(
-        group.widths[0] * (group.end - group.begin) for group in sizes.context_groups
+        group.widths[0] * (group.end - group.begin) for group in sizes.sentence_groups
     )
     assert real <= grouped["encoder"] < 0.85 * whole["encoder"]
     # Targets are drawn apart from sources here, so that they gain less.
@@ -134,15 +134,17 @@ def test_sentences_in_the_order_of_their_lengths_are_those_of_the_examples():
     model = make("caching tokens")
     data = dataset(model, LENGTHS, 30, batch_runs=4, training=True)
     batch = data.collater([data[index] for index in range(sum(LENGTHS))])
-    inputs, examples = batch["net_input"], {index: data[index] for index in range(sum(LENGTHS))}
-    lengths = sizes_of(batch).sentences
-    assert (np.diff(lengths) <= 0).all()
+    windows, examples = batch["windows"], {index: data[index] for index in range(sum(LENGTHS))}
+    lengths, reused = sizes_of(batch).sentences, windows["reused"].tolist()
+    assert (np.diff(lengths[len(reused) :]) <= 0).all()
     for row, line in enumerate(batch["id"].tolist()):
-        for place, text in zip(inputs["context_index"][row].tolist(), examples[line]["context"], strict=True):
+        for place, text in zip(windows["index"][row].tolist(), examples[line]["context"], strict=True):
             if text is None:
                 assert place == -1
+            elif place < len(reused):
+                assert examples[batch["id"].tolist()[reused[place]]]["source"].tolist() == text.tolist()
             else:
-                assert inputs["context_tokens"][place, : lengths[place]].tolist() == text.tolist()
+                assert windows["tokens"][place - len(reused), : lengths[place]].tolist() == text.tolist()
 
 
 @torch.no_grad()
@@ -157,12 +159,12 @@ def encoded(model, batch):
 def test_only_batches_of_training_in_runs_are_computed_in_groups(options):
     model = make("caching tokens")
     batch = batch_of(model, **options)
-    assert sizes_of(batch).groups == sizes_of(batch).context_groups == ()
+    assert sizes_of(batch).groups == sizes_of(batch).sentence_groups == ()
     with torch.no_grad():
         encoder_out = model.encoder(
             **{k: v for k, v in batch["net_input"].items() if k != "prev_output_tokens"}
         )
-    assert DECODER_GROUPS not in encoder_out
+    assert GROUPS not in encoder_out
 
 
 def test_weights_that_are_asked_for_are_those_of_the_whole_batch():
@@ -197,12 +199,12 @@ def test_entries_of_the_context_keep_their_rows():
     lengths = sizes_of(batch_of(make("caching tokens"))).groups
     tokens = torch.arange(lengths[-1].end)[:, None].expand(-1, lengths[0].widths[0])
 
-    def encode(part, group):
+    def encode(part, _):
         states = nn.functional.one_hot(part.T, tokens.size(0)).float()
         entries = ContextStates(part[:, :2, None].float(), part[:, :2] < 0).entries()
         return {"encoder_out": [states], "encoder_padding_mask": [part < 0], "src_lengths": [part], **entries}
 
-    out = encode_in_groups(encode, tokens, lengths, left_padded=True)
+    out = encode_in_groups(encode, tokens, lengths, left=True)
     assert out["context_states"][0][:, 0, 0].tolist() == list(range(lengths[-1].end))
     assert out["encoder_out"][0].shape[:2] == tokens.T.shape and out["src_lengths"] == []
     assert out["encoder_padding_mask"][0].sum(1).tolist() == [

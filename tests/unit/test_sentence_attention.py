@@ -8,7 +8,7 @@ import pytest
 from ctxmt_fairseq.analysis.attention_map import attention_map
 from ctxmt_fairseq.analysis.passage import given_passage
 from ctxmt_fairseq.analysis.read_words import read_words
-from ctxmt_fairseq.analysis.sentence_attention import sentence_attention, sentence_panel, sentence_table
+from ctxmt_fairseq.analysis.sentence_attention import sentence_attention, sentence_points, sentence_table
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence, attended_sentences
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.subwords import Subwords
@@ -67,9 +67,8 @@ def test_means_by_hand():
     quarter = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
     assert both.entropy == pytest.approx((quarter + np.log(2)) / 4)
     assert sentence_table(found).splitlines()[-1].split() == ["2", "2", "0.812", "0.188", "0.314", "0.693"]
-    assert sentence_panel(found).series["2 context sentences, n = 2"]["target -1"].value == pytest.approx(
-        18.75
-    )
+    points = {one[1:3]: one.value for one in sentence_points(found)}
+    assert points["2 context sentences, n = 2", "target -1"] == pytest.approx(18.75)
 
 
 def test_the_command(tmp_path, capsys):

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.context_options import SELECTIONS
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.windows import SELECTIONS
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.models.caching_transformer import CachingEncoder

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.data.absence import NO_SENTENCE
+from ctxmt_fairseq.data.context_options import ContextOptions
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
+from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
+from tests.unit.window_datasets import slots
 
 many_documents = st.lists(st.integers(1, 4), min_size=30, max_size=40)
 sizes = st.integers(0, 3)
@@ -23,8 +25,8 @@ def contexts(lengths, selection, lines=None, epoch=0, seed=1, **options):
     lines = np.arange(sum(lengths)) if lines is None else np.array(lines)
     if builder.shuffled is not None:
         builder.shuffled.among(lines)
-    slots = builder.slots(lines, epoch)
-    return [tuple(tuple(role[row].tolist()) for role in slots) for row in range(len(lines))]
+    found = slots(builder, lines, epoch)
+    return [tuple(tuple(role[row].tolist()) for role in found) for row in range(len(lines))]
 
 
 def sentences(context):

@@ -16,11 +16,9 @@ from statsmodels.stats.multitest import multipletests
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance import resampling
-from ctxmt_fairseq.evaluation.significance.correction import holm, stars
-from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
 from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.evaluation.significance.p_values import holm, holm_within, mcnemar, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, paired_tests, randomization_p
-from ctxmt_fairseq.evaluation.significance.systems import holm_within, system_pairs
 from ctxmt_fairseq.evaluation.significance.translations import compare_translations, length_ratio, per_unit
 
 

@@ -40,7 +40,7 @@ def pads(data, indices):
     """Share of pads in batches of 16 with these examples."""
     made = [data.collater(data.__getitems__(indices[at : at + 16])) for at in range(0, len(indices), 16)]
     tokens = [[batch["net_input"]["src_tokens"], batch["target"]] for batch in made]
-    tokens += [[batch["windows"]["context_tokens"]] for batch in made if "context_tokens" in batch["windows"]]
+    tokens += [[batch["windows"]["tokens"]] for batch in made if "tokens" in batch["windows"]]
     flat = np.concatenate([part.numpy().ravel() for parts in tokens for part in parts])
     return float((flat == data.padding["pad_idx"]).mean())
 

@@ -94,7 +94,10 @@ def test_files_of_single_commands(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (results({"prefix.n1": 1.0, "prefix.n2": 2.0}), "expected one bleu, real, n opt, found several"),
+        (
+            results({"prefix.n1": 1.0, "prefix.n2": 2.0}),
+            "expected one bleu of bad.json, n opt, real, found several",
+        ),
         ({"translations": {"prefix": translation(1.0, 11)}, "contrast": {}}, "bleu of 10 lines, found 11"),
         ([3], "expected what ctxmt evaluate, score, contrast or probe wrote"),
         ({"scores": [{"name": 1}], "sentences": 10}, "a string at the key 'name'"),
@@ -163,4 +166,4 @@ def test_length_penalties(tmp_path, capsys):
     )
     with pytest.raises(SystemExit):
         analyse("lenpen", *systems)
-    assert "expected scores of one text, found several" in capsys.readouterr().err
+    assert "expected bleu of 10 lines, found 11" in capsys.readouterr().err

@@ -128,7 +128,9 @@ def made_up():
 
 def test_words_lengths_and_positions_by_hand():
     found = word_attention(made_up())
-    assert found.sentences == 2 and found.mean == pytest.approx((0.5 + 0.2 + 0.6 + 0.1 + 0.3) / 5)
+    assert found.sentences == 2 and found.words.useful.mean() == pytest.approx(
+        (0.5 + 0.2 + 0.6 + 0.1 + 0.3) / 5
+    )
     record = found.as_dict(1)
     assert [row["word"] for row in record["words"]] == ["now", "it", "ran", "won"]
     it = record["words"][1]
@@ -142,12 +144,14 @@ def test_words_lengths_and_positions_by_hand():
     )
     positions = {row["position"]: row["useful"] for row in record["positions"]}
     assert positions == pytest.approx({1: 0.55, 2: 0.15, 3: 0.3})
-    assert [word for word, _ in found.top(found.words, 9, 2)] == ["it"]
-    (lengths, panel), (places, _) = found.panels(1).items()
-    assert panel.series["sentence"][3].value == pytest.approx(1 / 3) and places == "position of the word"
+    assert [row["word"] for row in found.top("word", 2)] == ["it"]
+    (_, points), (places, _) = found.points(1).items()
+    useful = {one[1:3]: one.value for one in points}
+    assert useful["sentence", 3] == pytest.approx(1 / 3) and places == "position of the word"
     of_two = word_attention(made_up(), length=2)
-    assert {key: each.useful for key, each in of_two.positions.items()} == pytest.approx({1: 0.5, 2: 0.2})
-    assert "sentences of 2 words" in list(of_two.panels(1))[1]
+    positions = {row["position"]: row["useful"] for row in of_two.as_dict(1)["positions"]}
+    assert positions == pytest.approx({1: 0.5, 2: 0.2})
+    assert "sentences of 2 words" in list(of_two.points(1))[1]
 
 
 @pytest.fixture(scope="module")

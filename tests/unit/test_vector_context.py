@@ -43,7 +43,7 @@ VECTOR_CASES = (*QK_NORM, *NO_ENCODER, "mtcue no QK-norm", "cue no QK-norm")
 
 
 def encode(model, batch):
-    names = ("src_tokens", "src_lengths", *model.context_format.names)
+    names = ("src_tokens", "src_lengths", "context")
     with torch.no_grad():
         return model.encoder(**{name: batch["net_input"][name] for name in names})
 
@@ -92,9 +92,9 @@ def test_context_encoder(case):
     model = make(case)
     inputs = batch_of(model, columns=2, order=[7, 0, 1, 2, 6, 3, 4, 5])["net_input"]
     with torch.no_grad():
-        found = model.encoder.context_encoder(inputs["context_vectors"], inputs["context_distances"])
+        found = model.encoder.context_encoder(inputs["context"]["vectors"], inputs["context"]["distances"])
     assert found.states.shape == (len(ROWS), 8, 128)
-    assert torch.equal(found.padding, inputs["context_distances"].eq(-2))
+    assert torch.equal(found.padding, inputs["context"]["distances"].eq(-2))
     for row in ROWS:
         if DISTANCES[row]:
             same(found.states[row][~found.padding[row]], contexts(case, model, row))
@@ -111,7 +111,7 @@ def test_dropout_of_elements_is_its_own():
     model = make("mtcue", dropout=0.0, context_feature_dropout=0.25).train()
     model.encoder.context_encoder.layers = torch.nn.ModuleList()
     inputs = batch_of(model)["net_input"]
-    given = inputs["context_vectors"], inputs["context_distances"]
+    given = inputs["context"]["vectors"], inputs["context"]["distances"]
     with torch.no_grad():
         trained = [model.encoder.context_encoder(*given).states for _ in range(20)]
         whole = model.eval().encoder.context_encoder(*given).states
@@ -181,7 +181,7 @@ def test_tags_are_further_positions(case):
     batch = batch_of(model)
     table = array(model.encoder.context_tags.weight)
     assert not table[0].any() and table[1:].std() == pytest.approx(128**-0.5, rel=0.05)
-    batch["net_input"]["context_tags"][3, 0] = 0  # a tag that the training data does not have
+    batch["net_input"]["context"]["tags"][3, 0] = 0  # a tag that the training data does not have
     out = encode(model, batch)
     length = max(len(text) for text in SOURCES)
     for row, distances in enumerate(DISTANCES):

@@ -80,11 +80,14 @@ def test_two_decodings_must_be_told_apart(files, capsys):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda record: record.pop("trained_window"), "expected the key 'trained_window'"),
+        (lambda record: record.pop("trained_window"), "and the trained window, found none"),
         (lambda record: record["translations"].update({"prefix.w3": translation(1.0)}), "found several"),
-        (lambda record: record["translations"].update({"prefix.w4": translation(1.0, 11)}), "of one text"),
+        (
+            lambda record: record["translations"].update({"prefix.w4": translation(1.0, 11)}),
+            "expected bleu of 10 lines, found 11",
+        ),
         (lambda record: record.update(translations={}, contrast={}), "expected translations with bleu"),
-        (lambda record: record.update(trained_window=1), "expected one bleu with windows of 1"),
+        (lambda record: record.update(trained_window=1), "expected one bleu of plain, 1, found several"),
     ],
 )
 def test_refusals(files, capsys, change, words):

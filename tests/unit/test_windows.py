@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.data import windows
+from ctxmt_fairseq.data import window_sizes
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.data.context_options import SELECTIONS, ContextOptions
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.windows import SELECTIONS, ContextOptions, WindowBuilder
+from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
+from tests.unit.window_datasets import sizes as sizes_of
+from tests.unit.window_datasets import slots
 
 documents_lengths = st.lists(st.integers(1, 7), min_size=2, max_size=6)
 sizes = st.integers(0, 4)
@@ -35,11 +38,11 @@ def options(draw, selections=FOR_ANY_DOCUMENTS):
 
 def rows(builder, lengths, **kwargs):
     """(line, first line of its document, one past its last, slots as lists) for every line."""
-    slots = builder.slots(np.arange(sum(lengths)), **kwargs)
+    found = slots(builder, np.arange(sum(lengths)), **kwargs)
     firsts = np.cumsum([0] + lengths)
     for line in range(sum(lengths)):
         d = int(np.searchsorted(firsts, line, side="right")) - 1
-        yield line, int(firsts[d]), int(firsts[d + 1]), [role[line].tolist() for role in slots]
+        yield line, int(firsts[d]), int(firsts[d + 1]), [role[line].tolist() for role in found]
 
 
 @given(documents_lengths, options(["document", "swapped"]))
@@ -93,8 +96,8 @@ def test_empty_and_random_context_stand_where_real_context_would(lengths, opts, 
     real = ContextOptions(**{**opts.__dict__, "context_selection": "document"})
     lines = np.arange(sum(lengths))
     for ours, theirs in zip(
-        WindowBuilder(documents, opts).slots(lines, epoch),
-        WindowBuilder(documents, real).slots(lines, epoch),
+        slots(WindowBuilder(documents, opts), lines, epoch),
+        slots(WindowBuilder(documents, real), lines, epoch),
         strict=True,
     ):
         assert ((ours == NO_SENTENCE) == (theirs == NO_SENTENCE)).all()
@@ -106,9 +109,9 @@ def test_random_context_is_uniform_over_the_other_documents_and_one_for_all_role
     builder = WindowBuilder(Documents.from_lengths(lengths), opts)
     counts = Counter()
     for epoch in range(3000):
-        slots = builder.slots(np.array([5]), epoch)
-        assert slots.source_before.tolist() == slots.target_before.tolist() == slots.target_on_source.tolist()
-        counts.update(slots.source_before[0].tolist() + slots.source_after[0].tolist())
+        found = slots(builder, np.array([5]), epoch)
+        assert found.source_before.tolist() == found.target_before.tolist() == found.target_on_source.tolist()
+        counts.update(found.source_before[0].tolist() + found.source_after[0].tolist())
     del counts[NO_SENTENCE]
     assert sorted(counts) == [0, 1, 2, 7, 8, 9]
     expected = sum(counts.values()) / 6
@@ -118,21 +121,21 @@ def test_random_context_is_uniform_over_the_other_documents_and_one_for_all_role
 def test_sampled_sizes_are_uniform_and_keep_both_sides_aligned():
     lengths, size = [2000], 3
     opts = ContextOptions(source_context=size, target_context=size, sample_context_size=True)
-    slots = WindowBuilder(Documents.from_lengths(lengths), opts).slots(np.arange(size, 2000), epoch=1)
-    assert (slots.source_before == slots.target_before).all()
-    counts = np.bincount((slots.source_before != NO_SENTENCE).sum(1), minlength=size + 1)
+    found = slots(WindowBuilder(Documents.from_lengths(lengths), opts), np.arange(size, 2000), epoch=1)
+    assert (found.source_before == found.target_before).all()
+    counts = np.bincount((found.source_before != NO_SENTENCE).sum(1), minlength=size + 1)
     assert (np.abs(counts - 1997 / 4) < 80).all()
 
 
 def test_random_choices_depend_on_seed_epoch_and_line():
     opts = ContextOptions(2, 0, 2, 0, "random", sample_context_size=True)
     documents, lines = Documents.from_lengths([50, 50]), np.arange(100)
-    one = WindowBuilder(documents, opts, seed=1).slots(lines, 1)
-    part = WindowBuilder(documents, opts, seed=1).slots(lines[[70, 3]], 1)
+    one = slots(WindowBuilder(documents, opts, seed=1), lines, 1)
+    part = slots(WindowBuilder(documents, opts, seed=1), lines[[70, 3]], 1)
     assert all((whole[[70, 3]] == few).all() for whole, few in zip(one, part, strict=True))
     for seed, epoch in ((2, 1), (1, 2)):
         assert (
-            WindowBuilder(documents, opts, seed).slots(lines, epoch).source_before != one.source_before
+            slots(WindowBuilder(documents, opts, seed), lines, epoch).source_before != one.source_before
         ).any()
 
 
@@ -173,16 +176,16 @@ def test_the_farthest_context_is_dropped_on_both_sides_until_the_window_fits(
     n = sum(lengths)
     source, target = np.random.default_rng(seed).integers(1, 12, (2, n))
     builder = WindowBuilder(Documents.from_lengths(lengths), opts)
-    found = builder.sizes(np.arange(n), source, target, epoch, max_source, max_target)
+    found = sizes_of(builder, np.arange(n), source, target, epoch, max_source, max_target)
     expected = list(plain_sizes(builder, lengths, source, target, epoch, max_source, max_target))
     assert [tuple(map(int, row)) for row in zip(*found, strict=True)] == expected
     assert (found.source >= source).all() and (found.target >= target).all(), "the current sentence stays"
     fits = (source <= max_source) & (target <= max_target)
     assert (found.source[fits] <= max_source).all() and (found.target[fits] <= max_target).all()
     # Windows built with this reach hold exactly the sentences that were counted.
-    again = builder.slots(np.arange(n), epoch, found.reach)
+    again = slots(builder, np.arange(n), epoch, found.reach)
     for whole, kept, outermost in zip(
-        builder.slots(np.arange(n), epoch), again, (True, True, False, True), strict=True
+        slots(builder, np.arange(n), epoch), again, (True, True, False, True), strict=True
     ):
         distance = np.arange(whole.shape[1])
         distance = whole.shape[1] - distance if outermost else distance + 1
@@ -195,7 +198,7 @@ def test_sizes_without_target_text_count_one_token_per_target_sentence(lengths, 
     source = np.arange(1, n + 1)
     builder = WindowBuilder(Documents.from_lengths(lengths), opts)
     ones = np.ones(n, int)
-    known, unknown = builder.sizes(np.arange(n), source, ones), builder.sizes(np.arange(n), source)
+    known, unknown = sizes_of(builder, np.arange(n), source, ones), sizes_of(builder, np.arange(n), source)
     assert (known.source == unknown.source).all()
     assert (known.target == unknown.target + 1).all(), "the current target is what will be decoded"
 
@@ -204,18 +207,20 @@ def test_chunks_give_the_same_as_the_whole(monkeypatch):
     opts = ContextOptions(3, 1, 2, 1, "random", sample_context_size=True)
     builder = WindowBuilder(Documents.from_lengths([30, 1, 69]), opts)
     lengths = np.arange(1, 101)
-    whole = builder.sizes(np.arange(100), lengths, lengths, 1, 150, 150)
-    monkeypatch.setattr(windows, "CHUNK", 7)
-    for one, other in zip(whole, builder.sizes(np.arange(100), lengths, lengths, 1, 150, 150), strict=True):
+    whole = sizes_of(builder, np.arange(100), lengths, lengths, 1, 150, 150)
+    monkeypatch.setattr(window_sizes, "CHUNK", 7)
+    for one, other in zip(
+        whole, sizes_of(builder, np.arange(100), lengths, lengths, 1, 150, 150), strict=True
+    ):
         assert one.tolist() == other.tolist() and one.dtype == other.dtype
-    for empty, full in zip(builder.sizes(np.arange(0), lengths, lengths), whole, strict=True):
+    for empty, full in zip(sizes_of(builder, np.arange(0), lengths, lengths), whole, strict=True):
         assert empty.shape == (0,) and empty.dtype == full.dtype
 
 
 @pytest.mark.parametrize("longest, kind", [(4_000, np.int16), (4_100, np.int32), (70_000, np.int32)])
 def test_sizes_are_narrow_where_no_window_can_be_longer(longest, kind):
     builder = WindowBuilder(Documents.from_lengths([9]), ContextOptions(3, 0, 3))
-    sizes = builder.sizes(np.arange(9), np.full(9, longest, np.int32), np.full(9, longest, np.int32))
+    sizes = sizes_of(builder, np.arange(9), np.full(9, longest, np.int32), np.full(9, longest, np.int32))
     assert (sizes.source.dtype, sizes.target.dtype) == (kind, kind)
     assert sizes.source.tolist() == [min(line + 1, 4) * longest for line in range(9)] == sizes.target.tolist()
 

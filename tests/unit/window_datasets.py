@@ -1,16 +1,19 @@
 """Small datasets of windows in memory, for tests."""
 
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from fairseq.data import Dictionary
 
 from ctxmt_fairseq.data.context_format import ContextFormat, WantedContext
+from ctxmt_fairseq.data.context_options import WindowOptions
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.symbols import add_symbols
-from ctxmt_fairseq.data.windows import ContextOptions, WindowBuilder
+from ctxmt_fairseq.data.window_sizes import WindowSizes
+from ctxmt_fairseq.data.windows import WindowBuilder
 
 VOCABULARY = Dictionary()
 for number in range(500):
@@ -25,11 +28,16 @@ EOS, PAD, SEP, MASK = (
 K3 = dict(source_context=3, source_context_after=1, target_context=2)
 
 
-def wanting(*names, distinct=False, **form):
-    """What models want of the context that ask for these inputs."""
-    wanted = WantedContext(names, distinct)
-    wanted.adopt(SimpleNamespace(context_format=ContextFormat(names, **form)), "arch")
+def wanting(kind="", distinct=False, **form):
+    """What models want of the context that ask for this kind."""
+    wanted = WantedContext((kind,), distinct)
+    wanted.adopt(SimpleNamespace(context_format=ContextFormat(kind, **form)), "arch")
     return wanted
+
+
+def options_in(kind, given):
+    """Those of the arguments that are options of the context, taken out of them."""
+    return kind(**{name: given.pop(name) for name in list(given) if name in kind.__dataclass_fields__})
 
 
 class Sentences(list):
@@ -49,13 +57,36 @@ def sentences(n, first, longest=9):
 
 def dataset(lengths=(9, 1, 14, 2, 17), training=False, target=True, seed=1, window=K3, longest=9, **kwargs):
     n = sum(lengths)
-    builder = WindowBuilder(Documents.from_lengths(lengths), ContextOptions(**window), seed)
+    if "separators" in kwargs:
+        kwargs["no_separator"] = not kwargs.pop("separators")
+    options = {**window, **kwargs}
+    builder = WindowBuilder(Documents.from_lengths(lengths), options_in(WindowOptions, options), seed)
     return DocumentWindowDataset(
         sentences(n, 4, longest), VOCABULARY, sentences(n, 210, longest) if target else None, VOCABULARY,
-        builder, training=training, seed=seed, name="split", **kwargs,
+        builder, training=training, name="split", **options,
     )  # fmt: skip
 
 
 def joined(parts):
     """Plain lists: every </s> but the last becomes the separator."""
     return [token for part in parts[:-1] for token in part[:-1] + [SEP]] + parts[-1]
+
+
+class Roles(NamedTuple):
+    """The context sentences of windows, by what they are."""
+
+    target_on_source: np.ndarray
+    source_before: np.ndarray
+    source_after: np.ndarray
+    target_before: np.ndarray
+
+
+def slots(builder, lines, *args, **kwargs):
+    made, columns = builder.slots(lines, *args, **kwargs), [c.role for c in builder.source_columns]
+    source = (made.source[:, [at for at, each in enumerate(columns) if each == role]] for role in (2, 0, 1))
+    return Roles(*source, made.target)
+
+
+def sizes(builder, lines, source, target=None, *limits, **layout):
+    """Of the windows around lines, from the lengths of both sides' sentences."""
+    return WindowSizes(builder, source, target, **layout).sizes(lines, *limits)

@@ -13,7 +13,6 @@ from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
 from ctxmt_fairseq.corpora.demo_corpus.sentences import Sentence
-from ctxmt_fairseq.corpora.demo_corpus.settings import SETTINGS, Setting
 from ctxmt_fairseq.errors import BadInput
 
 REACH = 3  # the farthest distance at which a sentence is decided
@@ -36,13 +35,13 @@ class Situation:
     addressee: int
     term: words.Term
     form: int
-    setting: Optional[Setting]
+    setting: Optional[words.Setting]
 
     @classmethod
     def draw(cls, rng: random.Random, implied: bool) -> "Situation":
         register, speaker, addressee, form = (rng.randrange(2) for _ in range(4))
         term = rng.choice(words.TERMS)
-        setting = rng.choice(SETTINGS[register]) if implied else None
+        setting = rng.choice(words.SETTINGS[register]) if implied else None
         return cls(register, speaker, addressee, term, form, setting)
 
     def metadata(self, rng: random.Random) -> Dict[str, str]:
@@ -90,14 +89,18 @@ def _between(rng: random.Random, situation: Situation) -> List[Pair]:
 
 def _pronoun_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = tables.fill(rng.choice(tables.antecedent_frames()), rng.choice(tables.nouns(gender)), number)
+    thing = tables.fill(
+        rng.choice(tables.antecedent_frames()), rng.choice(words.NOUNS_BY_GENDER[gender]), number
+    )
     said = tables.pronoun_lines(number)
     return [(thing.en, thing.fr[0]), *_between(rng, situation), _pick(rng, said, gender)]
 
 
 def _cataphora_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = tables.fill(rng.choice(tables.explanation_frames()), rng.choice(tables.nouns(gender)), number)
+    thing = tables.fill(
+        rng.choice(tables.explanation_frames()), rng.choice(words.NOUNS_BY_GENDER[gender]), number
+    )
     return [_pick(rng, tables.cataphora_lines(number), gender), (thing.en, thing.fr[0])]
 
 

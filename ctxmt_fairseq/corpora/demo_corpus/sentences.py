@@ -4,10 +4,9 @@ A sentence with several variants is ambiguous: its English does not tell which F
 is the table's matter: the antecedent's gender, the sense, the register, the speaker ...
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Iterable, List, Tuple
+from typing import Any, Iterable, List, NamedTuple, Sequence, Tuple
 
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus.french import (
@@ -21,30 +20,29 @@ from ctxmt_fairseq.corpora.demo_corpus.french import (
     the,
 )
 from ctxmt_fairseq.corpora.demo_corpus.lexicon import (
-    FEMININE,
+    GENDERS,
     MASCULINE,
     PLURAL,
     SINGULAR,
     Homograph,
     Noun,
+    Setting,
     Term,
+    Verb,
 )
-from ctxmt_fairseq.corpora.demo_corpus.settings import Setting
 
 table = lru_cache(maxsize=None)
-GENDERS = (MASCULINE, FEMININE)
+Template = Sequence[str]  # English, and the French variants
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """An English sentence and its French variants, in the order that its table's docstring gives."""
 
     en: str
     fr: Tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """A sentence about a thing, with ``{}`` where the noun phrase goes."""
 
     en: str
@@ -62,97 +60,74 @@ def _sentence(en: str, *fr: str) -> Sentence:
     return Sentence(tidy(en), tuple(map(tidy, fr)))
 
 
+def _all(*templates: Template, **words: Iterable[Any]) -> List[Sentence]:
+    """The sentences of templates such as ``{who.en} slept``, for every choice of an entry from each list."""
+    choices = (dict(zip(words, choice, strict=True)) for choice in product(*words.values()))
+    return [_sentence(*(text.format(**choice) for text in each)) for choice in choices for each in templates]
+
+
 @table
 def fillers() -> List[Sentence]:
     """One variant: nothing in them is ambiguous or decides anything."""
-    return [
-        _sentence(f"{en} {verb.en[1]} {when}.", f"{fr} {verb.present[1]} {quand}.")
-        for (en, fr), verb, (when, quand) in product(words.PEOPLE, words.VERBS, words.ADVERBS)
-    ]
+    line = "{who.en} {verb.does} {when.en}.", "{who.fr} {verb.il} {when.fr}."
+    return _all(line, who=words.PEOPLE, verb=words.VERBS, when=words.ADVERBS)
 
 
 @table
 def setting_lines(setting: Setting) -> List[Sentence]:
     """One variant: what happens in a setting."""
-    return [
-        _sentence(f"{en} {did} {when}.", f"{fr} {fit} {quand}.")
-        for (en, fr), (did, fit), (when, quand) in product(setting.people, setting.acts, words.TIMES)
-    ]
+    line = "{who.en} {did.en} {when.en}.", "{who.fr} {did.fr} {when.fr}."
+    return _all(line, who=setting.people, did=setting.acts, when=words.TIMES)
 
 
 @table
 def register_lines() -> List[Sentence]:
     """Two variants: tu, vous. The person spoken to has no gender in them."""
-    lines = []
-    for verb, (when, quand) in product(words.VERBS, words.ADVERBS):
-        tu, il, vous = verb.present
-        lines.append(_sentence(f"You {verb.en[0]} {when}.", f"Tu {tu} {quand}.", f"Vous {vous} {quand}."))
-        lines.append(
-            _sentence(
-                f"Do you {verb.en[0]} {when}?",
-                f"Est-ce que tu {tu} {quand} ?",
-                f"Est-ce que vous {vous} {quand} ?",
-            )
-        )
-        lines += [
-            _sentence(f"{en} {verb.en[1]} {when}.", *(f"{who} {il} {quand}." for who in fr))
-            for en, fr in words.YOUR_PEOPLE
-        ]
-    return lines
+    you = "You {verb.en} {when.en}.", "Tu {verb.tu} {when.fr}.", "Vous {verb.vous} {when.fr}."
+    ask = "Est-ce que tu {verb.tu} {when.fr} ?", "Est-ce que vous {verb.vous} {when.fr} ?"
+    about = [
+        (f"{en} {{verb.does}} {{when.en}}.", *(f"{who} {{verb.il}} {{when.fr}}." for who in fr))
+        for en, fr in words.YOUR_PEOPLE
+    ]
+    lines = (you, ("Do you {verb.en} {when.en}?", *ask), *about)
+    return _all(*lines, verb=words.VERBS, when=words.ADVERBS)
 
 
-def _about_a_person(en: str, was: str, subjects: Iterable[Tuple[str, str, str, int]]) -> List[Sentence]:
+def _about_a_person(en: str, subjects: Sequence[Tuple[str, str, str, int]]) -> List[Sentence]:
     """Sentences whose adjective or participle agrees; a subject is (pronoun, is, was, gender)."""
-    subjects = list(subjects)
-    be = {"I": "am", "You": "are"}[en]
+    am, was = {"I": ("am", "was"), "You": ("are", "were")}[en]
     lines = []
     for adjective in words.PERSON_ADJECTIVES:
         forms = [(who, is_, had, agree(adjective, gender, SINGULAR)) for who, is_, had, gender in subjects]
-        lines += [
-            _sentence(f"{en} {be} {adjective.en}.", *(f"{who} {v} {a}." for who, v, _, a in forms)),
-            _sentence(
-                f"{en} {be} always {adjective.en}.", *(f"{who} {v} toujours {a}." for who, v, _, a in forms)
-            ),
-            _sentence(f"{en} {be} very {adjective.en}.", *(f"{who} {v} très {a}." for who, v, _, a in forms)),
-        ]
-        lines += [
-            _sentence(
-                f"{en} {was} {adjective.en} {when}.", *(f"{who} {v} {a} {quand}." for who, _, v, a in forms)
-            )
-            for when, quand in words.TIMES
-        ]
-    for (moved, participle), (when, quand) in product(words.MOTIONS, words.TIMES):
-        endings = [(who, is_, "e" * (gender == FEMININE)) for who, is_, _, gender in subjects]
-        lines.append(
-            _sentence(
-                f"{en} {moved} {when}.", *(f"{who} {v} {participle}{e} {quand}." for who, v, e in endings)
-            )
-        )
-    return lines
+        for much, beaucoup in (("", ""), ("always", "toujours"), ("very", "très")):
+            french = [f"{who} {is_} {beaucoup} {form}." for who, is_, _, form in forms]
+            lines.append(_sentence(f"{en} {am} {much} {adjective.en}.", *french))
+        french = [f"{who} {had} {form} {{when.fr}}." for who, _, had, form in forms]
+        lines += _all((f"{en} {was} {adjective.en} {{when.en}}.", *french), when=words.TIMES)
+    french = [f"{who} {is_} {{did.fr}}{'e' * gender} {{when.fr}}." for who, is_, _, gender in subjects]
+    return lines + _all((f"{en} {{did.en}} {{when.en}}.", *french), did=words.MOTIONS, when=words.TIMES)
 
 
 @table
 def speaker_lines() -> List[Sentence]:
     """Two variants: the speaker is a man, a woman."""
-    lines = _about_a_person("I", "was", [("Je", "suis", "étais", gender) for gender in GENDERS])
+    lines = _about_a_person("I", [("Je", "suis", "étais", gender) for gender in GENDERS])
     return [Sentence(line.en, tuple(fr.replace("Je étais", "J'étais") for fr in line.fr)) for line in lines]
 
 
 @table
 def addressee_lines() -> List[Sentence]:
     """Four variants, at 2 * register + gender: tu to a man, tu to a woman, vous to a man, vous to a woman."""
-    forms = (("Tu", "es", "étais"), ("Vous", "êtes", "étiez"))
-    return _about_a_person("You", "were", [(*form, gender) for form in forms for gender in GENDERS])
+    forms = ("Tu", "es", "étais"), ("Vous", "êtes", "étiez")
+    return _about_a_person("You", [(*form, gender) for form in forms for gender in GENDERS])
 
 
 @table
 def antecedent_frames() -> List[Frame]:
     """What introduces a thing."""
     return [
-        Frame(f"{en} {did} {{}} {when}.", f"{fr} {fit} {{}} {quand}.", determiner)
-        for (en, fr), (did, fit), determiner, (when, quand) in product(
-            words.PEOPLE, words.GETTING, DETERMINERS, words.TIMES
-        )
+        Frame(f"{who.en} {did.en} {{}} {when.en}.", f"{who.fr} {did.fr} {{}} {when.fr}.", determiner)
+        for who, did, determiner, when in product(words.PEOPLE, words.GETTING, DETERMINERS, words.TIMES)
     ]
 
 
@@ -174,38 +149,28 @@ def fill(frame: Frame, noun: Noun, number: int) -> Sentence:
     )
 
 
-@table
-def nouns(gender: int) -> List[Noun]:
-    """The things of one gender."""
-    return [noun for noun in words.NOUNS if noun.gender == gender]
-
-
-def _adjective_lines(number: int) -> List[Tuple[str, Tuple[str, ...]]]:
-    """English and French (masculine, feminine) of what is said about one or several things."""
+def _adjective_lines(number: int) -> List[Template]:
+    """What is said about one or several things; French masculine, feminine."""
     it, is_, was = ("they", "are", "were") if number == PLURAL else ("it", "is", "was")
     il = ("ils", "elles") if number == PLURAL else ("il", "elle")
     est, nest, etait = ("sont", "ne sont", "étaient") if number == PLURAL else ("est", "n'est", "était")
-    lines = []
-    for adjective in words.THING_ADJECTIVES:
-        pairs = [(il[gender], agree(adjective, gender, number)) for gender in GENDERS]
-        lines += [
-            (f"{it} {is_} {adjective.en}.", tuple(f"{who} {est} {a}." for who, a in pairs)),
-            (f"{it} {is_} very {adjective.en}.", tuple(f"{who} {est} très {a}." for who, a in pairs)),
-            (f"{it} {is_} not {adjective.en}.", tuple(f"{who} {nest} pas {a}." for who, a in pairs)),
-            (f"{it} {was} {adjective.en}.", tuple(f"{who} {etait} {a}." for who, a in pairs)),
-        ]
-    return lines
+    saying = ((is_, est), (f"{is_} very", f"{est} très"), (f"{is_} not", f"{nest} pas"), (was, etait))
+    return [
+        (
+            f"{it} {en} {adjective.en}.",
+            *(f"{il[gender]} {fr} {agree(adjective, gender, number)}." for gender in GENDERS),
+        )
+        for adjective, (en, fr) in product(words.THING_ADJECTIVES, saying)
+    ]
 
 
 @table
 def pronoun_lines(number: int) -> List[Sentence]:
     """Two variants: the antecedent is masculine, feminine."""
-    lines = [_sentence(en, *fr) for en, fr in _adjective_lines(number)]
+    lines = [_sentence(*line) for line in _adjective_lines(number)]
     if number == SINGULAR:
-        lines += [
-            _sentence(f"{en} {holds} it.", *(f"{fr} {it} {tient}." for it in ("le", "la")))
-            for (en, fr), (holds, tient) in product(words.PEOPLE, words.HOLDING)
-        ]
+        held = "{who.en} {holds.en} it.", "{who.fr} le {holds.fr}.", "{who.fr} la {holds.fr}."
+        lines += _all(held, who=words.PEOPLE, holds=words.HOLDING)
     return lines
 
 
@@ -214,31 +179,27 @@ def cataphora_lines(number: int) -> List[Sentence]:
     """Two variants: the thing named in the FOLLOWING sentence is masculine, feminine."""
     return [
         _sentence(f"well, {en}", *(f"eh bien, {variant}" for variant in fr))
-        for en, fr in _adjective_lines(number)
+        for en, *fr in _adjective_lines(number)
     ]
 
 
 @table
 def sense_cues(homograph: Homograph, sense: int) -> List[Sentence]:
     """One variant: what makes one sense of a homograph likely."""
-    return [
-        _sentence(f"{en} {did} {when}.", f"{fr} {fit} {quand}.")
-        for (en, fr), (did, fit), (when, quand) in product(words.PEOPLE, homograph.cues[sense], words.TIMES)
-    ]
+    line = "{who.en} {did.en} {when.en}.", "{who.fr} {did.fr} {when.fr}."
+    return _all(line, who=words.PEOPLE, did=homograph.cues[sense], when=words.TIMES)
 
 
 @table
 def homograph_lines(homograph: Homograph) -> List[Sentence]:
     """Two variants: the senses of the homograph."""
-    phrases = [the(sense.fr, sense.gender) for sense in homograph.senses]
+    it, phrases = f"the {homograph.en}", [the(sense.fr, sense.gender) for sense in homograph.senses]
     talk = [f"Nous avons parlé {of_the(sense.fr, sense.gender)}." for sense in homograph.senses]
-    lines = [
-        _sentence(f"We talked about the {homograph.en}.", *talk),
-        _sentence(f"Where was the {homograph.en}?", *(f"Où était {phrase} ?" for phrase in phrases)),
-    ]
-    return lines + [
-        _sentence(f"{en} {did} the {homograph.en}.", *(f"{fr} {fit} {phrase}." for phrase in phrases))
-        for (en, fr), (did, fit) in product(words.PEOPLE, words.MEETING)
+    did = f"{{who.en}} {{did.en}} {it}.", *(f"{{who.fr}} {{did.fr}} {phrase}." for phrase in phrases)
+    return [
+        _sentence(f"We talked about {it}.", *talk),
+        _sentence(f"Where was {it}?", *(f"Où était {phrase} ?" for phrase in phrases)),
+        *_all(did, who=words.PEOPLE, did=words.MEETING),
     ]
 
 
@@ -247,39 +208,31 @@ def term_lines(term: Term) -> List[Sentence]:
     """Two variants: the French forms of the term."""
     forms = [form if term.is_name else the(form, MASCULINE) for form in term.fr]
     about = [of(form) if term.is_name else of_the(form, MASCULINE) for form in term.fr]
-    lines = [_sentence(f"We talked about {term.en}.", *(f"Nous avons parlé {form}." for form in about))]
-    lines += [
-        _sentence(f"{en} {did} {term.en} {when}.", *(f"{fr} {fit} {form} {quand}." for form in forms))
-        for (en, fr), (did, fit), (when, quand) in product(words.PEOPLE, words.MEETING, words.TIMES)
-    ]
-    return lines + [
-        _sentence(
-            f"{term.en} {verb.en[1]} {when}.", *(f"{form} {verb.present[1]} {quand}." for form in forms)
-        )
-        for verb, (when, quand) in product(words.VERBS, words.ADVERBS)
+    met = (
+        f"{{who.en}} {{did.en}} {term.en} {{when.en}}.",
+        *(f"{{who.fr}} {{did.fr}} {x} {{when.fr}}." for x in forms),
+    )
+    does = f"{term.en} {{verb.does}} {{when.en}}.", *(f"{form} {{verb.il}} {{when.fr}}." for form in forms)
+    return [
+        _sentence(f"We talked about {term.en}.", *(f"Nous avons parlé {form}." for form in about)),
+        *_all(met, who=words.PEOPLE, did=words.MEETING, when=words.TIMES),
+        *_all(does, verb=words.VERBS, when=words.ADVERBS),
     ]
 
 
 @table
-def denials(verb: words.Verb) -> List[Sentence]:
+def denials(verb: Verb) -> List[Sentence]:
     """One variant: someone did not do it."""
-    return [
-        _sentence(f"{en} did not {verb.en[0]} {when}.", f"{fr} n'a pas {verb.participle} {quand}.")
-        for (en, fr), (when, quand) in product(words.PEOPLE, words.TIMES)
-    ]
+    line = f"{{who.en}} did not {verb.en} {{when.en}}.", f"{{who.fr}} n'a pas {verb.done} {{when.fr}}."
+    return _all(line, who=words.PEOPLE, when=words.TIMES)
 
 
 @table
 def ellipsis_lines() -> List[Sentence]:
     """One variant per verb, in the order of ``lexicon.VERBS``: the verb that the English leaves out."""
-    done = [verb.participle for verb in words.VERBS]
-    lines = [
-        _sentence("But I did.", *(f"Mais moi, j'ai {what}." for what in done)),
-        _sentence("But we did.", *(f"Mais nous avons {what}." for what in done)),
-        _sentence("I did.", *(f"Moi, j'ai {what}." for what in done)),
-    ]
+    lines = [("But I did.", "Mais moi, j'ai"), ("But we did.", "Mais nous avons"), ("I did.", "Moi, j'ai")]
     for en, fr in (("everybody else", "tous les autres"), ("the others", "les autres")):
-        lines.append(_sentence(f"{en} did.", *(f"{fr} ont {what}." for what in done)))
-        lines.append(_sentence(f"did {en}?", *(f"est-ce {that(fr)} ont {what} ?" for what in done)))
-        lines.append(_sentence(f"but {en} did.", *(f"mais {fr} ont {what}." for what in done)))
-    return lines
+        lines += [(f"{en} did.", f"{fr} ont"), (f"did {en}?", f"est-ce {that(fr)} ont")]
+        lines.append((f"but {en} did.", f"mais {fr} ont"))
+    ends = {"?": " ?", ".": "."}
+    return [_sentence(en, *(f"{fr} {verb.done}{ends[en[-1]]}" for verb in words.VERBS)) for en, fr in lines]

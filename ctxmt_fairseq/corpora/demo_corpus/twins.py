@@ -11,8 +11,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
 from ctxmt_fairseq.corpora.demo_corpus.documents import REACH, HeldOut
-from ctxmt_fairseq.corpora.demo_corpus.sentences import GENDERS, Sentence
-from ctxmt_fairseq.corpora.demo_corpus.settings import SETTINGS
+from ctxmt_fairseq.corpora.demo_corpus.sentences import Sentence
 
 
 @dataclass(frozen=True)
@@ -100,14 +99,20 @@ class TwinMaker:
     def pronoun(self, distance: int) -> List[Example]:
         number = int(self.rng.random() < 0.25)
         frame = self.rng.choice(tables.antecedent_frames())
-        things = [tables.fill(frame, self.rng.choice(tables.nouns(gender)), number) for gender in GENDERS]
+        things = [
+            tables.fill(frame, self.rng.choice(words.NOUNS_BY_GENDER[gender]), number)
+            for gender in words.GENDERS
+        ]
         said = self.rng.choice(tables.pronoun_lines(number))
-        return self.previous(((things[0], 0), (things[1], 0)), said, GENDERS, distance)
+        return self.previous(((things[0], 0), (things[1], 0)), said, words.GENDERS, distance)
 
     def cataphora(self, distance: int) -> List[Example]:
         number = int(self.rng.random() < 0.25)
         frame = self.rng.choice(tables.explanation_frames())
-        things = [tables.fill(frame, self.rng.choice(tables.nouns(gender)), number) for gender in GENDERS]
+        things = [
+            tables.fill(frame, self.rng.choice(words.NOUNS_BY_GENDER[gender]), number)
+            for gender in words.GENDERS
+        ]
         said = self.rng.choice(tables.cataphora_lines(number))
         return self.following(((things[0], 0), (things[1], 0)), said)
 
@@ -150,25 +155,27 @@ class TwinMaker:
         return [replace(example, meta={"formality": text}) for example, text in zip(twin, texts, strict=True)]
 
     def implied_by_genre(self, distance: int) -> List[Example]:
-        metas = [{"genre": self.rng.choice(self.rng.choice(settings).genres)} for settings in SETTINGS]
+        metas = [{"genre": self.rng.choice(self.rng.choice(settings).genres)} for settings in words.SETTINGS]
         return self.metadata(self.rng.choice(tables.register_lines()), (0, 1), metas)
 
     def implied_by_plot(self, distance: int) -> List[Example]:
-        metas = [{"plot": self.rng.choice(self.rng.choice(settings).plots)} for settings in SETTINGS]
+        metas = [{"plot": self.rng.choice(self.rng.choice(settings).plots)} for settings in words.SETTINGS]
         return self.metadata(self.rng.choice(tables.register_lines()), (0, 1), metas)
 
     def implied_by_sentence(self, distance: int) -> List[Example]:
-        lines = [self.rng.choice(tables.setting_lines(self.rng.choice(settings))) for settings in SETTINGS]
+        lines = [
+            self.rng.choice(tables.setting_lines(self.rng.choice(settings))) for settings in words.SETTINGS
+        ]
         said = self.rng.choice(tables.register_lines())
         return self.previous(((lines[0], 0), (lines[1], 0)), said, (0, 1), distance)
 
     def speaker(self, distance: int) -> List[Example]:
         metas = [{"speaker": text} for text in words.SPEAKER_TEXTS]
-        return self.metadata(self.rng.choice(tables.speaker_lines()), GENDERS, metas)
+        return self.metadata(self.rng.choice(tables.speaker_lines()), words.GENDERS, metas)
 
     def addressee(self, distance: int) -> List[Example]:
         register = self.rng.randrange(2)
         formality = words.REGISTER_TEXTS[register][0]
         metas = [{"formality": formality, "addressee": text} for text in words.ADDRESSEE_TEXTS]
         said = self.rng.choice(tables.addressee_lines())
-        return self.metadata(said, [2 * register + gender for gender in GENDERS], metas)
+        return self.metadata(said, [2 * register + gender for gender in words.GENDERS], metas)

@@ -2,14 +2,13 @@
 
 import json
 import random
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
-from ctxmt_fairseq.corpora.demo_corpus.documents import HeldOut, Scene, document, scenes_of
+from ctxmt_fairseq.corpora.demo_corpus.documents import document, scenes_of
 from ctxmt_fairseq.corpora.demo_corpus.formats import as_files, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
 from ctxmt_fairseq.errors import BadInput
@@ -49,73 +48,44 @@ def write_demo_corpus(
     Raises:
         BadInput: a number out of range, or a folder that cannot be written or is not empty.
     """
-    for name, number in (("documents", documents), ("evaluation documents", evaluation_documents)):
+    for name, number in (
+        ("documents", documents),
+        ("evaluation documents", evaluation_documents),
+        ("document length", 1 if document_length is None else document_length),
+    ):
         if number < 1:
             raise BadInput(f"expected at least 1 for {name}, found {number}")
-    if document_length is not None and document_length < 1:
-        raise BadInput(f"expected at least 1 for document length, found {document_length}")
     if examples % 2 or not 2 <= examples <= MOST_EXAMPLES:
         raise BadInput(f"expected an even number from 2 to {MOST_EXAMPLES} for examples, found {examples}")
     if formality not in FORMALITIES:
         raise BadInput(f"expected {' or '.join(FORMALITIES)} for formality, found {formality!r}")
     implied = formality == "implied"
     scenes = scenes_of(phenomena)
-    with folder_output(directory) as draft:
-        (draft / "contrastive").mkdir()
+    sets, splits = [], []
+    with folder_output(directory) as folder:
         maker = TwinMaker(random.Random(f"{seed}:contrastive"))
-        sets = _write_sets(draft / "contrastive", maker, examples, implied)
-        splits = [
-            _write_split(
-                draft,
-                split,
-                random.Random(f"{seed}:{split}"),
-                count,
-                document_length,
-                maker.held_out,
-                scenes,
-                implied,
-            )
-            for split, count in (
-                ("train", documents),
-                ("valid", evaluation_documents),
-                ("test", evaluation_documents),
-            )
-        ]
+        for contrastive in contrastive_sets(maker, examples, implied):
+            for path, text in as_files(contrastive):
+                _write(folder / "contrastive" / path, text)
+            sets.append(index_entry(contrastive))
+        _write(folder / "contrastive" / "sets.json", json.dumps(sets, indent=2) + "\n")
+        counts = {"train": documents, "valid": evaluation_documents, "test": evaluation_documents}
+        for split, count in counts.items():
+            rng = random.Random(f"{seed}:{split}")
+            columns: Dict[str, List[str]] = {"en": [], "fr": [], "docids": [], "meta.jsonl": []}
+            for number in tqdm(range(1, count + 1), desc=split, unit="doc", disable=None, leave=False):
+                length = document_length or rng.randint(*LENGTHS)
+                pairs, metadata = document(rng, length, maker.held_out, scenes, implied)
+                for language, side in zip(("en", "fr"), zip(*pairs, strict=True), strict=True):
+                    columns[language] += side
+                columns["docids"] += [f"{split}-{number}"] * len(pairs)
+                columns["meta.jsonl"] += [json.dumps(metadata, ensure_ascii=False)] * len(pairs)
+            for suffix, lines in columns.items():
+                _write(folder / f"{split}.{suffix}", "".join(f"{line}\n" for line in lines))
+            splits.append({"name": split, "documents": count, "sentences": len(columns["en"])})
     return {"splits": splits, "sets": sets}
 
 
-def _write_sets(folder: Path, maker: TwinMaker, examples: int, implied: bool) -> List[Dict[str, Any]]:
-    entries = []
-    for contrastive in contrastive_sets(maker, examples, implied):
-        for path, text in as_files(contrastive):
-            (folder / path).parent.mkdir(exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8", newline="\n")
-        entries.append(index_entry(contrastive))
-    (folder / "sets.json").write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
-    return entries
-
-
-def _write_split(
-    folder: Path,
-    split: str,
-    rng: random.Random,
-    documents: int,
-    length: Optional[int],
-    held_out: HeldOut,
-    scenes: Dict[Scene, int],
-    implied: bool,
-) -> Dict[str, Any]:
-    sentences = 0
-    with ExitStack() as stack:
-        en, fr, ids, meta = (
-            stack.enter_context(open(folder / f"{split}.{suffix}", "w", encoding="utf-8", newline="\n"))
-            for suffix in ("en", "fr", "docids", "meta.jsonl")
-        )
-        for number in tqdm(range(1, documents + 1), desc=split, unit="doc", disable=None, leave=False):
-            pairs, metadata = document(rng, length or rng.randint(*LENGTHS), held_out, scenes, implied)
-            en.writelines(pair[0] + "\n" for pair in pairs)
-            fr.writelines(pair[1] + "\n" for pair in pairs)
-            ids.write(f"{split}-{number}\n" * len(pairs))
-            meta.write((json.dumps(metadata, ensure_ascii=False) + "\n") * len(pairs))
-            sentences += len(pairs)
-    return {"name": split, "documents": documents, "sentences": sentences}
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text(text, encoding="utf-8", newline="\n")

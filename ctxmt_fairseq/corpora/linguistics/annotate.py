@@ -4,8 +4,8 @@ import functools
 import itertools
 from typing import Iterator, List, Optional, Sequence
 
-from ctxmt_fairseq.corpora.assembly.workers import in_order
 from ctxmt_fairseq.corpora.linguistics.analysers import analyser
+from ctxmt_fairseq.corpora.workers import in_order
 from ctxmt_fairseq.data.annotation import AnnotatedWord
 from ctxmt_fairseq.data.documents import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput

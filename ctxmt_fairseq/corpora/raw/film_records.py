@@ -3,15 +3,13 @@
 Of millions of films only those that a corpus has are kept. Ids are as OPUS writes them, without tt and zeros.
 """
 
-import gzip
 import re
-import zlib
 from collections import Counter
 from pathlib import Path
-from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple, Union, cast
+from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple, Union
 
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.data.documents import decoded_lines, open_file
+from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.json_files import Place, json_lines, load_json
 from ctxmt_fairseq.data.metadata_text import texts_by_field
 from ctxmt_fairseq.errors import BadInput
@@ -98,7 +96,7 @@ def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
     films: Films = {}
     writers: Dict[str, List[str]] = {}
     names: Dict[str, str] = {}
-    heads = {path: next(_lines(path), "").split("\t") for path in paths}
+    heads = {path: next(iterate_lines(path), "").split("\t") for path in paths}
     for path, head in sorted(heads.items(), key=lambda item: "nconst" in item[1]):  # names at the end
         if {"tconst", "genres", "startYear"} <= set(head):
             for film, row in _rows(path, head, wanted):
@@ -126,7 +124,7 @@ def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
 
 def _rows(path: PathLike, head: List[str], wanted: AbstractSet[str]) -> Iterator[Tuple[str, Dict[str, str]]]:
     """The lines of wanted ids, which are in the first column; nothing is quoted in these files."""
-    lines = _lines(path)
+    lines = iterate_lines(path)
     next(lines, None)
     for number, line in enumerate(lines, 2):
         name = normal_id(line.partition("\t")[0])
@@ -136,13 +134,3 @@ def _rows(path: PathLike, head: List[str], wanted: AbstractSet[str]) -> Iterator
         if len(columns) != len(head):
             raise BadInput(f"expected {len(head)} columns, found {len(columns)}", path, number)
         yield name, dict(zip(head, columns, strict=True))
-
-
-def _lines(path: PathLike) -> Iterator[str]:
-    with open_file(path) as raw:
-        zipped = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        try:
-            yield from decoded_lines(cast(Any, gzip.GzipFile(fileobj=raw)) if zipped else raw, path)
-        except (OSError, EOFError, zlib.error) as error:
-            raise BadInput(f"damaged: {error or type(error).__name__}", path) from None

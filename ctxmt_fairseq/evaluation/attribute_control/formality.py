@@ -1,24 +1,100 @@
-"""Formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT 2022).
+"""References with marked phrases that express an attribute: ``[F]Haben Sie[/F] das gehört?`` (CoCoA-MT).
+
+Formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT 2022).
 
 The facts are those of the shared task: a translation is formal if annotated phrases of its formal reference
 occur in it and none of its informal reference, and the other way round; the accuracy of a wanted formality is
 the share of the translations that have it among those that have either. Translations with phrases of both or
 of neither reference count nowhere, and so are reported. (Nadejde et al. 2022; Anastasopoulos et al. 2022)
+
+Prompts of a formality evaluation, from a file.
+
+A model's formality with each of several prompts as context, and the table of it (MTCue, appendix D).
 """
 
+import json
+import re
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, read_sentences
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines, read_sentences
+from ctxmt_fairseq.data.metadata_text import single_spaces
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.annotated_references import (
-    OPEN,
-    AnnotatedReference,
-    check_aligned,
-    read_annotated,
+from ctxmt_fairseq.evaluation.attribute_control.judging import (
+    COUNTS,
+    RIGHT,
+    WRONG,
+    Occurs,
+    OutcomeCount,
+    mean,
+    outcome,
+    percent,
+    words_among,
 )
-from ctxmt_fairseq.evaluation.attribute_control.outcomes import RIGHT, WRONG, OutcomeCount, outcome
-from ctxmt_fairseq.evaluation.attribute_control.phrases import Occurs, words_among
+from ctxmt_fairseq.tables import aligned_table, records_table
+
+OPEN, CLOSE = "[F]", "[/F]"
+_TAG = re.compile(f"({re.escape(OPEN)}|{re.escape(CLOSE)})")
+
+
+@dataclass(frozen=True)
+class AnnotatedReference:
+    """A reference without its tags, and the phrases that stood between them, in order."""
+
+    text: str
+    phrases: Tuple[str, ...]
+
+
+def parse_annotated(line: str) -> AnnotatedReference:
+    """Take the tags out of a line.
+
+    Raises:
+        BadInput: a tag is not closed, not opened or inside another one, or there is nothing between two.
+    """
+    parts = _TAG.split(line)  # text, tag, text, tag, ..., text
+    phrases = []
+    inside = False
+    for at in range(1, len(parts), 2):
+        if (parts[at] == OPEN) == inside:
+            raise BadInput(
+                f"expected {CLOSE} before the next {OPEN}" if inside else f"{CLOSE} without {OPEN}"
+            )
+        if inside:
+            phrases.append(parts[at - 1].strip())
+        inside = not inside
+    if inside:
+        raise BadInput(f"{OPEN} without {CLOSE}")
+    if not all(phrases):
+        raise BadInput(f"expected a phrase between {OPEN} and {CLOSE}")
+    return AnnotatedReference("".join(parts[::2]).strip(), tuple(phrases))
+
+
+def read_annotated(path: PathLike) -> List[AnnotatedReference]:
+    """One reference per line.
+
+    Raises:
+        BadInput: as ``parse_annotated``, with the line; or no such file, or not UTF-8.
+    """
+    references = []
+    for number, line in enumerate(iterate_lines(path), 1):
+        try:
+            references.append(parse_annotated(line))
+        except BadInput as error:
+            raise BadInput(str(error), path, number) from None
+    return references
+
+
+def check_aligned(paths: Sequence[PathLike], counts: Sequence[int]) -> None:
+    """Raises BadInput: not all files have the same number of lines, or they have none."""
+    for path, count in zip(paths, counts, strict=True):
+        if count < max(counts):
+            longer = paths[counts.index(max(counts))]
+            raise BadInput(f"ends after {count} lines, but {longer} goes on", path, count + 1)
+    if not counts[0]:
+        raise BadInput("expected text, found no line", paths[0])
+
 
 FORMAL, INFORMAL = "formal", "informal"
 FORMALITIES = (FORMAL, INFORMAL)
@@ -83,3 +159,222 @@ def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
     """
     other = INFORMAL if wanted == FORMAL else FORMAL
     return OutcomeCount.of({wanted: RIGHT, other: WRONG}.get(label, label) for label in labels)
+
+
+def read_prompts(path: PathLike) -> Dict[str, List[str]]:
+    """Formality -> prompts, in their order and each once.
+
+    A line is ``formal TAB prompt``, ``informal TAB prompt``, or a prompt alone, which is tried for both (as
+    MTCue's evaluation tried every context for either attribute, appendix D). Blank lines are passed over.
+
+    Raises:
+        BadInput: another word before a tab, or a formality without prompts.
+    """
+    prompts: Dict[str, List[str]] = {formality: [] for formality in FORMALITIES}
+    for number, line in enumerate(iterate_lines(path), 1):
+        parts = [single_spaces(part) for part in line.split("\t", 1)]
+        wanted, text = parts if len(parts) == 2 else ("", parts[0])
+        if not wanted and not text:
+            continue
+        if wanted and wanted not in FORMALITIES or not text:
+            known = " or ".join(FORMALITIES)
+            raise BadInput(
+                f"expected a prompt, or {known}, a tab and a prompt, found {line[:60]!r}", path, number
+            )
+        for formality in [wanted] if wanted else FORMALITIES:
+            if text not in prompts[formality]:
+                prompts[formality].append(text)
+    for formality, texts in prompts.items():
+        if not texts:
+            raise BadInput(f"expected prompts for {formality} translation, found none", path)
+    return prompts
+
+
+# (sentences, metadata of each) -> translations
+Translate = Callable[[List[str], Sequence[Mapping[str, str]]], List[str]]
+
+# Appendix D; it prints the first list of genres with a comma at its end.
+PROMPTS: Dict[str, Tuple[str, ...]] = {
+    FORMAL: (
+        "Formal conversation",
+        "Hannah Larsen, meet Sonia Jimenez. One of my favourite nurses.",
+        "In case anything goes down we need all the manpower alert, not comfortably numb.",
+        "Biography, Drama",
+        "A musician travels a great distance to return an instrument to his elderly teacher",
+    ),
+    INFORMAL: (
+        "Informal chit-chat",
+        "I'm gay for Jamie.",
+        "What else can a pathetic loser do?",
+        "Drama, Family, Romance",
+        "Animation, Adventure, Comedy",
+    ),
+}
+
+
+FEW = 30  # decided translations: if all are right, the accuracy's 95 % interval still begins at 88.6
+
+
+@dataclass(frozen=True)
+class FormalityRun:
+    """The translations of a set's sentences when one formality was wanted.
+
+    Attributes:
+        wanted: ``FORMAL`` or ``INFORMAL``.
+        prompt: the context; None without one.
+        translations, labels: one per sentence, and ``formality_of`` each.
+    """
+
+    wanted: str
+    prompt: Optional[str]
+    translations: Sequence[str]
+    labels: Sequence[str]
+
+    @property
+    def count(self) -> OutcomeCount:
+        return count_formality(self.wanted, self.labels)
+
+    def as_dict(self) -> Dict[str, Any]:
+        return {"wanted": self.wanted, "prompt": self.prompt, **self.count.as_dict()}
+
+
+@dataclass(frozen=True)
+class FormalityReport:
+    """Accuracies of the wanted formality.
+
+    Attributes:
+        plain: a run for each formality without prompt: a model without context, or any system's translations.
+        prompted: the runs with prompts, in order; none for a system's translations.
+    """
+
+    plain: Sequence[FormalityRun]
+    prompted: Sequence[FormalityRun] = ()
+
+    def runs(self, wanted: str) -> List[FormalityRun]:
+        """The prompted runs of one formality."""
+        return [run for run in self.prompted if run.wanted == wanted]
+
+    def best(self, wanted: str) -> FormalityRun:
+        """The run with the highest accuracy; of equal ones the first (appendix D)."""
+        return max(
+            self.runs(wanted), key=lambda run: -1.0 if run.count.accuracy is None else run.count.accuracy
+        )
+
+    def summaries(self) -> Dict[str, Dict[str, Optional[float]]]:
+        """Accuracies formal, informal and their average: plain, mean over the prompts, best prompts."""
+        accuracy = {"plain": {run.wanted: run.count.accuracy for run in self.plain}}
+        if self.prompted:
+            accuracy["mean"] = {
+                wanted: mean([run.count.accuracy for run in self.runs(wanted)]) for wanted in FORMALITIES
+            }
+            accuracy["best"] = {wanted: self.best(wanted).count.accuracy for wanted in FORMALITIES}
+        return {
+            name: {**values, "average": mean([values[wanted] for wanted in FORMALITIES])}
+            for name, values in accuracy.items()
+        }
+
+    def as_dict(self) -> Dict[str, Any]:
+        """For JSON; ``accuracy`` is the average of the best prompts, or of the plain runs without prompts."""
+        summaries = self.summaries()
+        return {
+            "accuracy": summaries["best" if self.prompted else "plain"]["average"],
+            "sentences": len(self.plain[0].labels),
+            "summaries": summaries,
+            "best_prompts": {wanted: self.best(wanted).prompt for wanted in FORMALITIES if self.prompted},
+            "best_decided": {
+                wanted: self.best(wanted).count.decided for wanted in FORMALITIES if self.prompted
+            },
+            "runs": [run.as_dict() for run in (*self.plain, *self.prompted)],
+        }
+
+    def table(self, plain: str) -> str:
+        """The runs, and below them the accuracies of both formalities and their average, as aligned tables.
+
+        Args:
+            plain: what the runs without prompt are called.
+        """
+        columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **COUNTS}
+        runs = (
+            {"name": f"{run.wanted}: {run.prompt or plain}", **run.count.cells()}
+            for run in (*self.plain, *self.prompted)
+        )
+        names = {"plain": plain, "mean": "mean over the prompts", "best": "best prompts"}
+        summary = [["accuracy %", *FORMALITIES, "average"]]
+        for name, values in self.summaries().items():
+            summary.append([names[name], *map(percent, values.values())])
+        lines = [records_table(runs, columns), "", aligned_table(summary)]
+        if self.prompted:
+            lines += ["", *map(self._best_line, FORMALITIES)]
+        return "\n".join(lines)
+
+    def _best_line(self, wanted: str) -> str:
+        best = self.best(wanted)
+        decided, sentences = best.count.decided, len(best.labels)
+        warning = f"\nwarning: its accuracy rests on {decided} of {sentences} translations"
+        return f"best {wanted} prompt: {best.prompt}{warning if decided < FEW else ''}"
+
+    def example_lines(self, references: Sequence[ContrastiveReference]) -> Iterator[str]:
+        """One JSON object per run and sentence: what was wanted and what came out."""
+        for run in (*self.plain, *self.prompted):
+            for number, (translation, label) in enumerate(zip(run.translations, run.labels, strict=True), 1):
+                record = {
+                    "line": number,
+                    "wanted": run.wanted,
+                    "prompt": run.prompt,
+                    "translation": translation,
+                    "formality": label,
+                    "reference": getattr(references[number - 1], run.wanted).text,
+                }
+                yield json.dumps(record, ensure_ascii=False)
+
+
+def judge(
+    translations: Mapping[str, Sequence[str]],
+    references: Sequence[ContrastiveReference],
+    occurs: Occurs = words_among,
+    prompt: Optional[str] = None,
+) -> List[FormalityRun]:
+    """A run for each wanted formality.
+
+    Args:
+        translations: by wanted formality, one per reference.
+    """
+    return [
+        FormalityRun(
+            wanted,
+            prompt,
+            texts,
+            [
+                formality_of(text, reference, occurs)
+                for text, reference in zip(texts, references, strict=True)
+            ],
+        )
+        for wanted, texts in translations.items()
+    ]
+
+
+def control_formality(
+    translate: Translate,
+    sentences: List[str],
+    references: Sequence[ContrastiveReference],
+    prompts: Mapping[str, Sequence[str]] = PROMPTS,
+    occurs: Occurs = words_among,
+) -> FormalityReport:
+    """Translate all sentences without context and with each prompt as their only context.
+
+    Args:
+        prompts: by the formality that each shall bring about; one may stand under both.
+    """
+
+    def translations(prompt: Optional[str]) -> List[str]:
+        return translate(sentences, [{} if prompt is None else {"": prompt}] * len(sentences))
+
+    plain = translations(None)
+    prompted: List[FormalityRun] = []
+    translated: Dict[str, List[str]] = {}  # a prompt may be tried for both formalities
+    wanted_prompts = [(wanted, prompt) for wanted in FORMALITIES for prompt in prompts[wanted]]
+    for wanted, prompt in tqdm(wanted_prompts, unit="prompt", disable=None):
+        if prompt not in translated:
+            translated[prompt] = translations(prompt)
+        prompted += judge({wanted: translated[prompt]}, references, occurs, prompt)
+    return FormalityReport(judge(dict.fromkeys(FORMALITIES, plain), references, occurs), prompted)

@@ -25,19 +25,9 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 
 __all__ = [
-    "CONVENTIONS",
-    "FORMATS",
-    "Candidate",
-    "ContrastiveExample",
-    "ContrastiveFormat",
-    "ContrastiveSet",
-    "Convention",
-    "detect_format",
-    "join_sets",
-    "read_contrastive_set",
-    "read_contrastive_sets",
-    "texts_of",
-]
+    "CONVENTIONS", "FORMATS", "Candidate", "ContrastiveExample", "ContrastiveFormat", "ContrastiveSet",
+    "Convention", "detect_format", "join_sets", "read_contrastive_set", "read_contrastive_sets", "texts_of",
+]  # fmt: skip
 
 
 def read_contrastive_set(

@@ -2,23 +2,23 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Iterator, List, Optional, Set, Tuple
+from typing import Any, Iterator, List, Optional, Set
 
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
-    Candidate,
     ContrastiveExample,
     ContrastiveSet,
     Convention,
-    make_example,
+    example_of_texts,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 
 
-def read_bawden(path: Path) -> ContrastiveSet:
-    """Read an object of numbered blocks, of one of two kinds.
+@FORMATS.register("bawden")
+class Bawden(ContrastiveFormat):
+    """An object of numbered blocks, of one of two kinds.
 
     - anaphora: one source, several target variants (``trg``), each a ``correct`` or ``semi-correct``
       translation against an ``incorrect`` one, with the pronoun's gender and number as ``type``;
@@ -31,19 +31,24 @@ def read_bawden(path: Path) -> ContrastiveSet:
 
     Scoring: sum over the current sentence. The suite's ``evaluate.py`` compares raw model scores of the
     current sentence's candidates.
-
-    Raises:
-        BadInput: invalid JSON, a block that lacks what its kind needs, or candidates that do not differ in
-            the current sentence.
     """
-    blocks = load_json(path)
-    if not isinstance(blocks, dict) or not blocks:
-        raise BadInput("expected an object of numbered blocks", path)
-    examples: List[ContrastiveExample] = []
-    for name in blocks:
-        block = list(_block(path, name, blocks[name]))
-        examples += (replace(example, distance=deciding_distance(example, block)) for example in block)
-    return ContrastiveSet(path.stem, "bawden", tuple(examples), Convention("sum", "current"))
+
+    files = "a JSON object of numbered blocks"
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return isinstance(content, dict)
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        blocks = load_json(path)
+        if not isinstance(blocks, dict) or not blocks:
+            raise BadInput("expected an object of numbered blocks", path)
+        examples: List[ContrastiveExample] = []
+        for name in blocks:
+            block = list(_block(path, name, blocks[name]))
+            examples += (replace(one, distance=deciding_distance(one, block)) for one in block)
+        return ContrastiveSet(path.stem, "bawden", tuple(examples), Convention("sum", "current"))
 
 
 def deciding_distance(example: ContrastiveExample, block: List[ContrastiveExample]) -> Optional[int]:
@@ -97,40 +102,21 @@ def _block(path: Path, name: str, block: Any) -> Iterator[ContrastiveExample]:
 
 
 def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -> ContrastiveExample:
-    source = get_sentences(place, record, "src")
     quality = "semi-correct" if "semi-correct" in target else "correct"
-    candidates: Tuple[Candidate, ...] = ()
-    for key in (quality, "incorrect"):
-        text = get_sentences(place, target, key)
-        if len(text) != len(source):
-            raise place.error(f"expected {len(source)} sentences at {key!r}, as in 'src', found {len(text)}")
-        candidates += (Candidate(tuple(text[:-1]), text[-1]),)
-    if candidates[0].current == candidates[1].current:
+    texts = [get_sentences(place, target, key) for key in (quality, "incorrect")]
+    if texts[0][-1] == texts[1][-1]:
         raise place.error(
             "expected candidates that differ in the last sentence, which is the current one and is scored; "
-            f"found {text[-1]!r} in both"
+            f"found {texts[0][-1]!r} in both"
         )
-    return make_example(
+    source = get_sentences(place, record, "src")
+    return example_of_texts(
         place,
+        source,
+        texts,
         id=id,
-        source_before=source[:-1],
-        source=source[-1],
-        candidates=candidates,
         correct=0,
         phenomenon=phenomenon,
         distance=None,
         meta={"quality": quality},
     )
-
-
-@FORMATS.register("bawden")
-class Bawden(ContrastiveFormat):
-    files = "a JSON object of numbered blocks"
-
-    @classmethod
-    def recognises(cls, path: Path, content: Any) -> bool:
-        return isinstance(content, dict)
-
-    @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        return read_bawden(path)

@@ -2,11 +2,10 @@
 
 import logging
 from pathlib import Path
-from typing import Any, List, Optional
+from typing import Any, Optional
 
 from ctxmt_fairseq.data.documents import PathLike
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.data.json_files import Place, get
 from ctxmt_fairseq.evaluation.contrastive_sets.contrapro_context import Context, Segment, find_contexts
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
@@ -15,47 +14,54 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Convention,
     make_example,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
+    FORMATS,
+    ContrastiveFormat,
+    first_object,
+    load_records,
+)
 
 logger = logging.getLogger(__name__)
 
 
-def read_contrapro(path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-    """Read ``contrapro.json``: the reference is the correct candidate, ``errors`` hold the wrong ones.
+@FORMATS.register("contrapro")
+class ContraPro(ContrastiveFormat):
+    """``contrapro.json``: the reference is the correct candidate, ``errors`` hold the wrong ones.
 
-    The phenomenon is the reference pronoun, the distance the antecedent's (``ante distance``).
+    The phenomenon is the reference pronoun, the distance the antecedent's (``ante distance``). Documents are
+    the folder that the suite's scripts make, either of documents or of context files (see ``find_contexts``).
+    Without it the examples have no context, and a warning says so.
 
     Scoring: sum over the current sentence. The suite's ``evaluate.py`` reads one score per line of its
     ``text`` files, which hold current sentences only; like it, we count a tie as wrong.
-
-    Args:
-        documents: the folder that the suite's scripts make, either of documents or of context files (see
-            ``find_contexts``). Without it the examples have no context, and a warning says so.
-
-    Raises:
-        BadInput: invalid JSON, missing keys, or documents that do not fit.
     """
-    records = load_json(path)
-    if not isinstance(records, list) or not records:
-        raise BadInput("expected a list of objects", path)
-    places = [Place(path, part=f"example {number}") for number in range(1, len(records) + 1)]
-    if documents is None:
-        logger.warning("%s: read without context; give the folder of its documents to have it", path)
-        contexts = [Context() for _ in records]
-    else:
-        contexts = find_contexts(Path(documents), list(map(Segment.of, places, records)))
-    examples = tuple(map(_example, range(1, len(records) + 1), places, records, contexts))
-    return ContrastiveSet(path.stem, "contrapro", examples, Convention("sum", "current"))
+
+    files = "a JSON list of objects with 'src segment'"
+    has_documents = True
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return "src segment" in first_object(content)
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        records = load_records(path)
+        if documents is None:
+            logger.warning("%s: read without context; give the folder of its documents to have it", path)
+            contexts = [Context() for _ in records]
+        else:
+            contexts = find_contexts(Path(documents), [Segment.of(*record) for record in records])
+        examples = tuple(_example(*one, context) for one, context in zip(records, contexts, strict=True))
+        return ContrastiveSet(path.stem, "contrapro", examples, Convention("sum", "current"))
 
 
-def _example(number: int, place: Place, record: Any, context: Context) -> ContrastiveExample:
-    errors: List[Any] = get(place, record, "errors", list)
+def _example(place: Place, record: Any, context: Context) -> ContrastiveExample:
     translations = [get(place, record, "ref segment", str)]
-    translations += (get(place, error, "contrastive", str) for error in errors)
+    translations += (get(place, error, "contrastive", str) for error in get(place, record, "errors", list))
     intrasegmental = record.get("intrasegmental")
     return make_example(
         place,
-        id=str(number),
+        id=place.part.split()[-1],
         source_before=context.source_before,
         source=get(place, record, "src segment", str).strip(),
         source_after=context.source_after,
@@ -68,17 +74,3 @@ def _example(number: int, place: Place, record: Any, context: Context) -> Contra
             "intrasegmental": "unknown" if intrasegmental is None else str(intrasegmental).lower(),
         },
     )
-
-
-@FORMATS.register("contrapro")
-class ContraPro(ContrastiveFormat):
-    files = "a JSON list of objects with 'src segment'"
-    has_documents = True
-
-    @classmethod
-    def recognises(cls, path: Path, content: Any) -> bool:
-        return "src segment" in first_object(content)
-
-    @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        return read_contrapro(path, documents)

@@ -1,26 +1,26 @@
 """Our own contrastive sets: JSON lines, one example per line."""
 
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, json_lines, sentences
 from ctxmt_fairseq.data.metadata_text import texts_by_field
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
-    Candidate,
     ContrastiveExample,
     ContrastiveSet,
     Convention,
-    make_example,
+    example_of_texts,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
 
 CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
 
 
-def read_jsonl(path: Path) -> ContrastiveSet:
-    """Read one object per line, with the keys:
+@FORMATS.register("jsonl")
+class JsonLines(ContrastiveFormat):
+    """One object per line, with the keys:
 
     - ``id``, ``phenomenon``: strings; ``distance``: a whole number or null;
     - ``context``: what answers the example, one of ``CONTEXTS``; it becomes ``meta["context"]``;
@@ -30,58 +30,8 @@ def read_jsonl(path: Path) -> ContrastiveSet:
     - ``meta`` (optional): the metadata that a model may read as context, as a line of a ``.meta.jsonl``.
 
     Scoring: sum over the current sentence, like the public suites.
-
-    Raises:
-        BadInput: with the line, for anything missing or of the wrong kind, and for an empty file.
     """
-    examples = tuple(_example(place, record) for place, record in json_lines(path))
-    if not examples:
-        raise BadInput("expected one JSON object per line, found an empty file", path)
-    return ContrastiveSet(path.stem, "jsonl", examples, Convention("sum", "current"))
 
-
-def _example(place: Place, record: Any) -> ContrastiveExample:
-    source = get_sentences(place, record, "source")
-    current = get(place, record, "current", int)
-    if not 0 <= current < len(source):
-        raise place.error(f"expected 'current' from 0 to {len(source) - 1}, found {current}")
-    context = get(place, record, "context", str)
-    if context not in CONTEXTS:
-        raise place.error(f"expected 'context' to be one of {', '.join(CONTEXTS)}, found {context!r}")
-    metadata = _meta(place, record)
-    return make_example(
-        place,
-        id=get(place, record, "id", str),
-        source_before=source[:current],
-        source=source[current],
-        source_after=source[current + 1 :],
-        candidates=[_candidate(place, target, current) for target in get(place, record, "targets", list)],
-        correct=get(place, record, "correct", int),
-        phenomenon=get(place, record, "phenomenon", str),
-        distance=get(place, record, "distance", int, null=True),
-        meta={**metadata, "context": context},
-        metadata=metadata,
-    )
-
-
-def _candidate(place: Place, target: Any, current: int) -> Candidate:
-    text = sentences(place, target, "targets")
-    if len(text) != current + 1:
-        raise place.error(
-            f"expected {current + 1} target sentences, up to and including the current one, found {len(text)}"
-        )
-    return Candidate(tuple(text[:-1]), text[-1])
-
-
-def _meta(place: Place, record: Any) -> Dict[str, str]:
-    meta = texts_by_field(get(place, record, "meta", dict) if "meta" in record else {})
-    if meta is None:
-        raise place.error("expected 'meta' to be an object of strings")
-    return meta
-
-
-@FORMATS.register("jsonl")
-class JsonLines(ContrastiveFormat):
     files = "a file NAME.jsonl"
 
     @classmethod
@@ -90,4 +40,31 @@ class JsonLines(ContrastiveFormat):
 
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        return read_jsonl(path)
+        examples = tuple(_example(place, record) for place, record in json_lines(path))
+        if not examples:
+            raise BadInput("expected one JSON object per line, found an empty file", path)
+        return ContrastiveSet(path.stem, "jsonl", examples, Convention("sum", "current"))
+
+
+def _example(place: Place, record: Any) -> ContrastiveExample:
+    source, current = get_sentences(place, record, "source"), get(place, record, "current", int)
+    if not 0 <= current < len(source):
+        raise place.error(f"expected 'current' from 0 to {len(source) - 1}, found {current}")
+    context = get(place, record, "context", str)
+    if context not in CONTEXTS:
+        raise place.error(f"expected 'context' to be one of {', '.join(CONTEXTS)}, found {context!r}")
+    metadata = texts_by_field(get(place, record, "meta", dict) if "meta" in record else {})
+    if metadata is None:
+        raise place.error("expected 'meta' to be an object of strings")
+    return example_of_texts(
+        place,
+        source,
+        [sentences(place, target, "targets") for target in get(place, record, "targets", list)],
+        current,
+        id=get(place, record, "id", str),
+        correct=get(place, record, "correct", int),
+        phenomenon=get(place, record, "phenomenon", str),
+        distance=get(place, record, "distance", int, null=True),
+        meta={**metadata, "context": context},
+        metadata=metadata,
+    )

@@ -1,7 +1,7 @@
 """What a contrastive set is, whatever file it came from."""
 
 from dataclasses import dataclass, field
-from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.data.json_files import Place
 from ctxmt_fairseq.data.symbols import SEPARATOR
@@ -134,20 +134,39 @@ def make_example(
     )
 
 
+def example_of_texts(
+    place: Place, source: Sequence[str], targets: Sequence[Sequence[str]], current: int = -1, **others: Any
+) -> ContrastiveExample:
+    """``make_example`` of whole texts.
+
+    Args:
+        targets: of each candidate the target sentences up to and including the current one.
+        current: the current sentence's place in the source; default: the last.
+    """
+    current %= len(source)
+    for target in targets:
+        if len(target) != current + 1:
+            raise place.error(
+                f"expected {current + 1} target sentences, up to and including the current one, found "
+                f"{len(target)}"
+            )
+    return make_example(
+        place, source_before=source[:current], source=source[current], source_after=source[current + 1 :],
+        candidates=[Candidate(tuple(target[:-1]), target[-1]) for target in targets], **others,
+    )  # fmt: skip
+
+
 def texts_of(examples: Iterable[ContrastiveExample]) -> Tuple[List[str], List[str]]:
     """The distinct sentences of a set's source side, and those of its target side."""
-    sources: Dict[str, None] = {}
-    targets: Dict[str, None] = {}
+    sides: Tuple[Dict[str, None], Dict[str, None]] = {}, {}
     for example in examples:
-        sources.update(dict.fromkeys((*example.source_before, example.source, *example.source_after)))
+        sides[0].update(dict.fromkeys((*example.source_before, example.source, *example.source_after)))
         for candidate in example.candidates:
-            targets.update(dict.fromkeys((*candidate.before, candidate.current)))
-    return list(sources), list(targets)
+            sides[1].update(dict.fromkeys((*candidate.before, candidate.current)))
+    return list(sides[0]), list(sides[1])
 
 
 def drop_padding(*sides: Sequence[str]) -> Tuple[Sentences, ...]:
     """Line-aligned contexts, farthest first, without leading lines that are empty on every side."""
-    padding = 0
-    while padding < len(sides[0]) and not any(side[padding] for side in sides):
-        padding += 1
+    padding = next((at for at, lines in enumerate(zip(*sides, strict=True)) if any(lines)), len(sides[0]))
     return tuple(tuple(side[padding:]) for side in sides)

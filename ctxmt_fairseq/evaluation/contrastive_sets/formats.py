@@ -1,9 +1,11 @@
 """What a format of contrastive sets is, and which there are."""
 
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Sequence, Type
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type
 
 from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.json_files import Place, load_json
+from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
 from ctxmt_fairseq.registry import Registry
 
@@ -50,6 +52,18 @@ class ContrastiveFormat:
 
 
 FORMATS: Registry[Type[ContrastiveFormat]] = Registry("a format of contrastive sets")
+
+
+def load_records(path: Path) -> List[Tuple[Place, Any]]:
+    """The entries of a JSON list, with their places.
+
+    Raises:
+        BadInput: another file, or an empty list.
+    """
+    records = load_json(path)
+    if not isinstance(records, list) or not records:
+        raise BadInput("expected a list of objects", path)
+    return [(Place(path, part=f"example {number}"), record) for number, record in enumerate(records, 1)]
 
 
 def first_object(content: Any) -> Mapping[str, Any]:

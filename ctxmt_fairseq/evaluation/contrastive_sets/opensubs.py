@@ -20,8 +20,9 @@ from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, Contrasti
 PRONOUNS = {"il", "elle", "ils", "elles", "le", "la"}
 
 
-def read_opensubs(folder: Path) -> ContrastiveSet:
-    """Read ``PREFIX.current.{src,trg}`` and the context files ``PREFIX.cN.context.{src,trg}``.
+@FORMATS.register("opensubs")
+class OpenSubs(ContrastiveFormat):
+    """``PREFIX.current.{src,trg}`` and the context files ``PREFIX.cN.context.{src,trg}``.
 
     The current files hold two lines per example, the correct translation and the wrong one; those of N
     context sentences hold 2N lines per example, the context repeated for both candidates. The public
@@ -32,41 +33,49 @@ def read_opensubs(folder: Path) -> ContrastiveSet:
 
     Scoring: sum over the current sentence, as for ContraPro, whose protocol Lopes et al. (2020,
     "Document-level Neural MT: A Systematic Comparison") follow.
-
-    Raises:
-        BadInput: a file is missing, an odd number of lines, or lines that do not fit together.
     """
-    prefix = _prefix(folder)
-    source_path = folder / f"{prefix}.current.src"
-    source = read_sentences(source_path)
-    if not source or len(source) % 2:
-        raise BadInput(f"expected two lines per example, found {len(source)} lines", source_path)
-    target = _read_lines(folder / f"{prefix}.current.trg", len(source))
-    count = len(source) // 2
-    contexts = _read_contexts(folder, prefix, count)
-    examples = []
-    for index in range(count):
-        first = 2 * index
-        place = Place(source_path, first + 2)
-        if source[first] != source[first + 1]:
-            raise place.error("expected the source line of the correct candidate again")
-        before, correct_before, wrong_before = max(
-            (context[index] for context in contexts), key=lambda sides: len(sides[0]), default=((), (), ())
-        )
-        correct, wrong = target[first], target[first + 1]
-        examples.append(
-            make_example(
-                place,
-                id=str(index + 1),
-                source_before=before,
-                source=source[first],
-                candidates=(Candidate(correct_before, correct), Candidate(wrong_before, wrong)),
-                correct=0,
-                phenomenon=_pronoun(correct, wrong),
-                distance=None,
+
+    files = "a folder with a file *.current.src"
+
+    @classmethod
+    def recognises(cls, path: Path, content: Any) -> bool:
+        return any(path.glob("*.current.src"))
+
+    @classmethod
+    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
+        prefix = _prefix(path)
+        source_path = path / f"{prefix}.current.src"
+        source = read_sentences(source_path)
+        if not source or len(source) % 2:
+            raise BadInput(f"expected two lines per example, found {len(source)} lines", source_path)
+        target = _read_lines(path / f"{prefix}.current.trg", len(source))
+        count = len(source) // 2
+        contexts = _read_contexts(path, prefix, count)
+        examples = []
+        for index in range(count):
+            first = 2 * index
+            place = Place(source_path, first + 2)
+            if source[first] != source[first + 1]:
+                raise place.error("expected the source line of the correct candidate again")
+            before, correct_before, wrong_before = max(
+                (context[index] for context in contexts),
+                key=lambda sides: len(sides[0]),
+                default=((), (), ()),
             )
-        )
-    return ContrastiveSet(folder.name, "opensubs", tuple(examples), Convention("sum", "current"))
+            correct, wrong = target[first], target[first + 1]
+            examples.append(
+                make_example(
+                    place,
+                    id=str(index + 1),
+                    source_before=before,
+                    source=source[first],
+                    candidates=(Candidate(correct_before, correct), Candidate(wrong_before, wrong)),
+                    correct=0,
+                    phenomenon=_pronoun(correct, wrong),
+                    distance=None,
+                )
+            )
+        return ContrastiveSet(path.name, "opensubs", tuple(examples), Convention("sum", "current"))
 
 
 def _prefix(folder: Path) -> str:
@@ -111,16 +120,3 @@ def _pronoun(correct: str, wrong: str) -> str:
     words = (re.findall(r"\w+", text.lower()) for text in (correct, wrong))
     pairs = zip(*words, strict=False)
     return next((a for a, b in pairs if a != b and {a, b} <= PRONOUNS), "pronoun")
-
-
-@FORMATS.register("opensubs")
-class OpenSubs(ContrastiveFormat):
-    files = "a folder with a file *.current.src"
-
-    @classmethod
-    def recognises(cls, path: Path, content: Any) -> bool:
-        return any(path.glob("*.current.src"))
-
-    @classmethod
-    def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        return read_opensubs(path)

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
-from ctxmt_fairseq.data.windows import SELECTIONS
+from ctxmt_fairseq.data.context_options import SELECTIONS, SIZES
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.tasks.context_options import SIZES
 
 DOCUMENT, ABSENT = "document", "absent"  # what the others are compared with; no context
 

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Sequence
 
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.prober import Outcome
-from ctxmt_fairseq.evaluation.significance.correction import stars
 from ctxmt_fairseq.evaluation.significance.measures import Measure
+from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
 from ctxmt_fairseq.tables import aligned_table
 

@@ -8,12 +8,15 @@ from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
-from ctxmt_fairseq.evaluation.significance.correction import stars
-from ctxmt_fairseq.evaluation.significance.mcnemar import mcnemar
-from ctxmt_fairseq.evaluation.significance.systems import holm_within, system_pairs
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.evaluation.significance.p_values import holm_within, mcnemar, stars, system_pairs
+from ctxmt_fairseq.tables import records_table
 
 Key = Tuple[str, str]  # set and id
+COLUMNS = {
+    "group": "{group}", "systems": "{b} - {a}", "examples": "{examples}", "a %": "{accuracy_a:.2f}",
+    "b %": "{accuracy_b:.2f}", "b - a": "{difference:+.2f}", "only a": "{only_a}", "only b": "{only_b}",
+    "test": "{test}", "p": "{p:.4f}", "Holm": "{p_holm:.4f}", "": "{stars}",
+}  # fmt: skip
 
 
 class Outcome(NamedTuple):
@@ -93,13 +96,17 @@ def compare_contrast(paths: Sequence[str], all_pairs: bool = False) -> List[Cont
     for key, outcome in systems[0].items():
         for group in outcome.groups:
             groups.setdefault(group, []).append(key)
-    found = [
-        _compare(group, groups[group], (paths[a], systems[a]), (paths[b], systems[b]))
-        for group in sorted(groups, key=_group_order)
-        for a, b in pairs
-    ]
-    corrected = holm_within(found, lambda row: row["group"], lambda row: row["p"])
-    return [ContrastComparison(**row, p_holm=p) for row, p in zip(found, corrected, strict=True)]
+    found = []
+    for group in sorted(groups, key=_group_order):
+        for a, b in pairs:
+            right = [(systems[a][key].correct, systems[b][key].correct) for key in groups[group]]
+            both, only_a, only_b = (
+                right.count(each) for each in ((True, True), (True, False), (False, True))
+            )
+            counts = len(right), both + only_a, both + only_b, only_a, only_b
+            found.append((paths[a], paths[b], group, *counts, *mcnemar(only_a, only_b)))
+    corrected = holm_within(found, lambda row: row[2], lambda row: row[-1])
+    return [ContrastComparison(*row, p) for row, p in zip(found, corrected, strict=True)]
 
 
 def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes: Dict[Key, Outcome]) -> None:
@@ -116,27 +123,6 @@ def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes
                 )
 
 
-def _compare(
-    group: str, keys: Sequence[Key], a: Tuple[str, Dict[Key, Outcome]], b: Tuple[str, Dict[Key, Outcome]]
-) -> Dict[str, Any]:
-    right = [(a[1][key].correct, b[1][key].correct) for key in keys]
-    only_a, only_b = right.count((True, False)), right.count((False, True))
-    both = right.count((True, True))
-    test, p = mcnemar(only_a, only_b)
-    return {
-        "a": a[0],
-        "b": b[0],
-        "group": group,
-        "examples": len(keys),
-        "correct_a": both + only_a,
-        "correct_b": both + only_b,
-        "only_a": only_a,
-        "only_b": only_b,
-        "test": test,
-        "p": p,
-    }
-
-
 def _group_order(group: str) -> Tuple[int, int, str]:
     """All, phenomena, distances in their order, Disc. as in the accuracy table."""
     if group.startswith("distance "):
@@ -146,38 +132,8 @@ def _group_order(group: str) -> Tuple[int, int, str]:
 
 def comparison_table(comparisons: Sequence[ContrastComparison]) -> str:
     """An aligned table, a row per comparison; accuracies in percent."""
-    head = [
-        "group",
-        "systems",
-        "examples",
-        "a %",
-        "b %",
-        "b - a",
-        "only a",
-        "only b",
-        "test",
-        "p",
-        "Holm",
-        "",
-    ]
-    rows = [head]
-    for comparison in comparisons:
-        accuracies = [
-            100 * correct / comparison.examples for correct in (comparison.correct_a, comparison.correct_b)
-        ]
-        rows.append(
-            [
-                comparison.group,
-                f"{comparison.b} - {comparison.a}",
-                str(comparison.examples),
-                *(f"{accuracy:.2f}" for accuracy in accuracies),
-                f"{accuracies[1] - accuracies[0]:+.2f}",
-                str(comparison.only_a),
-                str(comparison.only_b),
-                comparison.test,
-                f"{comparison.p:.4f}",
-                f"{comparison.p_holm:.4f}",
-                stars(comparison.p_holm),
-            ]
-        )
-    return aligned_table(rows)
+    rows = []
+    for one in comparisons:
+        a, b = (100 * correct / one.examples for correct in (one.correct_a, one.correct_b))
+        rows.append({**one.as_dict(), "accuracy_a": a, "accuracy_b": b, "difference": b - a})
+    return records_table(rows, COLUMNS)

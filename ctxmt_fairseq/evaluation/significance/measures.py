@@ -1,8 +1,7 @@
 """Metrics as sums over sentences: what a sentence adds, and the score of the sum. sacrebleu's, and COMET."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Protocol, Sequence
 
 import numpy as np
 
@@ -10,48 +9,41 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 
+MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")
 
-class Measure(ABC):
-    """A metric.
 
-    Attributes:
-        family: metrics of one family have the same statistics.
-        digits: of its scores after the point.
-    """
-
-    name: str
-    family: str
-    digits: int = 2
+class Measure(Protocol):
+    """A metric; those of one family have the same statistics. Scores have ``digits`` after the point."""
 
     @property
-    @abstractmethod
+    def name(self) -> str: ...
+    @property
+    def family(self) -> str: ...
+    @property
+    def digits(self) -> int: ...
+    @property
     def signature(self) -> str:
         """What the score was computed with."""
 
-    @abstractmethod
     def rows(self, system: int, translation: Translation) -> np.ndarray:
-        """What each sentence adds: (N, K).
+        """What each sentence of a system (its number among those that are compared) adds: (N, K)."""
 
-        Args:
-            system: its number among those that are compared.
-        """
-
-    @abstractmethod
     def scores(self, sums: np.ndarray) -> np.ndarray:
         """Corpus scores (R,) of summed statistics (R, K)."""
 
 
 @dataclass(frozen=True)
-class SacrebleuMeasure(Measure):
+class SacrebleuMeasure:
     """A metric of sacrebleu; 0 to 100."""
 
     name: str
     family: str
     metric: Any
+    digits: int = 2
 
     @property
     def signature(self) -> str:
-        """What the score was computed with."""
+        self.metric.corpus_score([""], [[""]])  # fills it in
         return self.metric.get_signature().format()
 
     def rows(self, system: int, translation: Translation) -> np.ndarray:
@@ -59,25 +51,20 @@ class SacrebleuMeasure(Measure):
 
     def statistics(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         """A row of counts per sentence: (N, K)."""
-        rows = self.metric._extract_corpus_statistics(hypotheses, [references])
-        self.metric.corpus_score(hypotheses[:1], [references[:1]])  # fills in the signature
-        return np.array(rows, dtype=np.float64)
+        return np.array(self.metric._extract_corpus_statistics(hypotheses, [references]), dtype=np.float64)
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
         return np.array([self.metric._compute_score_from_stats(row).score for row in sums.tolist()])
 
 
 @dataclass(frozen=True)
-class CometMeasure(Measure):
-    """COMET: the mean of the sentences' scores.
-
-    Attributes:
-        systems: the scores of each system that is compared, by one model.
-    """
+class CometMeasure:
+    """COMET: the mean of the sentences' scores of each system that is compared, by one model."""
 
     systems: Sequence[CometScore]
-    name = family = "comet"
-    digits = 4
+    name: str = "comet"
+    family: str = "comet"
+    digits: int = 4
 
     @property
     def signature(self) -> str:
@@ -91,17 +78,14 @@ class CometMeasure(Measure):
         return sums[:, 0] / sums[:, 1]
 
 
-MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")
-
-
 def measure(name: str, tokenize: Optional[str] = None, lowercase: bool = False) -> SacrebleuMeasure:
     """sacrebleu's measure of a name from ``MEASURES``.
 
     Raises:
         BadInput: no such measure, or no such tokeniser.
     """
+    if name not in MEASURES:
+        raise BadInput(f"--metric {name}: expected one of {', '.join(MEASURES)}, comet")
     if name == "bleu":
         return SacrebleuMeasure(name, "bleu", bleu(tokenize, lowercase))
-    if name in MEASURES:
-        return SacrebleuMeasure(name, "chrf", chrf(int(name[-1]), lowercase))
-    raise BadInput(f"--metric {name}: expected one of {', '.join(MEASURES)}, comet")
+    return SacrebleuMeasure(name, "chrf", chrf(int(name[-1]), lowercase))

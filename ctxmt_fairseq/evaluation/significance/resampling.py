@@ -112,21 +112,11 @@ def paired_tests(
     resampled = bootstrap_scores(statistics, scorer, samples, seed)
     randomized = randomization_p([(statistics[a], statistics[b]) for a, b in pairs], scorer, samples, seed)
     results = []
-    for (a, b), p in zip(pairs, randomized, strict=True):
-        differences = resampled[b] - resampled[a]
-        difference = scores[b] - scores[a]
+    for (a, b), p in zip(pairs, randomized.tolist(), strict=True):
+        differences, difference = resampled[b] - resampled[a], scores[b] - scores[a]
         low, high = (float(np.percentile(differences, share)) for share in (2.5, 97.5))
         far = np.abs(differences - differences.mean()) >= abs(difference) - _ROUNDING
-        results.append(
-            PairedTest(
-                scores[a],
-                scores[b],
-                difference,
-                low,
-                high,
-                float((differences > 0).mean()),
-                float((far.sum() + 1) / (samples + 1)),
-                float(p),
-            )
-        )
+        bootstrap_p = (int(far.sum()) + 1) / (samples + 1)
+        wins = float((differences > 0).mean())
+        results.append(PairedTest(scores[a], scores[b], difference, low, high, wins, bootstrap_p, p))
     return results

@@ -3,13 +3,13 @@ section 5.3.1, tables 3 to 5)."""
 
 import re
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.data.annotation import AnnotatedWord
 from ctxmt_fairseq.data.coreference import Reference
 from ctxmt_fairseq.evaluation.metrics import Translation
-from ctxmt_fairseq.evaluation.significance.correction import stars
 from ctxmt_fairseq.evaluation.significance.measures import Measure
+from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
 from ctxmt_fairseq.tables import aligned_table
 
@@ -31,8 +31,7 @@ class Subset:
     pronominal: int
 
 
-@dataclass(frozen=True)
-class SubsetScores:
+class SubsetScores(NamedTuple):
     """Scores of systems on a subset, and the differences from the first; none of a single line."""
 
     subset: Subset
@@ -57,15 +56,11 @@ def pronoun_subsets(references: Sequence[Reference], kinds: Sequence[Optional[st
             groups.setdefault(f"{reference.text}, nominal", []).append(reference)
             if kind is not None:
                 groups.setdefault(f"{reference.text}, nominal, {kind}", []).append(reference)
-    return [_subset(name, group) for name, group in sorted(groups.items())]
-
-
-def _subset(name: str, group: Sequence[Reference]) -> Subset:
-    lines: Set[int] = {reference.line for reference in group}
-    pronominal = sum(
-        reference.antecedent is not None and not reference.antecedent.nominal for reference in group
-    )
-    return Subset(name, sorted(lines), len(group), pronominal)
+    return [
+        Subset(name, sorted({one.line for one in group}), len(group),
+               sum(not one.antecedent.nominal for one in group if one.antecedent))
+        for name, group in sorted(groups.items())
+    ]  # fmt: skip
 
 
 def translated_as(
@@ -121,13 +116,9 @@ def compare_subsets(
         scores = [float(measure.scores(each[subset.lines].sum(0, keepdims=True))[0]) for each in rows]
         comparisons: List[TranslationComparison] = []
         if len(names) > 1 and len(subset.lines) > 1:
-            chosen = [
-                Translation(
-                    [each.hypotheses[line] for line in subset.lines],
-                    [[each.references[0][line] for line in subset.lines]],
-                )
-                for each in translations
-            ]
+            chosen = [Translation([each.hypotheses[line] for line in subset.lines],
+                                  [[each.references[0][line] for line in subset.lines]])
+                      for each in translations]  # fmt: skip
             comparisons = compare_translations(names, chosen, [measure], ["sentence"], samples, seed)
         found.append(SubsetScores(subset, scores, comparisons))
     return found
@@ -135,27 +126,13 @@ def compare_subsets(
 
 def subsets_table(names: Sequence[str], found: Sequence[SubsetScores]) -> str:
     """Tables 3 to 5: a row for each subset, differences from the first system with their stars."""
-    rows = [
-        [
-            "pronoun, antecedent",
-            "sentences",
-            "pronouns",
-            "pronominal",
-            *names,
-            *(f"{n} - {names[0]}" for n in names[1:]),
-        ]
-    ]
-    for each in found:
-        differences = [f"{row.result.difference:+.2f}{stars(row.p_holm)}" for row in each.comparisons]
-        subset = each.subset
-        rows.append(
-            [
-                subset.name,
-                *(str(count) for count in (len(subset.lines), subset.pronouns, subset.pronominal)),
-                *(f"{score:.2f}" for score in each.scores),
-                *(differences or ["-"] * (len(names) - 1)),
-            ]
-        )
+    later = [f"{name} - {names[0]}" for name in names[1:]]
+    rows = [["pronoun, antecedent", "sentences", "pronouns", "pronominal", *names, *later]]
+    for subset, scores, comparisons in found:
+        counts = (len(subset.lines), subset.pronouns, subset.pronominal)
+        differences = [f"{row.result.difference:+.2f}{stars(row.p_holm)}" for row in comparisons]
+        rows.append([subset.name, *map(str, counts), *(f"{score:.2f}" for score in scores),
+                     *(differences or ["-"] * len(later))])  # fmt: skip
     return aligned_table(rows)
 
 

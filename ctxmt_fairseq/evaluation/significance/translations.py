@@ -7,13 +7,19 @@ import numpy as np
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
-from ctxmt_fairseq.evaluation.significance.correction import stars
 from ctxmt_fairseq.evaluation.significance.measures import Measure
+from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.resampling import PairedTest, paired_tests
-from ctxmt_fairseq.evaluation.significance.systems import holm_within, system_pairs
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.tables import records_table
 
 UNITS = ("document", "sentence")
+COLUMNS = {
+    "systems": "{b} - {a}", "metric": "{metric}", "unit": "{unit}", "n": "{units}",
+    "a": "{score_a:.{digits}f}", "b": "{score_b:.{digits}f}", "b - a": "{difference:+.{digits}f}",
+    "95 % interval": "{low:+.{digits}f} .. {high:+.{digits}f}", "b wins %": "{percent:.1f}",
+    "bootstrap p": "{bootstrap_p:.4f}", "randomization p": "{randomization_p:.4f}", "Holm": "{p_holm:.4f}",
+    "": "{stars}",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -21,10 +27,7 @@ class TranslationComparison:
     """Two systems under one metric and one sampling unit; differences are ``b`` minus ``a``.
 
     Attributes:
-        a, b: the systems.
-        unit: what is resampled: sentence or document.
-        units: how many of them there are.
-        result: of both tests.
+        unit: what is resampled: sentence or document; ``units`` is how many of them there are.
         p_holm: of approximate randomization, corrected over the systems compared under this metric and unit.
         digits: of the scores, in tables.
     """
@@ -69,28 +72,20 @@ def compare_translations(
         BadInput: fewer than two systems, fewer than two units, or documents that are not known.
     """
     pairs = system_pairs(len(names), all_pairs)
-    statistics: Dict[str, List[np.ndarray]] = {}
-    for measure in measures:
-        if measure.family not in statistics:
-            statistics[measure.family] = [
-                measure.rows(number, system) for number, system in enumerate(translations)
-            ]
+    statistics = {one.family: [one.rows(at, each) for at, each in enumerate(translations)]
+                  for one in {one.family: one for one in measures}.values()}  # fmt: skip
     found = []
     for unit in units:
-        grouped = {
-            family: [per_unit(rows, unit, translations[0]) for rows in systems]
-            for family, systems in statistics.items()
-        }
         for measure in measures:
-            systems = grouped[measure.family]
-            tests = paired_tests(systems, pairs, measure.scores, samples, seed)
-            found += [
-                (names[a], names[b], measure.name, unit, len(systems[0]), test)
-                for (a, b), test in zip(pairs, tests, strict=True)
-            ]
-    corrected = holm_within(found, lambda row: row[2:4], lambda row: row[5].randomization_p)
-    digits = {measure.name: measure.digits for measure in measures}
-    return [TranslationComparison(*row, p, digits[row[2]]) for row, p in zip(found, corrected, strict=True)]
+            rows = [per_unit(each, unit, translations[0]) for each in statistics[measure.family]]
+            tests = paired_tests(rows, pairs, measure.scores, samples, seed)
+            found += [(measure, unit, len(rows[0]), names[a], names[b], test)
+                      for (a, b), test in zip(pairs, tests, strict=True)]  # fmt: skip
+    corrected = holm_within(found, lambda row: (row[0].name, row[1]), lambda row: row[-1].randomization_p)
+    return [
+        TranslationComparison(a, b, measure.name, unit, count, test, p, measure.digits)
+        for (measure, unit, count, a, b, test), p in zip(found, corrected, strict=True)
+    ]
 
 
 def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarray:
@@ -104,8 +99,7 @@ def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarra
     if unit == "document":
         if translation.document_lengths is None:
             raise BadInput("--unit document: expected --docids, which says where the documents are")
-        ends = np.cumsum(translation.document_lengths)
-        rows = np.add.reduceat(rows, np.concatenate(([0], ends[:-1])))
+        rows = np.add.reduceat(rows, np.cumsum([0, *translation.document_lengths[:-1]]))
     if len(rows) < 2:
         raise BadInput(f"expected two or more {unit}s to draw from, found {len(rows)}")
     return rows
@@ -113,32 +107,14 @@ def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarra
 
 def length_ratio(translation: Translation) -> Optional[float]:
     """Words of the translation to words of the reference, both split at white space; None without any."""
-    hypothesis, reference = (
-        sum(len(line.split()) for line in lines)
-        for lines in (translation.hypotheses, translation.references[0])
-    )
+    texts = translation.hypotheses, translation.references[0]
+    hypothesis, reference = (sum(len(line.split()) for line in lines) for lines in texts)
     return hypothesis / reference if reference else None
 
 
 def comparison_table(comparisons: Sequence[TranslationComparison]) -> str:
     """An aligned table, a row per comparison."""
-    head = ["systems", "metric", "unit", "n", "a", "b", "b - a", "95 % interval", "b wins %"]
-    rows = [[*head, "bootstrap p", "randomization p", "Holm", ""]]
-    for comparison in comparisons:
-        test, digits = comparison.result, comparison.digits
-        rows.append(
-            [
-                f"{comparison.b} - {comparison.a}",
-                comparison.metric,
-                comparison.unit,
-                str(comparison.units),
-                f"{test.score_a:.{digits}f}",
-                f"{test.score_b:.{digits}f}",
-                f"{test.difference:+.{digits}f}",
-                f"{test.low:+.{digits}f} .. {test.high:+.{digits}f}",
-                f"{100 * test.wins:.1f}",
-                *(f"{p:.4f}" for p in (test.bootstrap_p, test.randomization_p, comparison.p_holm)),
-                stars(comparison.p_holm),
-            ]
-        )
-    return aligned_table(rows)
+    extra = ({"digits": one.digits, "percent": 100 * one.result.wins} for one in comparisons)
+    return records_table(
+        ({**one.as_dict(), **more} for one, more in zip(comparisons, extra, strict=True)), COLUMNS
+    )

@@ -1,0 +1,90 @@
+"""Documents by name from folders and zip files as downloaded; nothing is unpacked to the disk."""
+
+import functools
+import gzip
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import IO, Callable, Dict, Sequence, Tuple
+
+from ctxmt_fairseq.data.documents import PathLike, open_file
+from ctxmt_fairseq.errors import BadInput
+
+LARGEST = 1 << 28  # bytes of one document, decompressed: a larger one is no document but an attack
+_BELOW = ("xml", "raw", "*/xml", "*/raw")  # where OPUS puts documents in its folders
+# RuntimeError: encrypted, or compressed in a way that zipfile does not know.
+_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
+
+
+class Archives:
+    """Documents in folders and zip files; folders are searched first.
+
+    A name is that of an OPUS alignment (``en/2009/1218838/4681542.xml.gz``). It is found whether or not the
+    file is compressed, and below the folders that OPUS puts around it (``OpenSubtitles/xml/``).
+
+    Raises:
+        BadInput: a path is neither.
+    """
+
+    def __init__(self, paths: Sequence[PathLike]):
+        self._paths = [Path(path) for path in paths]
+        folders = [path for path in self._paths if path.is_dir()]
+        self._roots = [
+            root for path in folders for root in (path, *(r for b in _BELOW for r in path.glob(b)))
+        ]
+        self._zips = [path for path in self._paths if path.is_file() and zipfile.is_zipfile(path)]
+        for path in self._paths:
+            if path not in folders + self._zips:
+                raise BadInput("expected a folder or a zip file", path)
+
+    @functools.cached_property
+    def _members(self) -> Dict[str, Tuple[zipfile.ZipFile, str]]:
+        """Where a document is in the zip files, the first of several; a large one's index takes seconds."""
+        archives = [zipfile.ZipFile(path) for path in reversed(self._zips)]
+        return {_below_format(name): (archive, name) for archive in archives for name in archive.namelist()}
+
+    def read(self, name: str) -> bytes:
+        """A document's content.
+
+        Raises:
+            BadInput: no such document, a name that leaves the folder, or a damaged file.
+        """
+        parts = PurePosixPath(name).parts
+        if not parts or parts[0] == "/" or ".." in parts or "\0" in name or "\\" in name:
+            raise BadInput(f"expected the name of a document, found {name!r}")
+        plain = name.removesuffix(".gz")
+        for root in self._roots:
+            for path in (root / plain, root / f"{plain}.gz"):
+                if path.is_file():
+                    return read_document(path)
+        if plain not in self._members:
+            raise BadInput(f"no such document in {', '.join(map(str, self._paths))}", name)
+        archive, member = self._members[plain]
+        return _content(lambda: archive.open(member), f"{archive.filename}/{member}")
+
+
+def read_document(path: PathLike) -> bytes:
+    """A file's content, decompressed if its name ends with .gz.
+
+    Raises:
+        BadInput: no such file, a damaged one, or one that is larger than any document.
+    """
+    return _content(lambda: open_file(path), str(path))
+
+
+def _content(open_it: Callable[[], IO[bytes]], name: str) -> bytes:
+    try:
+        with open_it() as stream:
+            content = (gzip.GzipFile(fileobj=stream) if name.endswith(".gz") else stream).read(LARGEST + 1)
+    except _BROKEN as error:
+        raise BadInput(f"damaged: {error or type(error).__name__}", name) from None
+    if len(content) > LARGEST:
+        raise BadInput(f"expected a document of at most {LARGEST >> 20} MiB", name)
+    return content
+
+
+def _below_format(member: str) -> str:
+    """A member's name as alignments write it: ``OpenSubtitles/xml/en/1.xml.gz`` is ``en/1.xml``."""
+    parts = PurePosixPath(member.removesuffix(".gz")).parts
+    form = next((form for form in ("xml", "raw") if form in parts[:2]), None)
+    return "/".join(parts[parts.index(form) + 1 :] if form else parts)

@@ -1,1 +1,0 @@
-"""The steps that select documents of a web crawl (the thesis, section 3.4)."""

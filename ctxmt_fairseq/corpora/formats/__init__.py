@@ -1,0 +1,16 @@
+"""Corpora as they are downloaded: a module for each kind, which reads it and has its command's options.
+
+A kind's module has its command's help as docstring, ``add_arguments(parser)``, ``parts(args)``, which yields
+``pairs.Part``, and ``run``, which ``options.writes`` makes of it.
+"""
+
+FORMATS = {
+    "opensubtitles": "subtitles from OPUS, documents without holes and pauses",
+    "opus": "other corpora from OPUS (Europarl, News-Commentary, TED2020, Books, ...)",
+    "moses": "OPUS' Moses format: aligned lines and the .ids file",
+    "ted": "talks of IWSLT: training text and test sets",
+    "europarl": "Europarl's text with its tags for chapters and speakers",
+    "voita": "the corpora that Voita et al. released",
+    "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
+    "tmx": "TMX of web crawls (ParaCrawl), documents by the pages' addresses",
+}

@@ -1,0 +1,121 @@
+"""Europarl's aligned text with its tags (<CHAPTER ID=6>, <SPEAKER ID=80 NAME="President">), v7 to v10.
+
+SOURCE and TARGET are folders with a file per day (ep-00-01-17.txt), or two such files. A document is a
+chapter (ep-00-01-17/6); the speaker becomes metadata. What stands between two tags is paired line by line;
+where the sides do not have as many lines it is left out, and ends the document.
+
+Example: ctxmt corpus europarl --source txt/en --target txt/de --source-lang en --target-lang de \\
+             --out text/train
+"""
+
+import re
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+
+from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines, open_text
+from ctxmt_fairseq.errors import BadInput
+
+_TAG = re.compile(r"\s*<(?P<name>[A-Za-z]+)(?P<attributes>(?:\s[^<>]*)?)/?>\s*")
+_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\">]+))")
+
+
+def add_arguments(parser: Any) -> None:
+    options.add_side_options(parser, metavar="FOLDER|FILE")
+    options.add_worker_options(parser)
+    options.add_corpus_options(parser)
+
+
+class Block(NamedTuple):
+    """The lines between two tags: at least one; in a chapter of the agenda, by a speaker if one is known."""
+
+    chapter: str
+    speaker: Dict[str, str]
+    lines: List[str]
+
+
+def read_blocks(path: PathLike) -> List[Block]:
+    """The blocks of a file, in order; blank lines are dropped.
+
+    Raises:
+        BadInput: as ``iterate_lines``; a tag that is none of Europarl's, or no text.
+    """
+    blocks = [Block("", {}, [])]
+    for number, line in enumerate(iterate_lines(path), 1):
+        tag = _TAG.fullmatch(line)
+        if tag is None:
+            blocks[-1].lines.extend([line] if line.strip() else [])
+            continue
+        chapter, speaker, _ = blocks[-1]
+        found = {key.lower(): quoted or bare for key, quoted, bare in _ATTRIBUTE.findall(tag["attributes"])}
+        name = tag["name"].lower()
+        if name == "chapter":
+            chapter, speaker = found.get("id", "").lstrip("0"), {}
+        elif name == "speaker":
+            named = {"speaker": found.get("name"), "language": found.get("language")}
+            speaker = {key: value for key, value in named.items() if value}
+        elif name != "p":
+            raise BadInput(f"expected <CHAPTER>, <SPEAKER> or <P>, found <{tag['name']}>", path, number)
+        blocks.append(Block(chapter, speaker, []))
+    blocks = [block for block in blocks if block.lines]
+    if not blocks:
+        raise BadInput("expected text with the tags of Europarl, found none", path)
+    return blocks
+
+
+def pair_days(pair: Tuple[PathLike, PathLike]) -> Part:
+    """The pairs of a day's two files.
+
+    Raises:
+        BadInput: files that cannot be read, or do not have the same chapters and speakers in the same order.
+    """
+    source, target = pair
+    sides = read_blocks(source), read_blocks(target)
+    shapes = [[(block.chapter, bool(block.speaker)) for block in blocks] for blocks in sides]
+    if shapes[0] != shapes[1]:
+        raise BadInput(f"expected the chapters and speakers of {source} in the same order", target)
+    account = Account()
+    builders: List[DocumentBuilder] = []
+    for first, second in zip(*sides, strict=True):
+        name = f"{Path(source).name.partition('.')[0]}/{first.chapter}".rstrip("/")
+        if not builders or builders[-1].name != name:
+            builders.append(DocumentBuilder(name, account))
+        if len(first.lines) == len(second.lines):
+            for here, there in zip(first.lines, second.lines, strict=True):
+                builders[-1].add(here, there, first.speaker)
+        else:
+            builders[-1].leave_out("in blocks of different lengths", len(first.lines))
+    return Part([line for builder in builders for line in builder.pairs], account)
+
+
+def days(source: PathLike, target: PathLike) -> Iterator[Tuple[Path, Path]]:
+    """The files of two folders by their names, or two files.
+
+    Raises:
+        BadInput: a folder without files, or a file that is in one of the folders only.
+    """
+    sides = Path(source), Path(target)
+    if not all(side.is_dir() for side in sides):
+        yield sides
+        return
+    names = [{path.name for path in side.iterdir() if path.is_file()} for side in sides]
+    if not names[0]:
+        raise BadInput("expected files of Europarl in the folder", source)
+    for name in sorted(names[0] ^ names[1]):
+        raise BadInput(f"expected the file {name}, as in the other folder", sides[name in names[0]])
+    for name in sorted(names[0]):
+        yield sides[0] / name, sides[1] / name
+
+
+def lines_of(pair: Tuple[PathLike, PathLike]) -> int:
+    """Lines of text in a source file of which no more may be known: those that are no tag and not blank."""
+    with open_text(pair[0]) as stream:
+        return sum(1 for line in stream if line.strip() and not line.lstrip().startswith(b"<"))
+
+
+def parts(args: Any) -> Iterator[Part]:
+    return options.file_wise(args, pair_days, lines_of, days(args.source, args.target))
+
+
+run = options.writes("europarl", "lines", parts)

@@ -1,0 +1,224 @@
+"""OPUS' files: documents in XML, and alignments: which sentences of two documents are translations."""
+
+import re
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.errors import BadInput
+
+_LABELS = ("NAME", "name", "ID", "id")
+_METADATA = (
+    "chapter",
+    "CHAPTER",
+    "speaker",
+    "SPEAKER",
+)  # elements that say something about the sentences inside
+_CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
+
+
+class Marks(NamedTuple):
+    """M marks of time, in the order of the text.
+
+    Attributes:
+        sentences: (M,), the sentence that each stands in, from 0.
+        positions: (M,), characters of that sentence before it, blanks not counted.
+        ends: (M,), whether a subtitle disappears then (else it appears).
+        seconds: (M,), from the film's beginning.
+    """
+
+    sentences: np.ndarray
+    positions: np.ndarray
+    ends: np.ndarray
+    seconds: np.ndarray
+
+
+class Timed(NamedTuple):
+    """Times of N sentences in seconds.
+
+    Attributes:
+        starts, ends: (N,).
+        interpolated: sentences of which the start or the end is not marked.
+    """
+
+    starts: np.ndarray
+    ends: np.ndarray
+    interpolated: int
+
+
+class Document(NamedTuple):
+    """A document's sentences, in order.
+
+    Attributes:
+        ids: of the sentences.
+        texts: their words (``xml``) or the text as it stands (``raw``), blanks folded.
+        metadata: of each sentence, the chapter and the speaker that it is in, by NAME or ID.
+        times: in seconds; None for a document without times.
+        unreadable_times: time marks that are no time.
+    """
+
+    ids: List[str]
+    texts: List[str]
+    metadata: List[Dict[str, str]]
+    times: Optional[Timed]
+    unreadable_times: int
+
+
+class Link(NamedTuple):
+    """Sentences that translate each other; an unaligned sentence is a link to none.
+
+    Attributes:
+        source, target: ids of sentences.
+        overlap: share of time that subtitles have in common; None where the file does not say.
+    """
+
+    source: Tuple[str, ...]
+    target: Tuple[str, ...]
+    overlap: Optional[float] = None
+
+
+class LinkedDocuments(NamedTuple):
+    """Two documents and all links between them, in the order of the file; ``line`` is that of the file."""
+
+    source: str
+    target: str
+    links: List[Link]
+    line: int
+
+
+def read_opus_document(content: bytes, name: str) -> Document:
+    """Read a document of OPUS, tokenised (``<w>``) or raw; ``name`` is for messages.
+
+    Raises:
+        BadInput: broken XML, no sentences, a sentence without an id, or an id that stands there twice.
+    """
+    root = parse_xml(content, name)
+    tokenised = root.find(".//w") is not None  # then nothing else is text
+    ids, texts, lengths, metadata = [], [], [], []  # type: List[str], List[str], List[int], List[Dict[str, str]]
+    marks: List[Tuple[int, int, bool, float]] = []
+    unreadable = 0
+    between = " " if tokenised else ""
+    for number, sentence in enumerate(root.iter("s")):
+        pieces: List[str] = []
+        for element, text in _words(sentence) if tokenised else _pieces(sentence):
+            if element.tag != "time":
+                pieces.append(text)
+            elif (seconds := _seconds(element)) is None:
+                unreadable += 1
+            else:
+                marks.append((number, _length(pieces), element.get("id").endswith("E"), seconds))
+        if not sentence.get("id"):
+            raise BadInput("expected an id of every sentence (<s id=...>)", name, sentence.sourceline)
+        ids.append(sentence.get("id"))
+        texts.append(" ".join(between.join(pieces).split()))
+        lengths.append(_length(pieces))
+        around = reversed(list(sentence.iterancestors(*_METADATA)))
+        metadata.append({element.tag.lower(): label for element in around if (label := _label(element))})
+    if not ids:
+        raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
+    if len(set(ids)) != len(ids):
+        raise BadInput("expected ids of sentences that differ", name)
+    times = (
+        sentence_times(np.array(lengths), Marks(*map(np.array, zip(*marks, strict=True)))) if marks else None
+    )
+    return Document(ids, texts, metadata, times, unreadable)
+
+
+def _words(sentence: Any) -> Iterator[Tuple[Any, str]]:
+    """Words and marks of time, with their text."""
+    return ((element, element.text or "") for element in sentence.iter("w", "time"))
+
+
+def _pieces(element: Any) -> Iterator[Tuple[Any, str]]:
+    """What is below an element, in order: marks of time, and text with the element that it is of."""
+    yield element, element.text or ""
+    for child in element:
+        yield from _pieces(child)
+        yield element, child.tail or ""
+
+
+def _label(element: Any) -> Optional[str]:
+    return next((element.get(key) for key in _LABELS if element.get(key)), None)
+
+
+def _length(pieces: Iterable[str]) -> int:
+    """Characters, blanks not counted."""
+    return sum(len(word) for piece in pieces for word in piece.split())
+
+
+def _seconds(mark: Any) -> Optional[float]:
+    """A time such as 00:01:05,897 in seconds; None if it is none, or not one of a subtitle's start or end."""
+    clock = _CLOCK.fullmatch(mark.get("value", ""))
+    if clock is None or not mark.get("id", "").endswith(("S", "E")):
+        return None
+    hours, minutes, seconds, fraction = clock.groups(default="0")
+    return 3600 * int(hours) + 60 * int(minutes) + float(f"{seconds}.{fraction}")
+
+
+def sentence_times(lengths: np.ndarray, marks: Marks) -> Timed:
+    """Start and end of each sentence.
+
+    A subtitle may hold several sentences, and a sentence several subtitles, so either time may stand in
+    another sentence. Time is taken to pass evenly over the characters between two marks.
+
+    Args:
+        lengths: (N,), characters of each sentence, blanks not counted.
+        marks: at least one.
+    """
+    # Between two sentences lies a place of its own: what ends there is not what begins there.
+    begin = np.concatenate(([0], np.cumsum(lengths + 1)[:-1]))
+    places = begin[marks.sentences] + marks.positions
+    starts, ends = (np.interp(edge, places, marks.seconds) for edge in (begin, begin + lengths))
+    known = np.zeros((2, len(lengths)), bool)
+    for kind, times, edges in ((0, starts, np.zeros_like(lengths)), (1, ends, lengths)):
+        here = (marks.ends == kind) & (marks.positions == edges[marks.sentences])
+        times[marks.sentences[here]] = marks.seconds[here]  # of several the last
+        known[kind, marks.sentences[here]] = True
+    return Timed(starts, ends, int((~known.all(0)).sum()))
+
+
+def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[LinkedDocuments]:
+    """Read an alignment file, compressed or not, document by document.
+
+    OPUS orders the languages by alphabet: where the file has the target language first, the sides are
+    exchanged.
+
+    Raises:
+        BadInput: no such file, a damaged one, no alignment of OPUS, or one of other languages.
+    """
+    group = None
+    for group in xml_elements(path, "linkGrp"):
+        names = group.get("fromDoc", ""), group.get("toDoc", "")
+        swap = exchanged(names, (source_lang, target_lang))
+        if swap is None:
+            message = f"expected documents of {source_lang} and {target_lang}, found {names}"
+            raise BadInput(message, path, group.sourceline)
+        order = -1 if swap else 1
+        links = [_link(element, order, path) for element in group.iter("link")]
+        source, target = names[::order]
+        yield LinkedDocuments(source, target, links, group.sourceline)
+    if group is None:
+        raise BadInput("expected an alignment of OPUS, found no <linkGrp>", path)
+
+
+def _link(element: Any, order: int, path: PathLike) -> Link:
+    sides = element.get("xtargets", "").split(";")
+    if len(sides) != 2:
+        raise BadInput("expected a link of two sides, as xtargets='1 2;3'", path, element.sourceline)
+    overlap = element.get("overlap")
+    try:
+        share = None if overlap is None else float(overlap)
+    except ValueError:
+        raise BadInput(f"expected a number as overlap, found {overlap!r}", path, element.sourceline) from None
+    first, second = sides[::order]
+    return Link(tuple(first.split()), tuple(second.split()), share)
+
+
+def exchanged(names: Sequence[str], languages: Sequence[str]) -> Optional[bool]:
+    """Whether documents (``en/1.xml``) come in the other order than the languages; None: of others."""
+    found = [name.split("/")[0] for name in names]
+    if set(found) != set(languages) or not all(names):
+        return None
+    return found != list(languages)

@@ -1,0 +1,175 @@
+"""Files with the same documents on both sides, line by line, with tags that are not always well-formed XML:
+IWSLT's talks (``train.tags.*``), and test sets of WMT and IWSLT (SGM, XML)."""
+
+import html
+import io
+import re
+from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.corpora.archives import read_document
+from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.errors import BadInput
+
+# An unescaped & or < in the text must not matter, so no XML parser: these tags and what stands between them.
+_TAG = re.compile(
+    r"<(?P<end>/?)(?P<name>srcset|refset|tstset|doc|src|ref|hyp|seg)\b(?P<attributes>[^<>]*)>", re.IGNORECASE
+)
+_ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'/>]+)")
+_KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref": "ref", "hyp": "hyp"}
+_DOCID = re.compile(
+    r"<doc\b[^>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*(\S+?)\s*</talkid>", re.IGNORECASE
+)
+Texts = Mapping[str, Mapping[str, str]]  # document -> segments by their id, in order
+
+
+class Segment(NamedTuple):
+    """A segment of a test set, on one side: ``src``, ``ref`` or ``hyp``, whose translator ``by`` names."""
+
+    document: str
+    kind: str
+    by: Optional[str]
+    id: str
+    text: str
+
+
+def paired_files(
+    sources: Sequence[PathLike], targets: Sequence[PathLike], kind: str = "ref", by: Optional[str] = None
+) -> Iterator[Part]:
+    """A part for each pair of files: the pairs of all documents, in the order of the source side.
+
+    Args:
+        kind, by: which translation, see ``read_side``.
+
+    Raises:
+        BadInput: not as many files on both sides, or a document or a segment that only one side has.
+    """
+    if len(sources) != len(targets):
+        raise BadInput(f"--target: expected {len(sources)} files as --source, found {len(targets)}")
+    for source, target in zip(sources, targets, strict=True):
+        (here, numbered), (there, _) = read_side(source, "src"), read_side(target, kind, by)
+        for one, other, first, second in ((here, there, source, target), (there, here, target, source)):
+            for name in one:
+                if name not in other:
+                    raise BadInput(f"expected the document {name}, which is in {first}", second)
+        account, pairs = Account(), []
+        for name, texts in here.items():
+            others = there[name]
+            if list(texts) != list(others):
+                expected = f"expected the {len(texts)} segments of {source}"
+                raise BadInput(f"{name}: {expected}, found {len(others)}", target)
+            builder = DocumentBuilder(name, account, keep_empty=numbered)
+            for number, text in texts.items():
+                builder.add(text, others[number])
+            pairs += builder.pairs
+        yield Part(pairs, account)
+
+
+def read_side(path: PathLike, kind: str, by: Optional[str] = None) -> Tuple[Texts, bool]:
+    """The documents of one side, and whether they are a test set, whose lines all stay, also the empty ones.
+
+    Args:
+        kind: of a test set: ``src``, ``ref``, or ``hyp`` (what a system translated).
+        by: of several translations this translator's or system's; default: the first's.
+
+    Raises:
+        BadInput: the file cannot be read, or has nothing of this kind.
+    """
+    text = _read(path)
+    if "<seg" not in text:
+        talks = read_tagged_talks(text, path)
+        numbered = {name: enumerate(lines) for name, lines in talks.items()}
+        return {name: {str(at): line for at, line in lines} for name, lines in numbered.items()}, False
+    found = [segment for segment in read_segments(text, path) if segment.kind == kind]
+    names = list(dict.fromkeys(segment.by for segment in found if segment.by)) if kind != "src" else []
+    if by is not None and by not in names:
+        raise BadInput(f"expected a translation by {by}, found {', '.join(names) or 'no names'}", path)
+    documents: Dict[str, Dict[str, str]] = {}
+    for segment in found:
+        if not names or segment.by in (None, by or names[0]):
+            texts = documents.setdefault(segment.document, {})
+            if segment.id in texts:
+                raise BadInput(f"the segment {segment.id!r} stands twice in {segment.document}", path)
+            texts[segment.id] = segment.text
+    if not documents:
+        raise BadInput(f"expected documents with <{kind}> or a set of them, found none", path)
+    return documents, True
+
+
+def _read(path: PathLike) -> str:
+    try:
+        return read_document(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"expected UTF-8, found byte 0x{error.object[error.start]:02x}", path) from None
+
+
+def read_segments(text: str, path: PathLike) -> Iterator[Segment]:
+    """The segments of SGM (``<srcset>``, ``<refset>``) or XML since 2021 (``<doc>``, ``<src>``, ``<ref>``).
+
+    Raises:
+        BadInput: tags in another order, or a document without id; ``path`` is for messages.
+    """
+    inside: Dict[str, Dict[str, str]] = {}  # the elements that are open, with their attributes
+    start = 0
+    for tag in _TAG.finditer(text):
+        name, ends = tag["name"].lower(), bool(tag["end"])
+        if ("seg" in inside) != (name == "seg" and ends):
+            line = text.count("\n", 0, tag.start()) + 1
+            raise BadInput("expected <seg> and </seg> in turn", path, line)
+        if not ends:
+            found = _ATTRIBUTE.findall(tag["attributes"])
+            inside[name] = {key.lower(): html.unescape(value.strip("\"'")) for key, value in found}
+            start = tag.end()
+            continue
+        if name == "seg":
+            yield _segment(inside, html.unescape(" ".join(text[start : tag.start()].split())), path)
+        inside.pop(name, None)
+    if inside:
+        raise BadInput("the file ends within a document", path, text.count("\n") + 1)
+
+
+def _segment(inside: Dict[str, Dict[str, str]], text: str, path: PathLike) -> Segment:
+    side = next((name for name in _KINDS if name in inside), None)
+    document = inside.get("doc", {})
+    name = document.get("docid") or document.get("id")
+    if side is None or not name:
+        raise BadInput("expected a document with an id (docid=, id=), and in it segments of a side", path)
+    who = {**inside[side], **(document if side.endswith("set") else {})}
+    by = who.get("translator") or who.get("system") or who.get("sysid")
+    return Segment(
+        "/".join(filter(None, (who.get("setid"), name))), _KINDS[side], by, inside["seg"].get("id", ""), text
+    )
+
+
+def read_tagged_talks(text: str, path: PathLike) -> Dict[str, List[str]]:
+    """The lines of each talk by its id, in order; lines of metadata, which begin with a tag, are dropped.
+
+    A talk begins with ``<doc docid="...">``, in older files with ``<url>``, and has its id there or in
+    ``<talkid>``.
+
+    Raises:
+        BadInput: no talks, text outside one, a talk without id, or two of one id; ``path`` is for messages.
+    """
+    talks: Dict[str, List[str]] = {}
+    name, head = "", False  # of the open talk; whether only metadata was seen of it
+    for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
+        tag = line.strip().lower()
+        if not tag.startswith("<"):
+            if not name:
+                raise BadInput(
+                    "expected a talk with an id (<doc docid=...>, <talkid>) before text", path, number
+                )
+            talks[name].append(html.unescape(" ".join(line.split())))
+            head = False
+            continue
+        if tag.startswith(("<doc ", "</doc>")) or (tag.startswith("<url>") and not head):
+            name, head = "", not tag.startswith("</")
+        found = _DOCID.search(line)
+        if found and head and not name:
+            name = found[1] or found[2]
+            if name in talks:
+                raise BadInput(f"the talk {name} stands there twice", path, number)
+            talks[name] = []
+    if not talks:
+        raise BadInput("expected talks (<doc docid=...>, <talkid>), found none", path)
+    return talks

@@ -1,0 +1,122 @@
+"""TMX of web crawls, as ParaCrawl releases it: documents by the addresses of the pages (source-document).
+
+A document is a run of pairs that have a page in common on either side, whichever it is: it goes on as long as
+one is left. Its id is the two addresses; a pair without address is a document by itself, whose id is its
+number. Files are read as they are, .gz or not, and memory does not grow with them. What is worth training on
+of a crawl: "ctxmt corpus filter". --clean as of "ctxmt corpus opensubtitles".
+
+Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs --out text/crawl
+"""
+
+import itertools
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.corpora.cleaning import clean
+from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
+from ctxmt_fairseq.corpora.xml import xml_elements
+from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.errors import BadInput
+
+Unit = Optional[List["Side"]]  # source and target; None where a language is missing
+_NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
+_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+class Side(NamedTuple):
+    """One language's side of a unit; a sentence may be on several pages."""
+
+    text: str
+    pages: List[str]
+
+
+def add_arguments(parser: Any) -> None:
+    parser.add_argument("--tmx", required=True, nargs="+", metavar="FILE", help="read one after the other")
+    options.add_clean_option(parser)
+    options.add_corpus_options(parser)
+
+
+def read_units(path: PathLike, languages: Sequence[str]) -> Iterator[Unit]:
+    """Every unit (``<tu>``) of a file.
+
+    A language is told by the first part of its code: en-US is en. Of several segments in a language the first
+    counts.
+
+    Raises:
+        BadInput: as ``xml_elements``; or no units.
+    """
+    unit = None
+    for unit in xml_elements(path, "tu"):
+        sides: Dict[str, Side] = {}
+        for variant in unit.iterchildren("tuv"):
+            segment = variant.find("seg")
+            if segment is not None:
+                pages = [prop.text for prop in variant.iterfind("prop[@type='source-document']") if prop.text]
+                side = Side("".join(_texts(segment)), [" ".join(page.split()) for page in pages])
+                sides.setdefault(_primary(variant.get(_XML_LANG) or variant.get("lang", "")), side)
+        found = [sides[_primary(language)] for language in languages if _primary(language) in sides]
+        yield found if len(found) == len(languages) else None
+    if unit is None:
+        raise BadInput("expected TMX, found no unit (<tu>)", path)
+
+
+def _primary(language: str) -> str:
+    return language.lower().replace("_", "-").partition("-")[0]
+
+
+def _texts(element: Any) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if child.tag not in _NO_TEXT:
+            yield from _texts(child)
+        yield child.tail or ""
+
+
+def tmx_documents(
+    paths: Sequence[PathLike], languages: Sequence[str], cleaning: Sequence[str] = ()
+) -> Iterator[Part]:
+    """The pairs of each document (see above).
+
+    Raises:
+        BadInput: as ``read_units``.
+    """
+    units = itertools.chain.from_iterable(read_units(path, languages) for path in paths)
+    for number, (run, pages) in enumerate(_runs(units), 1):
+        name = " ".join(side[0] for side in pages) if all(pages) else str(number)
+        builder = DocumentBuilder(name, Account())
+        remarks = builder.account.remarks
+        remarks["pairs without address"] += not all(pages)
+        for sides in run:
+            if sides is None:
+                builder.leave_out("without one of the languages")
+                continue
+            texts = zip(sides, languages, strict=True)
+            here, there = (clean(side.text, language, cleaning, remarks) for side, language in texts)
+            builder.add(here, there)
+        yield builder.part()
+
+
+def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]]]]:
+    """Units that have pages in common on either side, and these pages; None is a hole."""
+    run: List[Unit] = []
+    common: List[List[str]] = []
+    for unit in units:
+        if unit is not None:
+            shared = [
+                [page for page in have if page in side.pages]
+                for have, side in zip(common, unit, strict=False)
+            ]
+            if run and not (shared and all(shared)):
+                yield run, common
+                run = []
+            common = shared if run else [side.pages for side in unit]
+        run.append(unit)
+    if run:
+        yield run, common
+
+
+def parts(args: Any) -> Iterator[Part]:
+    return tmx_documents(args.tmx, (args.source_lang, args.target_lang), args.clean)
+
+
+run = options.writes("tmx", "units", parts)

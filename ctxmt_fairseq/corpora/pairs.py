@@ -1,0 +1,167 @@
+"""What every corpus is made of: pairs in documents without holes, and the account of what was left out."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence
+
+from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+
+_NOTHING: Mapping[str, str] = {}
+_RUN = re.compile(r"#\d+$")
+
+
+class Pair(NamedTuple):
+    """A line of a corpus.
+
+    Attributes:
+        document: the document's id; a document is a run of equal ids.
+        current: False for a line that serves as context only.
+        metadata: text by field.
+    """
+
+    source: str
+    target: str
+    document: str
+    current: bool = True
+    metadata: Mapping[str, str] = _NOTHING
+
+
+@dataclass
+class Account:
+    """Where the input went: ``read`` is what was kept and what was left out for each reason.
+
+    Attributes:
+        read: units of the input (links, lines, ..).
+        kept: lines of the corpus.
+        left_out: reason -> units.
+        remarks: what happened to units without leaving them out, such as times that were interpolated.
+        broken: files that could not be read, in words (``--skip-broken``).
+    """
+
+    read: int = 0
+    kept: int = 0
+    left_out: Counter = field(default_factory=Counter)
+    remarks: Counter = field(default_factory=Counter)
+    broken: List[str] = field(default_factory=list)
+
+    def add(self, other: "Account") -> None:
+        """Take in the account of another part of the input."""
+        self.read += other.read
+        self.kept += other.kept
+        self.left_out += other.left_out
+        self.remarks += other.remarks
+        self.broken += other.broken
+
+    @property
+    def balanced(self) -> bool:
+        """Whether nothing was lost without a reason."""
+        return self.read == self.kept + sum(self.left_out.values())
+
+    def as_dict(self) -> Dict[str, Any]:
+        """For JSON."""
+        left_out, remarks = (dict(sorted(counts.items())) for counts in (self.left_out, self.remarks))
+        return {**vars(self), "left_out": left_out, "remarks": remarks}
+
+
+class Part(NamedTuple):
+    """What one piece of work yields: pairs in order, and their account."""
+
+    pairs: List[Pair]
+    account: Account
+
+
+def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
+    """The lines that are kept of ``read``; the others, if any, were left out for a reason."""
+    left_out = Counter({reason: read - len(kept)} if read > len(kept) else {})
+    return Part(kept, Account(read, len(kept), left_out))
+
+
+class DocumentBuilder:
+    """Collects the lines of one document of the input.
+
+    Context never crosses a hole: the lines after it are a document of their own, ``NAME/2``, ``NAME/3``, ..
+
+    Args:
+        name: the document's id.
+        account: of the piece of work that it belongs to.
+        keep_empty: lines that are empty on a side are kept, as in a test set, whose lines are numbered.
+    """
+
+    def __init__(self, name: str, account: Account, keep_empty: bool = False):
+        self.name, self.account, self.keep_empty = name, account, keep_empty
+        self.pairs: List[Pair] = []
+        self._number, self._id, self._hole = 1, name, False
+
+    def add(
+        self, source: str, target: str, metadata: Mapping[str, str] = _NOTHING, current: bool = True
+    ) -> None:
+        """Take in a unit of the input, blanks of any kind folded, unless it must be left out.
+
+        Args:
+            current: False for a line that serves as context only, of which one side may be empty.
+        """
+        source, target = " ".join(source.split()), " ".join(target.split())
+        if not (source and target or (source or target) and not current or self.keep_empty):
+            self.leave_out("empty")
+            return
+        for symbol in (SEPARATOR, MASK):
+            if symbol in source or symbol in target:
+                self.leave_out(f"with the symbol {symbol}")
+                return
+        if self._hole and self.pairs:
+            self._number += 1
+            self._id = f"{self.name}/{self._number}"
+        self._hole = False
+        self.pairs.append(Pair(source, target, self._id, current, metadata))
+        self.account.read += 1
+        self.account.kept += 1
+
+    def leave_out(self, reason: str, units: int = 1) -> None:
+        """Count units that are not kept, and end the document there."""
+        self.account.read += units
+        self.account.left_out[reason] += units
+        self._hole = True
+
+    def hole(self) -> None:
+        """What follows does not belong to what was before."""
+        self._hole = True
+
+    def part(self) -> Part:
+        """The lines, and the account."""
+        return Part(self.pairs, self.account)
+
+
+def distinct(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts, each of one ``DocumentBuilder``, with the numbers of documents of one name going on.
+
+    OPUS aligns some files with several of the other language. Their documents would have the same ids, and
+    become one where they stand behind each other.
+    """
+    numbers: Counter = Counter()
+    for pairs, account in parts:
+        ids = list(dict.fromkeys(pair.document for pair in pairs))
+        before = numbers[ids[0]] if ids else 0
+        if before:
+            new = {old: f"{ids[0]}/{number}" for number, old in enumerate(ids, before + 1)}
+            pairs = [pair._replace(document=new[pair.document]) for pair in pairs]
+        if ids:
+            numbers[ids[0]] += len(ids)
+        yield Part(pairs, account)
+
+
+def runs(document: Sequence[Pair], places: Iterable[int]) -> List[Pair]:
+    """The lines at ``places``; from a gap on, their document is ``NAME#2``, ``NAME#3``, .."""
+    kept: List[Pair] = []
+    number, previous = 1, -1
+    for place in sorted(places):
+        number += bool(kept) and place != previous + 1
+        previous = place
+        name = document[place].document + (f"#{number}" if number > 1 else "")
+        kept.append(document[place]._replace(document=name))
+    return kept
+
+
+def whole_document(name: str) -> str:
+    """The id of the document that a run is of."""
+    return _RUN.sub("", name)

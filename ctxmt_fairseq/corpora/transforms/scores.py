@@ -1,0 +1,129 @@
+"""Files of scores: a head that says what they were made with, then hash, score and more of each pair."""
+
+import itertools
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Sequence
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.corpora.pair_hashes import pair_hash
+from ctxmt_fairseq.corpora.pairs import Pair
+from ctxmt_fairseq.corpora.workers import chunks
+from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_files import check_outputs
+from ctxmt_fairseq.partial_files import lock_partial, partial_file
+
+Score = Callable[[List[Pair]], Sequence[np.ndarray]]
+BATCH = 2048  # pairs that are scored, and kept, together
+
+
+def write_scores(
+    path: PathLike, pairs: Iterable[Pair], score: Callable[[], Score], description: Dict[str, Any]
+) -> int:
+    """Score all pairs, or those that no earlier run has scored.
+
+    Until all are, ``PATH.partial`` holds what is done. Another run with the same description goes on there,
+    and where ``PATH`` holds these scores nothing is done at all.
+
+    Args:
+        score: makes what gives (N,) arrays for N pairs, the score first; called when it is needed.
+        description: all that the scores depend on, the text included, for JSON; "scores" says what they are.
+
+    Returns:
+        the number of pairs.
+
+    Raises:
+        BadInput: the output cannot be written, another run is writing to it, or it holds other scores.
+    """
+    check_outputs(path)
+    head = json.dumps(description, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+    if os.path.isfile(path):
+        with open(path, "rb") as stream:
+            if stream.readline() == head:
+                return sum(1 for _ in stream)
+    partial = partial_file(Path(path).resolve())
+    lock = lock_partial(partial, head, "ctxmt corpus filter")
+    try:
+        with open(partial, "r+b") as stream:
+            number = _resume(stream, head, partial)
+            left = itertools.islice(tqdm(pairs, unit=" pairs", disable=None), number, None)
+            scorer = None
+            for batch in chunks(left, BATCH):
+                scorer = scorer or score()
+                for pair, values in zip(batch, zip(*scorer(batch), strict=True), strict=True):
+                    stream.write(_line(pair, values))
+                stream.flush()
+                number += len(batch)
+            os.fsync(stream.fileno())
+        os.replace(partial, Path(path).resolve())
+    finally:
+        lock.close()
+    return number
+
+
+def _resume(stream: BinaryIO, head: bytes, path: Path) -> int:
+    """How many pairs have their scores already; the stream stands behind them.
+
+    Raises:
+        BadInput: the file is of another run.
+    """
+    found = stream.readline()
+    if not head.startswith(found) and stream.read(1):  # else it has not begun
+        raise BadInput("holds scores of another run; delete it to start anew", path)
+    number, end = 0, len(head)
+    for line in stream:
+        if line.endswith(b"\n"):  # else half a line of a run that was killed
+            number, end = number + 1, end + len(line)
+    stream.seek(0)
+    stream.write(head)
+    stream.seek(end)
+    stream.truncate()
+    return number
+
+
+def _line(pair: Pair, values: Sequence[float]) -> bytes:
+    columns = (repr(float(value)) if math.isfinite(value) else "inf" for value in values)
+    return "\t".join([f"{pair_hash(pair):016x}", *columns]).encode() + b"\n"
+
+
+class ScoreTable:
+    """The scores of a score file by the hash of the pair, at 16 bytes each.
+
+    Args:
+        path: of the file; where a pair is in it more than once, its first score counts.
+
+    Raises:
+        BadInput: no such file, or none that ``write_scores`` has written to the end.
+    """
+
+    def __init__(self, path: PathLike):
+        lines = iterate_lines(path)
+        if not next(lines, "").startswith("{"):
+            raise BadInput("expected scores of ctxmt corpus filter, which begin with a JSON object", path, 1)
+        rows = np.fromiter(_scores(lines, path), [("hash", np.uint64), ("score", np.float64)])
+        self._hashes, first = np.unique(rows["hash"], return_index=True)
+        self._scores = rows["score"][first]
+
+    def of(self, hashes: np.ndarray) -> np.ndarray:
+        """The scores of pairs (N,): (N,), 0 where a pair has none."""
+        if not len(self._hashes):
+            return np.zeros(len(hashes))
+        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        return np.where(self._hashes[places] == hashes, self._scores[places], 0.0)
+
+
+def _scores(lines: Iterable[str], path: PathLike) -> Any:
+    for number, line in enumerate(lines, 2):
+        key, _, rest = line.partition("\t")
+        try:
+            score = float(rest.partition("\t")[0])
+            if len(key) != 16 or not 0 <= score <= 1:
+                raise ValueError
+            yield int(key, 16), score
+        except ValueError:
+            raise BadInput("expected a hash, a tab and a score from 0 to 1", path, number) from None

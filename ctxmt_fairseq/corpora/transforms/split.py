@@ -1,0 +1,83 @@
+"""Corpora from one, such as training, development and test text: whole documents go to the one or the other.
+
+--held-out names another corpus, and what goes there: documents of a list (one id on each line), or a share of
+all, drawn by a hash of the id, so the same in every language. --by film goes by the film in ids
+YEAR/IMDB/FILE, whose documents then stay together.
+
+A pair of sentences that a later --held-out has too is a duplicate. With --duplicates context, the default, it
+stays as context only (PREFIX.current), so that nothing is trained on what is tested; leave-out: it goes, and
+the document ends there; keep: duplicates are only counted.
+
+Example: ctxmt corpus split text/all --held-out text/dev=0.01 --held-out text/test=test-ids.txt \\
+             --source-lang en --target-lang de --out text/train
+"""
+
+from array import array
+from typing import Any, Iterator, List, Set, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.corpora.films import HeldOut
+from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.corpora.pair_hashes import among, pair_hash, pair_hashes
+from ctxmt_fairseq.corpora.pairs import Part, part_of, runs
+from ctxmt_fairseq.corpora.text_rows import TextFiles
+
+
+def add_arguments(parser: Any) -> None:
+    options.add_prefix(parser)
+    parser.add_argument("--held-out", action="append", required=True, metavar="PREFIX=FILE|SHARE",
+                        help="documents for another corpus: a list of ids, or a share of all")  # fmt: skip
+    parser.add_argument("--by", choices=("document", "film"), default="document",
+                        help="what ids and shares are of (default: document)")  # fmt: skip
+    parser.add_argument("--duplicates", choices=("context", "leave-out", "keep"), default="context",
+                        help="pairs that a later corpus has (default: context)")  # fmt: skip
+    options.add_corpus_options(parser)
+
+
+def parts(args: Any) -> Iterator[Part]:
+    return split(options.text_files(args), HeldOut(args.held_out, args.by), args.duplicates)
+
+
+def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part]:
+    """The lines of a corpus, which ``held_out`` then routes to the main one or to another.
+
+    Pairs are told by 64 bits; lines that serve as context only are no duplicates. Memory: 8 bytes for each
+    held-out pair.
+    """
+    hashes, found = _held_out_pairs(files, held_out)
+    for document in files.documents():
+        later = hashes[held_out(document[0].document)]
+        double = among(pair_hashes(document), later) & [pair.current for pair in document]
+        if duplicates == "leave-out":
+            kept = runs(document, np.flatnonzero(~double).tolist())
+            yield part_of(len(document), kept, "duplicates of held-out pairs")
+            continue
+        if duplicates == "context":
+            document = [pair._replace(current=pair.current and not twice)
+                        for pair, twice in zip(document, double, strict=True)]  # fmt: skip
+        part = part_of(len(document), document)
+        part.account.remarks[f"duplicates of held-out pairs ({duplicates})"] += int(double.sum())
+        yield part
+    part = part_of(0, [])
+    part.account.remarks["listed, but not in the corpus"] += len(held_out.listed - found)
+    yield part
+
+
+def _held_out_pairs(files: TextFiles, held_out: HeldOut) -> Tuple[List[np.ndarray], Set[str]]:
+    """For each corpus the hashes of all pairs of later ones, sorted; and what of the lists is there."""
+    found: Set[str] = set()
+    each = [array("Q") for _ in range(len(held_out.prefixes) + 1)]
+    for document in files.documents():
+        name = document[0].document
+        found |= {held_out.key(name)} & held_out.listed
+        number = held_out(name)
+        if number:
+            each[number].extend(pair_hash(pair) for pair in document if pair.current)
+    later = [np.zeros(0, np.uint64)]
+    for hashes in reversed(each[1:]):
+        later.append(np.union1d(later[-1], np.array(hashes, np.uint64)))
+    return later[::-1], found
+
+
+run = options.writes("split", "lines", parts)

@@ -1,0 +1,104 @@
+"""Writes a corpus as its pairs come: text, document ids, marks, metadata, and the account, all or nothing."""
+
+import itertools
+import json
+from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Sequence
+
+from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
+from ctxmt_fairseq.data.metadata_files import MetadataFiles
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.output_files import open_outputs
+
+Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
+_ENDS = ("docids", "current", "meta.jsonl", "counts.json")
+
+
+class _Corpus:
+    """The streams of one corpus, and what went into them."""
+
+    def __init__(self, prefix: str, streams: Sequence[BinaryIO]):
+        self.prefix = prefix
+        *self.columns, self.counts_file = streams
+        self.counts = {"documents": 0, "sentences": 0, "context_only": 0}
+        self.with_metadata = 0
+        self._last: Optional[str] = None
+
+    def write(self, pairs: List[Pair]) -> None:
+        """Raises BadInput: a document id of several lines, which would shift all ids behind it."""
+        sources, targets, ids, current, metadata = zip(*pairs, strict=True)
+        marks = ["1" if one else "0" for one in current]
+        objects = [json.dumps(dict(one), ensure_ascii=False) if one else "{}" for one in metadata]
+        for stream, column in zip(self.columns, (sources, targets, ids, marks, objects), strict=True):
+            stream.write("\n".join([*column, ""]).encode())
+        for name, _ in itertools.groupby(ids):
+            if "\n" in name:
+                raise BadInput(f"document id {name!r}: expected no line break")
+            self.counts["documents"] += name != self._last
+            self._last = name
+        self.counts["sentences"] += len(pairs)
+        self.counts["context_only"] += marks.count("0")
+        self.with_metadata += sum(map(bool, metadata))
+
+
+def corpus_files(prefix: str, languages: Sequence[str]) -> List[str]:
+    """The files of a corpus."""
+    return [f"{prefix}.{end}" for end in (*languages, *_ENDS)]
+
+
+def check_no_metadata(prefix: str) -> None:
+    """Raises BadInput: there is a PREFIX.meta.FIELD, which would count as metadata of a new corpus."""
+    for path in MetadataFiles.beside(prefix).fields.values():
+        raise BadInput(f"belongs to another corpus {prefix}: remove it, or choose another name", path)
+
+
+def write_corpus(
+    parts: Iterable[Part],
+    prefixes: Sequence[str],
+    languages: Sequence[str],
+    description: Dict[str, Any],
+    route: Route = lambda document: 0,
+) -> Dict[str, Any]:
+    """Write PREFIX.SRC, PREFIX.TGT, PREFIX.docids and PREFIX.counts.json; PREFIX.current where a line is
+    context only, PREFIX.meta.jsonl where one has metadata.
+
+    Args:
+        parts: in order; read as they are written, so that memory stays small.
+        prefixes: of one corpus or several, which ``route`` chooses from by document.
+        languages: source and target.
+        description: goes into the counts: what was read, and how.
+
+    Returns:
+        what PREFIX.counts.json holds, for the first prefix.
+
+    Raises:
+        BadInput: an output cannot be written, PREFIX.meta.FIELD would count as metadata of the new corpus, or
+            no line is left for one of the corpora. Then nothing is written.
+    """
+    account = Account()
+    names = [corpus_files(prefix, languages) for prefix in prefixes]
+    for prefix in prefixes:
+        check_no_metadata(prefix)
+    with open_outputs([name for each in names for name in each]) as outputs:
+        streams = ([outputs[name] for name in each] for each in names)
+        corpora = list(map(_Corpus, prefixes, streams))
+        for part in parts:
+            account.add(part.account)
+            for place, pairs in itertools.groupby(part.pairs, key=lambda pair: route(pair.document)):
+                corpora[place].write(list(pairs))
+        if not account.balanced or account.kept != sum(corpus.counts["sentences"] for corpus in corpora):
+            raise RuntimeError(f"the account does not add up: {account.as_dict()}")
+        if not account.kept:
+            raise BadInput(f"no line is left of {account.read}: {json.dumps(account.as_dict()['left_out'])}")
+        counts = {corpus.prefix: corpus.counts for corpus in corpora}
+        record = {**description, **account.as_dict(), "corpora": counts}
+        for corpus in corpora:
+            if not corpus.counts["sentences"]:
+                raise BadInput("no document goes there", corpus.prefix)
+            corpus.counts_file.write(json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n")
+            for end, wanted in (
+                ("current", corpus.counts["context_only"]),
+                ("meta.jsonl", corpus.with_metadata),
+            ):
+                if not wanted:
+                    outputs.leave_out(f"{corpus.prefix}.{end}")
+    return record

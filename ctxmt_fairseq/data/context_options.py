@@ -1,0 +1,187 @@
+"""What context is: the options of windows, each declared once.
+
+A field is an option of fairseq's commands (``tasks/context_config.py``) and of ``ctxmt``'s, a keyword of
+``Translator``, and, unless it is one of training, a value that travels with the checkpoint.
+"""
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar
+
+from ctxmt_fairseq.errors import BadInput
+
+SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
+KEEP = ("current", "first")
+PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # what a context sentence can be, its role
+Options = TypeVar("Options", bound="ContextOptions")
+
+
+def option(
+    default: Any,
+    help: str,
+    fits: Optional[Callable[[Any], bool]] = None,
+    expected: str = "",
+    training: bool = False,
+    offered: bool = True,
+) -> Any:
+    """A field of options.
+
+    Args:
+        fits, expected: which values can be, and what an error says was expected; None always can.
+        training: of training alone: an evaluation, and the checkpoint, do not know it.
+        offered: whether the commands of ``ctxmt`` that run a model have it.
+    """
+    return field(default=default, metadata=dict(vars()))
+
+
+def sentences(help: str) -> Any:
+    return option(0, help, lambda value: 0 <= value <= 100, "a number of sentences from 0 to 100")
+
+
+def one_of(choices: Tuple[str, ...], help: str, **more: Any) -> Any:
+    names = ", ".join(choices)
+    return option(choices[0], f"{help}: {names}", choices.__contains__, f"one of {names}", **more)
+
+
+def tokens(help: str) -> Any:
+    return option(None, help, lambda value: value >= 1, "1 or more", training=True)
+
+
+def probability(help: str) -> Any:
+    return option(0.0, help, lambda value: 0 <= value < 1, "a probability below 1", training=True)
+
+
+class Column(NamedTuple):
+    """A place for a context sentence: so many lines from the current one; 0: its own translation."""
+
+    target: bool
+    offset: int
+
+    @property
+    def distance(self) -> int:
+        return abs(self.offset) or 1
+
+    @property
+    def role(self) -> int:
+        return TARGET if self.target else PREVIOUS_SOURCE if self.offset < 0 else FOLLOWING_SOURCE
+
+
+@dataclass(frozen=True)
+class ContextOptions:
+    """Which sentences are context, in training and evaluation; a task may have more."""
+
+    source_context: int = sentences("previous source sentences")
+    source_context_after: int = sentences("following source sentences")
+    target_context: int = sentences("previous target sentences, on the target side")
+    target_context_on_source: int = sentences(
+        "previous target sentences on the source side; needs a joined dictionary"
+    )
+    context_selection: str = one_of(SELECTIONS, "which context")
+    keep_sentence: str = one_of(KEEP, "sentence of the decoded window to keep", offered=False)
+    sample_context_size: bool = option(
+        False, "draw each training example's context size from 0 to the maximum", training=True
+    )
+    coword_dropout: float = probability(
+        "probability of masking a word of the current source sentence, in training"
+    )
+    max_window_tokens: Optional[int] = tokens(
+        "leave out training examples whose source window is longer than this"
+    )
+    max_sentence_tokens: Optional[int] = tokens(
+        "leave out training examples with an encoder input of more tokens than this: the current "
+        "sentence, a context sentence; where an input joins sentences, so many for each of them"
+    )
+    count_current_tokens: bool = option(
+        False,
+        "make the batches that the same training sentences would have without context: "
+        "--max-tokens counts current sentences alone, so that a step takes several times the memory",
+        training=True,
+    )
+
+    def __post_init__(self):
+        for each in fields(self):
+            value, fits = getattr(self, each.name), each.metadata["fits"]
+            if value is not None and fits is not None and not fits(value):
+                raise BadInput(f"{flag(each.name)} {value}: expected {each.metadata['expected']}")
+
+    @classmethod
+    def travelling(cls) -> Dict[str, Any]:
+        """The options that a checkpoint has, with their defaults."""
+        return {each.name: each.default for each in fields(cls) if not each.metadata["training"]}
+
+    def evaluated(self: Options) -> Options:
+        """The same without what concerns training alone."""
+        training: Any = {each.name: each.default for each in fields(self) if each.metadata["training"]}
+        return replace(self, **training)
+
+    @property
+    def columns(self) -> Tuple[Tuple[Column, ...], Tuple[Column, ...]]:
+        """What stands beside the current sentence on the source side and on the target side, in order."""
+        if self.context_selection == "absent":
+            return (), ()
+        source = [*before(True, self.target_context_on_source), *before(False, self.source_context)]
+        source += [Column(False, offset) for offset in range(1, self.source_context_after + 1)]
+        if self.context_selection == "reference":  # a sanity check: all source context there is
+            source = [Column(True, 0)]
+        return tuple(source), tuple(before(True, self.target_context))
+
+    @property
+    def reach(self) -> int:
+        """The largest distance of a context sentence from the current one."""
+        return max(getattr(self, name) for name in SIZES)
+
+    @property
+    def target_text_on_source(self) -> bool:
+        """Whether source and target text meet in one encoder, which needs a joint dictionary."""
+        return self.target_context_on_source > 0 or self.context_selection in ("reference", "swapped")
+
+
+@dataclass(frozen=True)
+class WindowOptions(ContextOptions):
+    """Those of the task ``document_window``."""
+
+    no_separator: bool = option(
+        False,
+        "nothing stands between the sentences of a source window: a flag tells them apart "
+        "(--segment-positions flag), or nothing does; without --target-context",
+        offered=False,
+    )
+
+
+@dataclass(frozen=True)
+class RowsOptions(ContextOptions):
+    """Those of the task ``multi_source``."""
+
+    batch_runs: int = option(
+        0,
+        "cut batches from runs of this many consecutive sentences, and encode each sentence of a batch once "
+        "(0: batches of any sentences)",
+        lambda value: value >= 0,
+        "a number of sentences, or 0",
+        training=True,
+    )
+
+
+@dataclass(frozen=True)
+class VectorOptions(ContextOptions):
+    """Those of the task ``metadata_context``."""
+
+    metadata_fields: str = option("all", "metadata to use: all, none, or names joined by commas")
+    current_vector: str = one_of(("yes", "no"), "whether the current sentence's own vector is context too")
+    context_dropout: float = probability(
+        "probability of leaving out a vector, in training; one of a sample's always stays"
+    )
+
+
+# Every option of every task, by its name.
+ALL = {each.name: each for kind in (WindowOptions, RowsOptions, VectorOptions) for each in fields(kind)}
+SIZES = ("source_context", "source_context_after", "target_context", "target_context_on_source")
+
+
+def before(target: bool, size: int) -> Tuple[Column, ...]:
+    """Columns of previous sentences, farthest first."""
+    return tuple(Column(target, -distance) for distance in range(size, 0, -1))
+
+
+def flag(name: str) -> str:
+    """An option as the command line has it."""
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,74 @@
+"""Which systems are compared, McNemar's test, Holm's correction and the stars of a table."""
+
+import itertools
+from typing import Callable, Dict, Hashable, List, NamedTuple, Sequence, Tuple, TypeVar
+
+from ctxmt_fairseq.errors import BadInput
+
+EXACT_BELOW = 25  # discordant examples
+LEVELS = (0.05, 0.01)  # one star, two stars
+Item = TypeVar("Item")
+
+
+class McNemar(NamedTuple):
+    """A two-sided p of the test ``exact`` or ``chi-squared``."""
+
+    test: str
+    p: float
+
+
+def mcnemar(only_a: int, only_b: int) -> McNemar:
+    """Test the examples that exactly one of two systems has right (McNemar 1947).
+
+    Under the null hypothesis each of them is as likely one system's as the other's. Below ``EXACT_BELOW``
+    such examples that is a binomial test; from there on chi-squared of (\\|b - c\\| - 1)^2 / (b + c) with one
+    degree of freedom (Edwards' correction for continuity).
+    """
+    from scipy import stats
+
+    discordant = only_a + only_b
+    if discordant < EXACT_BELOW:
+        return McNemar("exact", float(stats.binomtest(only_a, discordant).pvalue) if discordant else 1.0)
+    statistic = max(0, abs(only_a - only_b) - 1) ** 2 / discordant
+    return McNemar("chi-squared", float(stats.chi2.sf(statistic, df=1)))
+
+
+def holm(values: Sequence[float]) -> List[float]:
+    """Adjusted p-values that keep the family-wise error rate (Holm 1979, step-down), in the order given.
+
+    The k-th smallest of m p-values is multiplied by m - k + 1; none may be below a smaller one's or above 1.
+    """
+    order = sorted(range(len(values)), key=lambda index: values[index])
+    scaled = [min(1.0, (len(values) - rank) * values[index]) for rank, index in enumerate(order)]
+    return [p for _, p in sorted(zip(order, itertools.accumulate(scaled, max), strict=True))]
+
+
+def holm_within(
+    items: Sequence[Item], family: Callable[[Item], Hashable], p: Callable[[Item], float]
+) -> List[float]:
+    """Each item's p-value after Holm's correction over the items of its family."""
+    families: Dict[Hashable, List[int]] = {}
+    for place, item in enumerate(items):
+        families.setdefault(family(item), []).append(place)
+    corrected = {
+        place: value
+        for places in families.values()
+        for place, value in zip(places, holm([p(items[place]) for place in places]), strict=True)
+    }
+    return [corrected[place] for place in range(len(items))]
+
+
+def stars(p: float) -> str:
+    """``*`` below .05, ``**`` below .01, else nothing."""
+    return "*" * sum(p < level for level in LEVELS)
+
+
+def system_pairs(count: int, all_pairs: bool) -> List[Tuple[int, int]]:
+    """Places of the systems that are compared: every later one with the first, or all with all.
+
+    Raises:
+        BadInput: fewer than two systems.
+    """
+    if count < 2:
+        raise BadInput(f"expected two or more systems to compare, found {count}")
+    return [(a, b) for a, b in itertools.combinations(range(count), 2) if all_pairs or a == 0]

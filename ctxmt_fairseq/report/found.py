@@ -1,0 +1,227 @@
+"""What the folders of runs hold: results of the commands, by what they are and not by how they are called."""
+
+import base64
+import contextlib
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.analysis.system_names import named_paths
+from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
+from ctxmt_fairseq.data.documents import iterate_lines, read_bytes
+from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.whole_runs import ledger
+from ctxmt_fairseq.evaluation.whole_runs.results import TranslationName
+from ctxmt_fairseq.report.blocks import Image
+
+ENDINGS = (".score.json", ".contrast.json", ".json")
+SEARCHED = ".n opt"  # in the name of a translation, for the length penalty that a search found
+_PENALTY = re.compile(r"\.n-?[\d.e-]*\d")
+LARGEST = 2**28  # bytes of a JSON file
+KINDS: Dict[str, set] = {  # the keys that tell a result's kind; of several that fit the first counts
+    "results": {"translations", "contrast"},
+    "score": {"sentences", "scores"},
+    "contrast": {"name", "convention", "phenomena", "distances"},
+    "probe": {"contexts", "sizes", "top_words"},
+    "comparison of translations": {"comparisons", "signatures"},
+    "comparison of contrast": {"comparisons"},
+    "lengths": {"metric", "buckets"},
+    "attention share": {"models", "differences"},
+    "chart": {"points"},
+    "map": {"title", "sections", "values"},  # the numbers of a picture
+}
+
+
+@dataclass
+class Found:
+    """Results, of one run or of several.
+
+    Attributes:
+        scores, contrasts: file and content of what ``ctxmt score`` and ``ctxmt contrast`` report, by the
+            translation's and the set's name.
+        translations, examples: files, by the same names.
+        penalties: the length penalty that a search found for a translation, by its name, which does not tell.
+        others: further results: kind of ``KINDS``, file, content.
+        commands, versions: how results were made, and in how many files it stands.
+        left_out: files that are no results, or none that the page shows.
+    """
+
+    scores: Dict[str, Tuple[Path, Any]] = field(default_factory=dict)
+    contrasts: Dict[str, Tuple[Path, Any]] = field(default_factory=dict)
+    translations: Dict[str, Path] = field(default_factory=dict)
+    examples: Dict[str, Path] = field(default_factory=dict)
+    penalties: Dict[str, float] = field(default_factory=dict)
+    others: List[Tuple[str, Path, Any]] = field(default_factory=list)
+    pictures: List[Image] = field(default_factory=list)
+    commands: Counter = field(default_factory=Counter)
+    versions: Counter = field(default_factory=Counter)
+    log: Optional[TrainingLog] = None
+    left_out: List[Path] = field(default_factory=list)
+
+    def of_kind(self, kind: str) -> Iterator[Tuple[Path, Any]]:
+        """Further results of one kind."""
+        return ((path, content) for other, path, content in self.others if other == kind)
+
+    def named(self, name: str) -> str:
+        """A translation's name, the same for all systems: each has found a length penalty of its own."""
+        parts = TranslationName.of(name)
+        if parts is None or parts.penalty is None:
+            return name
+        shared = _PENALTY.sub(SEARCHED, name, count=1)
+        # Of two in one folder the second keeps its own name: neither is left out.
+        return shared if self.penalties.setdefault(shared, parts.penalty) == parts.penalty else name
+
+    @property
+    def empty(self) -> bool:
+        return not (self.scores or self.contrasts or self.others or self.pictures or self.log)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A system, the folder of its results, and what was found there."""
+
+    name: str
+    folder: Path
+    found: Found
+
+
+@contextlib.contextmanager
+def written_by_ctxmt(path: Path) -> Iterator[None]:
+    """Raises BadInput where content is not what a command wrote."""
+    try:
+        yield
+    except BadInput:
+        raise
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"expected what a command of ctxmt wrote ({type(error).__name__}: {error})", path
+        ) from None
+
+
+def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
+    """Folders of runs, and files that are about several.
+
+    Args:
+        arguments: a folder, whose name is the run's; NAME=FOLDER; or a file, JSON or PNG.
+
+    Raises:
+        BadInput: no such file, a folder without results, two runs of one name, or a result that is damaged.
+    """
+    runs: List[Run] = []
+    shared = Found()
+    folders = []
+    for argument in arguments:
+        ((_, text),) = named_paths([argument])
+        path = Path(text)
+        if not path.exists():
+            raise BadInput("no such file or folder", text)
+        if path.is_dir():
+            folders.append(argument)
+        elif path.suffix in (".json", ".png"):
+            _add_file(shared, path)
+        if not path.is_dir() and (path.suffix not in (".json", ".png") or path in shared.left_out):
+            raise BadInput("expected a result of ctxmt, as JSON, or a picture", text)
+    for name, text in named_paths(folders):
+        path = Path(text)
+        if path.resolve() in [run.folder.resolve() for run in runs]:
+            raise BadInput("expected different folders", path)
+        if name in [run.name for run in runs]:
+            raise BadInput(f"two runs are called {name}; NAME={path} gives another name")
+        runs.append(Run(name, path, _read_folder(path)))
+        if runs[-1].found.empty:
+            raise BadInput("expected results of ctxmt evaluate, score, contrast, .., found none", path)
+    return runs, shared
+
+
+def _read_folder(folder: Path) -> Found:
+    """The results in a folder, and in its folder ``evaluation``."""
+    found = Found()
+    for place in (folder, folder / "evaluation"):
+        files = sorted(path for path in place.glob("*") if path.is_file() and path.name != ledger.NAME)
+        if place / "results.json" in files:  # names what is up to date
+            files = [path for path in files if not path.name.endswith(ENDINGS[:2])]
+        for path in files:
+            if path.name == NAME:
+                found.commands.update(line[2:] for line in iterate_lines(path) if line.startswith("+ "))
+                with contextlib.suppress(BadInput):  # a training that has not come to its first validation
+                    found.log = read_training_log(path)
+            else:
+                _add_file(found, path)
+    return found
+
+
+def _add_file(found: Found, path: Path) -> None:
+    if path.suffix == ".png":
+        found.pictures.append(read_picture(path))
+    elif path.suffix == ".hyp":
+        found.translations[found.named(path.stem)] = path
+    elif path.name.endswith(".examples.jsonl"):
+        found.examples[path.name.removesuffix(".examples.jsonl")] = path
+    elif path.suffix == ".json":
+        _add_json(found, path)
+    elif path.suffix == ".jsonl":
+        found.left_out.append(path)
+
+
+def kind_of(content: Any) -> Optional[str]:
+    """The kind of result that JSON holds; None: none that the page shows."""
+    keys = set(content) if isinstance(content, dict) else set()
+    return next((kind for kind, marks in KINDS.items() if marks <= keys), None)
+
+
+def _add_json(found: Found, path: Path) -> None:
+    if path.stat().st_size > LARGEST:
+        raise BadInput(f"expected at most {LARGEST} bytes", path)
+    content = load_json(path)
+    name = path.name
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    entries = content if isinstance(content, list) else [content]
+    kinds = [kind_of(entry) for entry in entries]
+    if not entries or None in kinds:
+        found.left_out.append(path)
+        return
+    with written_by_ctxmt(path):
+        for kind, entry in zip(kinds, entries, strict=True):
+            if kind == "results":
+                found.scores.update(
+                    {found.named(key): (path, one) for key, one in entry["translations"].items()}
+                )
+                found.contrasts.update({key: (path, one) for key, one in entry["contrast"].items()})
+            elif kind == "score":
+                found.scores[found.named(name)] = path, entry
+            elif kind == "contrast":
+                found.contrasts[name if isinstance(content, dict) else entry["name"]] = path, entry
+            elif kind != "map":  # that is the picture beside it
+                found.others.append((str(kind), path, entry))
+            if "made_by" in entry:
+                found.commands[str(entry["made_by"]["command"])] += 1
+                found.versions[tuple(entry["made_by"]["versions"].items())] += 1
+
+
+def read_picture(path: Path) -> Image:
+    """A PNG file, drawn anew, so that it holds nothing but what is seen.
+
+    Raises:
+        BadInput: it is no PNG, damaged, or too large.
+    """
+    from PIL import Image as Pillow
+
+    title = path.stem
+    with contextlib.suppress(BadInput, KeyError, TypeError):  # the numbers beside it say what it shows
+        title = str(load_json(path.with_suffix(".json"))["title"])
+    content = io.BytesIO()
+    try:
+        with Pillow.open(io.BytesIO(read_bytes(path)), formats=["PNG"]) as picture:
+            picture.convert("RGBA").save(content, "PNG")
+    except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
+        raise BadInput(f"expected a PNG picture: {error}", path) from None
+    return png_image(title, content.getvalue())
+
+
+def png_image(title: str, content: bytes) -> Image:
+    return Image(title, "data:image/png;base64," + base64.b64encode(content).decode())

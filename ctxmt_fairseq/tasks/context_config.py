@@ -1,0 +1,65 @@
+"""fairseq's configuration of a task: ``ContextOptions``, and what is no context."""
+
+from dataclasses import dataclass, field, fields, make_dataclass
+from typing import Any, Optional, Type
+
+from fairseq.tasks.translation import TranslationConfig
+from omegaconf import II
+
+from ctxmt_fairseq.criterions.highlighted_attention import PAPERS_LAYERS
+from ctxmt_fairseq.data.context_options import ContextOptions
+
+_HIDDEN = {"help": "internal: batches of every epoch depend on (seed, epoch) alone"}
+
+
+@dataclass
+class TrainingConfig(TranslationConfig):
+    """The options that the three tasks share besides those of the context."""
+
+    sentence_checkpoint: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "start from this sentence-level model, of fairseq's transformer (context_gru: of its own "
+            "kind) with the sizes of --arch: all parameters that it has are taken over"
+        },
+    )
+    attention_highlights: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "words of the training text that need context and the words that support them, as JSON "
+            "lines (see the README), for --attention-weight"
+        },
+    )
+    attention_weight: float = field(
+        default=0.0,
+        metadata={
+            "help": "weight of the loss that pulls the attention of highlighted words towards their support, "
+            "beside any criterion"
+        },
+    )
+    attention_layers: str = field(
+        default=PAPERS_LAYERS,
+        metadata={"help": "the attentions that it pulls, and their layers"},
+    )
+    seed: int = II("common.seed")
+    rebuild_batches: bool = field(default=True, metadata=_HIDDEN)
+    reuse_dataloader: bool = field(default=False, metadata=_HIDDEN)
+    persistent_workers: bool = field(default=False, metadata=_HIDDEN)
+
+
+def config_of(options: Type[ContextOptions], name: str, module: str, base: type = TrainingConfig) -> Any:
+    """fairseq's dataclass of a task, ``name`` in ``module``, with these options of the context.
+
+    What the command line leaves open is None: its value comes from the checkpoint, then from the default.
+    """
+    made = []
+    for each in fields(options):
+        help = {"help": each.metadata["help"]}
+        if each.metadata["training"]:
+            made.append((each.name, each.type, field(default=each.default, metadata=help)))
+        else:
+            help["help"] += f" (default: the checkpoint's, or {each.default})"
+            made.append((each.name, Optional[each.type], field(default=None, metadata=help)))
+    config = make_dataclass(name, made, bases=(base,))
+    config.__module__ = module
+    return config
