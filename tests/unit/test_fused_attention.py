@@ -1,4 +1,4 @@
-"""Which attentions are torch's fused one, and what that does to memory: the table of docs/benchmarks.md."""
+"""Which attentions are torch's fused one (a table of docs/results/speed.md), and what that does to memory."""
 
 import contextlib
 from pathlib import Path
@@ -12,7 +12,7 @@ from ctxmt_fairseq.benchmark.allocated import peak_allocated
 from ctxmt_fairseq.benchmark.training import make_batches, make_step
 from tests.unit.steps import STOCK, batch, build, criterion, decoder, first_steps, train
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "results" / "speed.md"
 HEADER = "| attentions that are fused / all | training | validation | a step of a search |"
 SHOWN = [
     "concat shift",
@@ -78,7 +78,7 @@ def test_the_table_of_fused_attention_is_what_is_measured(monkeypatch):
     rows.update((system, table_row(system, monkeypatch)) for system in SHOWN)
     lines = [HEADER, "|---|---|---|---|"]
     lines += [f"| {name} | {' | '.join(numbers)} |" for name, numbers in rows.items()]
-    assert "\n".join(lines) in DOCUMENT.read_text(), "\n".join(["put into docs/benchmarks.md:", *lines])
+    assert "\n".join(lines) in DOCUMENT.read_text(), "\n".join(["put into docs/results/speed.md:", *lines])
 
 
 def test_weights_are_made_for_whoever_names_a_layer_or_searches_with_alignments():
