@@ -1,4 +1,4 @@
-"""The contract of models that read context: what a new architecture derives from (docs/architecture.md)."""
+"""The contract of models that read context: what a new architecture derives from (docs/extending.md)."""
 
 import argparse
 from typing import Any, Dict, Mapping, Optional, Tuple, Type
