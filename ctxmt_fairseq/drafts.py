@@ -1,18 +1,20 @@
-"""Temporary siblings of an output that is being written, and locks that a process loses however it ends.
+"""Drafts: hidden siblings of outputs that are being written. Their process locks them until it ends.
 
-A draft lies beside its output, so that one rename puts it in place. Its name cannot be a user's, and its
-writer holds a lock on it: a draft that nobody holds was left behind by a run that was killed, and the next
-run to the same output removes it. Process numbers say nothing here: they are used again.
+One rename puts a draft in its output's place. Its name cannot be a user's. A draft that nobody locks was left
+by a run that was killed, and the next run to the same output removes it. Process numbers would not tell: they
+are used again.
 """
 
+import contextlib
 import errno
 import fcntl
 import hashlib
 import os
-import secrets
 import shutil
 from pathlib import Path
-from typing import Callable, Set, Union
+from typing import Optional, Set, Union
+
+from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]
 PREFIX = ".ctxmt-"
@@ -66,22 +68,25 @@ class Lock:
 
 
 class Draft:
-    """A locked temporary sibling of ``target``, which vanishes at the end of a ``with`` unless it was placed.
+    """A locked file or folder beside ``target``; it vanishes at the end of a ``with`` unless it was placed.
 
     Args:
         target: the output's own path, no symbolic link.
-        make: makes the empty file or folder of a given name, which must not exist.
+        folder: whether to make a folder, not a file.
 
     Raises:
         OSError: it cannot be made.
     """
 
-    def __init__(self, target: Path, make: Callable[[Path], None]):
+    def __init__(self, target: Path, folder: bool = False):
         self.target = target
         remove_leftovers(target)
         while True:
-            self.path = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}"
-            make(self.path)
+            self.path = hidden(target, f"-{os.urandom(8).hex()}")
+            if folder:
+                self.path.mkdir()
+            else:
+                self.path.touch(exist_ok=False)
             try:
                 self._lock = Lock(self.path)
             except (BlockingIOError, FileNotFoundError):  # another run took it for a leftover
@@ -93,8 +98,13 @@ class Draft:
     def __enter__(self) -> "Draft":
         return self
 
-    def place(self) -> None:
-        """Put it in the output's place, in one step."""
+    def place(self, old: Optional[os.stat_result] = None) -> None:
+        """Put it in the output's place, in one step, with the mode of what was there and, where that is
+        allowed, the owner."""
+        if old:
+            with contextlib.suppress(PermissionError):
+                os.chown(self.path, old.st_uid, old.st_gid)
+            os.chmod(self.path, old.st_mode & 0o7777)
         os.replace(self.path, self.target)
         sync_folder(self.target.parent)
 
@@ -103,29 +113,14 @@ class Draft:
         self._lock.close()
 
 
-def draft_file(target: Path) -> Draft:
-    """A draft that is a file, with the permissions of any new file."""
-    return Draft(target, lambda path: os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)))
-
-
-def draft_folder(target: Path) -> Draft:
-    """A draft that is a folder."""
-    return Draft(target, lambda path: path.mkdir())
-
-
-def _prefix(target: Path) -> str:
-    """What the names of a target's drafts begin with: short, whatever the target's name is."""
-    return f"{PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
-
-
-def former(target: Path) -> Path:
-    """Where a folder lies while another takes its place."""
-    return target.parent / f"{_prefix(target)[:-1]}.old"
+def hidden(target: Path, end: str) -> Path:
+    """A sibling of a target whose name is short, whatever the target's is."""
+    return target.parent / f"{PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}{end}"
 
 
 def remove_leftovers(target: Path) -> bool:
     """Remove the drafts of an output that nobody holds; returns whether somebody holds one."""
-    living, prefix = False, _prefix(target)
+    living, prefix = False, hidden(target, "-").name
     names = os.listdir(target.parent) if target.parent.is_dir() else []
     for path in (target.parent / name for name in names if name.startswith(prefix)):
         try:
@@ -135,11 +130,9 @@ def remove_leftovers(target: Path) -> bool:
             continue
         except OSError:  # gone by now, or another user's
             continue
-        try:
+        with contextlib.closing(lock):
             if lock.certain:
                 _remove(path)
-        finally:
-            lock.close()
     return living
 
 
@@ -162,10 +155,42 @@ def sync_folder(folder: PathLike) -> None:
         os.close(descriptor)
 
 
-def take_over_permissions(path: PathLike, like: os.stat_result) -> None:
-    """Give a draft the mode of what it will replace, and its owner where that is allowed."""
+def partial_file(output: Path) -> Path:
+    """``OUTPUT.partial``, what a run has done so far: the next run goes on there."""
+    return output.with_name(output.name + ".partial")
+
+
+def lock_partial(path: Path, header: bytes, command: str) -> Lock:
+    """Lock the file that is there, whatever it holds, or a new one, which appears with its header whole.
+
+    Args:
+        command: of which two must not write to one output, for the message.
+
+    Raises:
+        BadInput: another run holds it, or it is a folder, a pipe or a device.
+    """
+    while True:
+        if path.exists() and not path.is_file():
+            raise BadInput("expected no folder, pipe or device of this name", path)
+        try:
+            lock = Lock(path)
+        except BlockingIOError:
+            raise BadInput(f"another {command} is writing to this output", path) from None
+        except FileNotFoundError:
+            with Draft(path) as draft:
+                draft.path.write_bytes(header)
+                _appear(draft)
+            continue
+        if lock.covers(path):
+            return lock
+        lock.close()  # the other run has ended meanwhile, and its file is deleted or in its place
+
+
+def _appear(draft: Draft) -> None:
+    """Put a draft in its place if nothing is there."""
     try:
-        os.chown(path, like.st_uid, like.st_gid)
-    except PermissionError:
+        os.link(draft.path, draft.target)
+    except FileExistsError:
         pass
-    os.chmod(path, like.st_mode & 0o7777)
+    except OSError:  # a file system without links
+        draft.place()

@@ -85,7 +85,7 @@ def run(args) -> None:
     from ctxmt_fairseq.benchmark.earlier import Earlier
     from ctxmt_fairseq.benchmark.run import machine, measure
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.output_files import write_files
+    from ctxmt_fairseq.files import write_files
 
     earlier = None if args.against is None else Earlier.read(args.against)
     for name in args.measurements:

@@ -40,7 +40,7 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.differing_lines import LinedText, differing_lines, listing
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.measures import measure
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
 
     check_outputs(args.json)
     systems = named_paths(args.systems)

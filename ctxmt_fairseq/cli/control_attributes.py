@@ -53,7 +53,7 @@ def run(args) -> None:
     )
     from ctxmt_fairseq.evaluation.attribute_control.formality import check_aligned
     from ctxmt_fairseq.evaluation.attribute_control.judging import whole_words
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
 
     check_system(args, "--hypotheses")
     check_outputs(args.json, args.examples, args.translations)

@@ -19,7 +19,7 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.accuracy_curve import by_count, read_result, table
     from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.charts import chart, points_of_runs
-    from ctxmt_fairseq.output_files import write_file
+    from ctxmt_fairseq.files import write_file
 
     path = check_picture(args.out)
     results = [read_result(result) for result in args.results]

@@ -25,7 +25,7 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.corpora.corenlp import convert_corenlp
     from ctxmt_fairseq.data.documents import Documents, read_sentences
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
 
     outputs = [f"{args.out}.{ending}.jsonl" for ending in ("coref", "words")]
     check_outputs(*outputs)

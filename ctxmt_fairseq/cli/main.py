@@ -8,7 +8,7 @@ from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
 from ctxmt_fairseq.cli.inputs import inputs
 from ctxmt_fairseq.edge import BAD_INPUT, exit_code
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import keeping
+from ctxmt_fairseq.files import keeping
 from ctxmt_fairseq.quiet import quiet_libraries
 
 COMMANDS = {

@@ -13,7 +13,7 @@ from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines, pa
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import open_outputs
+from ctxmt_fairseq.files import open_outputs
 
 PathLike = Union[str, Path]
 PREVIOUS = 5  # previous sentences, as MTCue reads

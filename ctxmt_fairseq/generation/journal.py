@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any, BinaryIO, Dict
 
+from ctxmt_fairseq.drafts import lock_partial, partial_file
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import writing
-from ctxmt_fairseq.partial_files import lock_partial, partial_file
+from ctxmt_fairseq.files import writing
 
 _LONGEST_HEADER = 1000  # bytes: a file that begins with a longer line is no journal
 

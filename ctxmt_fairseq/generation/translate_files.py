@@ -13,11 +13,11 @@ from ctxmt_fairseq.data.documents import PathLike, read_sentences
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.files import destination, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.journal import Journal, fingerprint
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.output_files import destination, write_files
 
 
 def translate_file(

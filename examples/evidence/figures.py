@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 from ctxmt_fairseq.analysis.side_by_side import Value
 from ctxmt_fairseq.charts import chart, points_of_runs
-from ctxmt_fairseq.output_files import write_files
+from ctxmt_fairseq.files import write_files
 from evidence.leads import Results
 from evidence.systems import SYSTEMS
 from evidence.texts import SUBTITLES

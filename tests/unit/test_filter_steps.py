@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq import drafts, partial_files
+from ctxmt_fairseq import drafts
 from ctxmt_fairseq.cli.corpus_filter_adequacy import adequacy
 from ctxmt_fairseq.cli.corpus_filter_domain import domain
 from ctxmt_fairseq.cli.main import main
@@ -198,7 +198,7 @@ def test_score_files_of_others(tmp_path):
         assert partial.read_bytes() == content
     partial.write_text('{"scores": "other"}\n')  # it had not begun
     write(path, Scorer())
-    lock = partial_files.lock_partial(partial, b"{}\n", "other")
+    lock = drafts.lock_partial(partial, b"{}\n", "other")
     with pytest.raises(BadInput, match="another ctxmt corpus filter"):
         write(path, Scorer(), PAIRS, {"scores": "third"})
     lock.close()
@@ -221,7 +221,7 @@ def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypa
             if file == partial and not moved:
                 moved.append(partial.rename(tmp_path / "theirs"))
 
-    monkeypatch.setattr(partial_files, "Lock", Late)
+    monkeypatch.setattr(drafts, "Lock", Late)
     anew = Scorer()
     assert write(path, anew) == 10 and len(anew.asked) == 10
     assert moved and moved[0].read_bytes() == before

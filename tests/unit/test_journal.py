@@ -115,7 +115,7 @@ def test_the_second_of_two_runs_is_told(tmp_path):
 
 
 def test_a_run_that_ends_while_the_next_begins_hands_over_nothing(tmp_path, monkeypatch):
-    from ctxmt_fairseq import partial_files as module
+    from ctxmt_fairseq import drafts as module
 
     ended = []
 

@@ -16,8 +16,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora import formats, transforms
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, new_folder
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import keeping
-from ctxmt_fairseq.output_files import check_outputs, write_file, write_files
+from ctxmt_fairseq.files import check_outputs, keeping, write_file, write_files
 
 
 def test_kept_files_are_not_written_within_the_block(tmp_path, monkeypatch):

@@ -14,9 +14,9 @@ from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.drafts import lock_partial, partial_file
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import check_outputs
-from ctxmt_fairseq.partial_files import lock_partial, partial_file
+from ctxmt_fairseq.files import check_outputs
 
 Score = Callable[[List[Pair]], Sequence[np.ndarray]]
 BATCH = 2048  # pairs that are scored, and kept, together

@@ -14,7 +14,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 from ctxmt_fairseq.evaluation.comet.report import CometScore
-from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.files import write_file
 
 BATCH = 16
 

@@ -16,10 +16,10 @@ from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, Convention
 from ctxmt_fairseq.evaluation.metrics import score_dict, score_translation
 from ctxmt_fairseq.evaluation.whole_runs.evaluated_text import EvaluatedText
 from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger, file_hash
+from ctxmt_fairseq.files import write_file, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.translate_files import translate_file
-from ctxmt_fairseq.output_files import write_file, write_files
 from ctxmt_fairseq.search.settings import SearchSettings
 
 
