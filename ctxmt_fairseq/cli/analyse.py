@@ -8,7 +8,6 @@ from ctxmt_fairseq.cli.commands import add_commands
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "group-use": "how latent groups are used over a text",
-    "memory": "memory of trained models against the size of their context",
     "attention": "how a sentence's tokens attend to its context",
     "antecedents": "does attention find what a pronoun refers to?",
     "attention-words": "which words look at the context, in a whole text",
