@@ -64,7 +64,9 @@ COMMANDS = {
     ],
     "analyse curves": ["analyse", "curves", "x", "--output", MISSING + ".png"],
     "analyse sweep": ["analyse", "sweep", "x", "--json", MISSING],
-    "analyse attention-sentences": ["analyse", "attention-sentences", MODEL, "x", "--json", MISSING],
+    "analyse attention-words --by sentence": [
+        *("analyse", "attention-words", MODEL, "x", "--by", "sentence", "--json", MISSING)
+    ],
     "analyse windows": ["analyse", "windows", "x", "--json", MISSING],
     "analyse runs": ["analyse", "runs", "x", "--output", MISSING + ".png"],
     "analyse lenpen": ["analyse", "lenpen", "x", "--json", MISSING],
