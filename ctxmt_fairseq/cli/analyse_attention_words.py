@@ -30,8 +30,6 @@ def add_arguments(parser) -> None:
                         help="what is shown: the words that attend, or the sentences that are attended to "
                         "(default: %(default)s)")  # fmt: skip
     words = parser.add_argument_group("by word")
-    words.add_argument("--top", type=positive_int, default=10, metavar="N",
-                       help="words that are shown (default: %(default)s)")  # fmt: skip
     words.add_argument("--min-count", type=positive_int, default=10, metavar="N",
                        help="of words that are shown, and of sentences of a length (default: %(default)s)"
                        )  # fmt: skip
@@ -73,7 +71,7 @@ def _words(args) -> None:
     found = word_attention(sentences, args.length)
     if not found.sentences:
         raise BadInput("expected sentences with context, found none", args.text)
-    print(found.table(args.top, args.min_count))
+    print(found.table(args.min_count))
     record = {**found.as_dict(args.min_count), "made_by": made_by(args)}
     outputs: List[Any] = [(args.json, json.dumps(record, indent=2, ensure_ascii=False) + "\n")]
     for picture, (across, points) in zip(pictures, found.points(args.min_count).items(), strict=False):
@@ -91,6 +89,8 @@ def _sentences(args) -> None:
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
     from ctxmt_fairseq.errors import BadInput
 
+    if args.length:
+        raise BadInput("--length: expected --by word")
     check_chart_outputs(args)
     _, _, sentences = attention_of_text(args)
     found = attention.sentence_attention(sentences)
