@@ -4,11 +4,13 @@ Functions of the package raise ``BadInput``, whoever calls them. Only where the 
 ``ctxmt`` or one of fairseq's, is it turned into an exit code: here.
 """
 
+import os
 import sys
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Callable, List, Optional, Sequence
 
-from ctxmt_fairseq.errors import as_bad_input
+from ctxmt_fairseq.errors import BadInput, as_bad_input
+from ctxmt_fairseq.quiet import quiet_libraries
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -25,6 +27,36 @@ def exit_code(error: BaseException) -> Optional[int]:
         return None
     print(f"ctxmt: error: {bad_input}", file=sys.stderr, flush=True)
     return BAD_INPUT
+
+
+def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[str]) -> int:
+    """Do the work of a command, or of a script, with its arguments; its exit code is what ``work`` returns
+    (None: 0), 1 where nobody reads the output on, else that of ``exit_code``. A defect is raised."""
+    quiet_libraries()
+    try:
+        code = work(_checked(arguments)) or 0
+        sys.stdout.flush()
+    except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (Exception, KeyboardInterrupt) as error:
+        stopped = exit_code(error)
+        if stopped is None:
+            raise
+        return stopped
+    return code
+
+
+def _checked(arguments: Sequence[str]) -> List[str]:
+    """Raises BadInput: an argument that no shell can give, or that could not be written to a file again."""
+    for argument in arguments:
+        if "\0" in argument:
+            raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise BadInput(f"expected arguments in UTF-8, found {argument!r}") from None
+    return list(arguments)
 
 
 def fairseq_command(program: str) -> Optional[str]:

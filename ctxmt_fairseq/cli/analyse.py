@@ -8,11 +8,9 @@ from ctxmt_fairseq.cli.commands import add_commands
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "group-use": "how latent groups are used over a text",
-    "memory": "memory of trained models against the size of their context",
     "attention": "how a sentence's tokens attend to its context",
     "antecedents": "does attention find what a pronoun refers to?",
-    "attention-words": "which words look at the context, in a whole text",
-    "attention-sentences": "which of the context sentences are attended to, and the entropy over them",
+    "attention-words": "which words look at the context in a whole text, and at which of its sentences",
     "attention-share": "how much attention stays in the current sentence of a window",
     "curves": "trainings side by side, from their logs",
     "sweep": "an option of the training, such as the context discount, against what it leads to",

@@ -10,8 +10,8 @@ attention.
 --coreference has a JSON line for each pronoun; lines count from 1, places are characters:
   {"line": 7, "pronoun": [0, 2], "source": "corenlp",
    "antecedent": {"line": 6, "span": [12, 20], "nominal": true}}       (or null)
---annotation has one for each line of TEXT.SRC: {"words": [{"text", "start", "end", "pos"}]}. ctxmt corpus
-corenlp makes both, ctxmt corpus annotate the latter.
+--annotation has one for each line of TEXT.SRC: {"words": [{"text", "start", "end", "pos"}]}. From
+CoreNLP's output examples/gated_context/corenlp.py makes both, ctxmt corpus annotate makes the latter.
 
 Example: ctxmt analyse antecedents checkpoint_best.pt text/test --coreference test.coref.jsonl \\
     --annotation test.words.jsonl --json antecedents.json

@@ -113,10 +113,4 @@ def say(message: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BaseException as error:
-        code = edge.exit_code(error)
-        if code is None:
-            raise
-        sys.exit(code)
+    sys.exit(edge.run_command(main, sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""The command lines that the fuzzer starts from: every command of ``ctxmt``, and fairseq's validation."""
+"""The command lines that the fuzzer starts from: all of ``ctxmt``, fairseq's validation, scripts."""
 
 from tests.fuzz.command import LANGUAGES, Command, given
 from tests.fuzz.corpus_commands import CORPUS_COMMANDS
@@ -63,7 +63,7 @@ SETS["contrapro.json"] = " --documents documents"
 COMMANDS = [
     Command("user-dir", "user-dir", "", 2),
     Command(
-        *("benchmark", "benchmark nothing --against measured.json", "measured", 8),
+        *("benchmark", "scripts.benchmark nothing --against measured.json", "measured", 8),
         *(given("--repeats 1 --sentences 5 --cpu"), True),
     ),
     Command(
@@ -180,8 +180,8 @@ COMMANDS = [
     ),
     Command(
         *(
-            "corpus corenlp",
-            "corpus corenlp {} --text text.en --docids text.docids --out new".format(
+            "corenlp",
+            "corenlp {} --text text.en --docids text.docids --out new".format(
                 " ".join(f"corenlp/{number}.json" for number in (1, 2))
             ),
         ),

@@ -10,13 +10,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.criterions.highlighted_attention import HighlightedAttention
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.highlights import LineHighlights, read_highlights, split_words
 from ctxmt_fairseq.errors import BadInput
+from tests.helpers import synthetic
 from tests.unit.contrastive_files import write
 from tests.unit.window_datasets import EOS, SEP, VOCABULARY, Sentences, dataset
 

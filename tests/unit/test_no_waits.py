@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.criterions.highlighted_attention import PAPERS_LAYERS, parse_layers, regularised
 from ctxmt_fairseq.data.documents import Documents
@@ -17,6 +16,7 @@ from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import WindowCount
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.search.running_document import RunningDocuments
+from tests.helpers import synthetic
 from tests.helpers.other_device import DEVICE, OtherDevice
 from tests.unit.highlighted import collated, highlighted
 from tests.unit.steps import (

@@ -1,20 +1,20 @@
 """How the memory of translation grows with the context (sequence shortening, section 5.5 and figure 4)."""
 
-import io
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.allocated import peak_allocated
-from ctxmt_fairseq.benchmark.paired import Comparison
+from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.settings import SearchSettings
+from scripts.benchmark.paired import Comparison
+from tests.helpers import synthetic
+from tests.helpers.allocated import peak_allocated
 
 ROWS = 16  # sentences in the batch
 COUNTS = (1, 5, 10, 15, 20)  # context sentences
@@ -103,19 +103,17 @@ def _translator(size: str, device: torch.device, system: str, count: int, length
 
 
 def picture(comparisons: Sequence[Comparison]) -> bytes:
-    """The peaks among ``comparisons``: a line for each system, a panel for each attention, as a PNG file."""
-    from matplotlib.figure import Figure
+    """The peaks among ``comparisons``: a panel for each attention, a line for each system, as a PNG file."""
+    points = [
+        Point(f"peak memory of translation (MiB), {attention} attention", system, count, peak)
+        for count, system, peaks in _peaks(comparisons)
+        for attention, peak in zip(ATTENTIONS, peaks, strict=True)
+    ]
+    return chart(points, "context sentences")
 
-    points = [comparison for comparison in comparisons if _POINT in comparison.name]
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    panels = figure.subplots(1, len(ATTENTIONS), sharey=True)
-    for number, (axes, attention) in enumerate(zip(panels, ATTENTIONS, strict=True)):
-        for system in SYSTEMS:
-            peaks = [point.medians[number] for point in points if point.name.endswith(_POINT + system)]
-            axes.plot(COUNTS, peaks, marker="o", label=system)
-        axes.set(title=f"{attention} attention", xlabel="context sentences", xticks=COUNTS, ylim=(0, None))
-    panels[0].set(ylabel="peak memory of translation (MiB)")
-    panels[0].legend()
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    return content.getvalue()
+
+def _peaks(comparisons: Sequence[Comparison]) -> Iterator[Tuple[int, str, Tuple[float, float]]]:
+    for comparison in comparisons:
+        before, point, system = comparison.name.partition(_POINT)
+        if point:
+            yield int(before.split()[-1]), system, comparison.medians

@@ -5,9 +5,9 @@ import tempfile
 from pathlib import Path
 from typing import List
 
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate
-from ctxmt_fairseq.benchmark.process import in_new_process
-from ctxmt_fairseq.benchmark.subtitles import make_corpus, read_by_opustools, write_subtitles
+from scripts.benchmark.paired import Comparison, alternate
+from scripts.benchmark.subtitles import make_corpus, read_by_opustools, write_subtitles
+from tests.helpers.process import in_new_process
 
 
 def corpora(links: int, repeats: int) -> List[Comparison]:

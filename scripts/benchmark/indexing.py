@@ -8,10 +8,10 @@ from typing import Any, List, Tuple
 import numpy as np
 from fairseq.data import LanguagePairDataset
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate
-from ctxmt_fairseq.benchmark.process import in_new_process, resident
 from ctxmt_fairseq.data.documents import Documents
+from scripts.benchmark.paired import Comparison, alternate
+from tests.helpers import synthetic
+from tests.helpers.process import in_new_process, resident
 
 WAYS = ("windows, K = 4", "stock sentences")
 EPOCHS = ("of the first epoch", "of the second")

@@ -2,29 +2,16 @@
 
 import contextlib
 import io
-import random
 from typing import List, Sequence, Tuple
 
 import torch
 
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.resampling import paired_tests
+from scripts.benchmark.paired import Comparison, alternate, seconds
+from tests.helpers.synthetic import random_texts
 
 WAYS = ("sacrebleu's", "ours")
-WORDS = 15  # of a sentence, on average
-
-
-def random_texts(sentences: int) -> List[List[str]]:
-    """A reference and two translations of it, which differ from it in a tenth and a fifth of their words."""
-    draw = random.Random(1)
-    reference = [
-        [str(draw.randrange(5000)) for _ in range(draw.randrange(1, 2 * WORDS))] for _ in range(sentences)
-    ]
-    texts = [reference]
-    for share in (0.1, 0.2):
-        texts.append([["x" if draw.random() < share else word for word in line] for line in reference])
-    return [[" ".join(line) for line in text] for text in texts]
 
 
 def significance(repeats: int, sentences: int = 10_000, samples: int = 10_000) -> Comparison:

@@ -3,39 +3,21 @@
 from argparse import Namespace
 from typing import Any, Callable, Dict, List, Tuple
 
-import numpy as np
 import torch
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 from fairseq.models import ARCH_CONFIG_REGISTRY
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
-from ctxmt_fairseq.benchmark.training import BATCHES, Batch, batches_of, sentences, step_of
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.models.sizes import SIZES
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
+from scripts.benchmark.paired import Comparison, alternate, seconds
+from scripts.benchmark.training import BATCHES, Batch, batches_of, sentences, step_of
+from tests.helpers import synthetic
+from tests.helpers.synthetic import DOCUMENT, FIELDS
 
-PREVIOUS, FIELDS = 5, 6  # the paper's (table 1); with the sentence's own vector up to 12 contexts
-DOCUMENT = 50  # sentences
+PREVIOUS = 5  # sentences (the paper's, table 1); with the fields and the own vector up to 12 contexts
 # Architecture and width of the vectors: MiniLM's, and DistilBERT's for CUE (section 3.3).
 MODELS = {"MTCue": ("mtcue_transformer", 384), "CUE": ("cue_transformer", 768), "BASE": ("transformer", 384)}
 PAPER = "reported (the paper: 0.81 / 1.29 GPU hours an epoch, 0.63)"
-
-
-def contexts(count: int, dimension: int) -> SentenceContexts:
-    """Random vectors for the sentences and their metadata; every field is there, the same in a document."""
-    rng = np.random.default_rng(1)
-    documents = np.arange(count) // DOCUMENT
-    vectors = rng.standard_normal((count + FIELDS * (documents[-1] + 1), dimension), np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return SentenceContexts(
-        vectors,
-        np.arange(count),
-        count + FIELDS * documents[:, None] + np.arange(FIELDS),
-        tuple(f"field {number}" for number in range(FIELDS)),
-        0,
-        lambda rows: [str(row) for row in rows],
-    )
 
 
 def make_model(task: MetadataContextTask, name: str, size: str) -> torch.nn.Module:
@@ -57,9 +39,8 @@ def make_run(
     task = synthetic.make_metadata_task(size, PREVIOUS)
     model = make_model(task, name, size)
     documents = 1 + sentences(max_tokens) // DOCUMENT
-    dataset = synthetic.dataset(
-        task, documents, DOCUMENT, contexts=contexts(documents * DOCUMENT, MODELS[name][1])
-    )
+    contexts = synthetic.contexts(documents * DOCUMENT, MODELS[name][1])
+    dataset = synthetic.dataset(task, documents, DOCUMENT, contexts=contexts)
     criterion = LabelSmoothedCrossEntropyCriterion(task, sentence_avg=False, label_smoothing=0.1)
     return step_of(model, criterion, device), batches_of(dataset, device, max_tokens)
 

@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.search.settings import SearchSettings
+from scripts.benchmark.paired import Comparison, alternate, seconds
+from tests.helpers import synthetic
 
 WAYS = ("full window", "forced prefix")
 

@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from fairseq.sequence_scorer import SequenceScorer
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates, visible_windows
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample
 from ctxmt_fairseq.generation.loading import LoadedModels
+from scripts.benchmark.paired import Comparison, alternate, seconds
+from tests.helpers import synthetic
 
 WAYS = ("one at a time", "together")
 

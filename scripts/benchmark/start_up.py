@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Sequence
 
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate
+from scripts.benchmark.paired import Comparison, alternate
 
 # What the console script does.
 _COMMAND = "import sys; from ctxmt_fairseq.cli.main import main; sys.exit(main(sys.argv[1:]))"

@@ -9,12 +9,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Callable, Iterator, List, NamedTuple
 
-from ctxmt_fairseq.benchmark.process import resident
 from ctxmt_fairseq.corpora.formats.opus import Opus
 from ctxmt_fairseq.corpora.formats.opus_xml import read_links
 from ctxmt_fairseq.corpora.pairs import distinct
 from ctxmt_fairseq.corpora.workers import in_order
 from ctxmt_fairseq.corpora.writer import write_corpus
+from tests.helpers.process import resident
 
 LANGUAGES = ("en", "fr")
 OVERLAP, PAUSE = 0.9, 7.0

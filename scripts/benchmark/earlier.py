@@ -1,4 +1,4 @@
-"""Ratios of an earlier call (``ctxmt benchmark --json``) beside those of this one: a regression is seen.
+"""Ratios of an earlier call (``--json``) beside those of this one: a regression is seen.
 
 Ratios are compared, not seconds, which belong to a machine and its load.
 """
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
-from ctxmt_fairseq.benchmark.paired import Comparison
 from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from scripts.benchmark.paired import Comparison
 
 HEAD = ["earlier", "min", "max", "now / earlier"]
 APART = "* all pairs of this call lie above, or all below, those of the earlier one; each has several"

@@ -1,5 +1,6 @@
-"""Random sentences, tasks and models without a data folder; the same seed gives the same ones."""
+"""Random texts, vectors, tasks and models without a data folder; the same seed gives the same ones."""
 
+import random
 from argparse import Namespace
 from typing import Any, Dict, List, Union
 
@@ -12,6 +13,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.vocabulary import MULTIPLE
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.models.sizes import SIZES
@@ -25,6 +27,7 @@ WORDS = {"tiny": 1_000, "iwslt": 10_000, "base": 32_000}  # of one vocabulary fo
 LENGTH = 20  # mean subwords of a sentence
 CONTEXT = 3  # sentences before the current one, on both sides: windows of K = 4
 LIMITS = (1024, 1024)
+DOCUMENT, FIELDS = 50, 6  # sentences of a document, and its fields of metadata
 
 
 def word(number: int) -> str:
@@ -138,3 +141,35 @@ def dataset(task: ContextTask, documents: int, document_length: int, **more: Any
     )
     boundaries = Documents.from_lengths([document_length] * documents)
     return task.build_dataset("synthetic", source, target, boundaries, current=None, training=True, **more)
+
+
+def contexts(count: int, dimension: int) -> SentenceContexts:
+    """Random vectors for the sentences and their metadata; every field is there, the same in a document."""
+    rng = np.random.default_rng(1)
+    documents = np.arange(count) // DOCUMENT
+    vectors = rng.standard_normal((count + FIELDS * (documents[-1] + 1), dimension), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return SentenceContexts(
+        vectors,
+        np.arange(count),
+        count + FIELDS * documents[:, None] + np.arange(FIELDS),
+        tuple(f"field {number}" for number in range(FIELDS)),
+        0,
+        lambda rows: [str(row) for row in rows],
+    )
+
+
+def random_texts(sentences: int, words: int = 15) -> List[List[str]]:
+    """A reference and two translations of it, which differ from it in a tenth and a fifth of their words.
+
+    Args:
+        words: of a sentence, on average.
+    """
+    draw = random.Random(1)
+    reference = [
+        [str(draw.randrange(5000)) for _ in range(draw.randrange(1, 2 * words))] for _ in range(sentences)
+    ]
+    texts = [reference]
+    for share in (0.1, 0.2):
+        texts.append([["x" if draw.random() < share else word for word in line] for line in reference])
+    return [[" ".join(line) for line in text] for text in texts]

@@ -11,16 +11,17 @@ import torch
 from fairseq import utils
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.metadata import DOCUMENT, FIELDS, PREVIOUS, make_model
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
-from ctxmt_fairseq.benchmark.training import BATCHES, sentences, step_of
 from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.corpora.demo_corpus.lexicon import NOUNS
 from ctxmt_fairseq.corpora.embed import Request, embed
 from ctxmt_fairseq.data.context_store import ContextStore
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.text_encoders import TextEncoder
+from scripts.benchmark.metadata import PREVIOUS, make_model
+from scripts.benchmark.paired import Comparison, alternate, seconds
+from scripts.benchmark.training import BATCHES, sentences, step_of
+from tests.helpers import synthetic
+from tests.helpers.synthetic import DOCUMENT, FIELDS
 
 FILMS, FILM = 25, 800  # documents and their sentences where space is measured
 REPEATED = 0.1  # share of sentences that occur often, in subtitles of some ten thousand sentences

@@ -1,11 +1,25 @@
-"""Coreference and parts of speech from what Stanford CoreNLP writes, as the files of ``data.coreference`` and
-``data.annotation``."""
+"""What Stanford CoreNLP found in a text as the files of ctxmt analyse antecedents and compare pronouns.
 
+JSON is CoreNLP's output of each document, in their order, from a file with the document's lines as they are:
+  java edu.stanford.nlp.pipeline.StanfordCoreNLP -annotators tokenize,ssplit,pos,lemma,ner,parse,coref \\
+      -ssplit.eolonly -outputFormat json -file document.txt
+Writes OUT.coref.jsonl (pronouns with an antecedent in a line before: the nearest such line, there the last
+mention that is more than a pronoun, else the last) and OUT.words.jsonl (parts of speech and lemmas).
+
+Example: python corenlp.py parsed/*.json --text test.en --docids test.docids --out test
+"""
+
+import argparse
+import json
+import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.cli.commands import CommandParser
+from ctxmt_fairseq.data.documents import Documents, PathLike, read_sentences
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.edge import run_command
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.files import check_outputs, keeping, write_files
 
 PRONOMINAL = "PRONOMINAL"
 
@@ -102,3 +116,42 @@ def _mention(
     own = tokens[number - 1][first - 1 : behind - 1]
     nominal = get(place, mention, "type", str) != PRONOMINAL
     return number - 1, (own[0]["start"], own[-1]["end"]), nominal, len(own)
+
+
+def options(arguments: Sequence[str]) -> Any:
+    parser = CommandParser(
+        prog="corenlp.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("documents", metavar="JSON", nargs="+", help="a file for each document of the text")
+    parser.add_argument("--text", required=True, metavar="FILE", help="one sentence per line")
+    parser.add_argument("--docids", required=True, metavar="FILE", help="document ids, one per line")
+    parser.add_argument(
+        "--name", default="corenlp", metavar="TEXT", help="of the source (default: %(default)s)"
+    )
+    parser.add_argument("--out", required=True, metavar="PREFIX", help="how the files' names begin")
+    return parser.parse_args(arguments)
+
+
+def convert(arguments: Sequence[str]) -> None:
+    """Raises BadInput: see ``convert_corenlp``, or a file that cannot be read or written."""
+    args = options(arguments)
+    outputs = [f"{args.out}.{ending}.jsonl" for ending in ("coref", "words")]
+    with keeping([args.text, args.docids, *args.documents]):
+        check_outputs(*outputs)
+        sentences = read_sentences(args.text)
+        documents = Documents.read(args.docids, len(sentences))
+        found = convert_corenlp(args.documents, sentences, documents, args.name)
+        contents = [
+            "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records) for records in found
+        ]
+        write_files(zip(outputs, contents, strict=True))
+    nominal = sum(record["antecedent"]["nominal"] for record in found.references)
+    print(f"{len(found.references)} pronouns with an antecedent in a line before, {nominal} of them nominal")
+
+
+def main(arguments: Sequence[str]) -> int:
+    return run_command(convert, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -6,10 +6,10 @@ import torch
 from fairseq import utils
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
-from ctxmt_fairseq.benchmark.process import in_new_process, resident
 from ctxmt_fairseq.criterions.context_discounted import ContextDiscountedCriterion
+from scripts.benchmark.paired import Comparison, alternate, seconds
+from tests.helpers import synthetic
+from tests.helpers.process import in_new_process, resident
 
 WAYS = ("concat + shift + discount", "stock transformer")
 GOAL = "at most 1.05 (aim 1.02)"
