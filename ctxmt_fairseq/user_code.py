@@ -13,13 +13,15 @@ from typing import Union
 
 from fairseq import utils
 
+from ctxmt_fairseq import register
 from ctxmt_fairseq.errors import BadInput
 
 _IMPORT = threading.Lock()
 
 
 def import_user_dir(folder: Union[str, Path]) -> None:
-    """Import a folder as ``fairseq-train --user-dir`` does: as the module of its name, once.
+    """Import a folder as ``fairseq-train --user-dir`` does: as the module of its name, once, and after the
+    plugin's own tasks, architectures and criterions are registered.
 
     Raises:
         BadInput: no such folder, another module is called so, or what it registers is registered already.
@@ -29,6 +31,7 @@ def import_user_dir(folder: Union[str, Path]) -> None:
     name = os.path.basename(path)
     if not os.path.isdir(path):
         raise BadInput("no such folder; --user-dir names one with Python code", folder)
+    register()
     with _IMPORT:
         known = sys.modules.get(name)
         if known is not None and path not in (places := list(getattr(known, "__path__", []))):
