@@ -5,7 +5,7 @@ from typing import List, Optional
 
 from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
 from ctxmt_fairseq.cli.inputs import inputs
-from ctxmt_fairseq.edge import BAD_INPUT, run_command
+from ctxmt_fairseq.exit_codes import BAD_INPUT, run_command
 from ctxmt_fairseq.files import keeping
 
 COMMANDS = {

@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 import recipes
 
-from ctxmt_fairseq import edge
+from ctxmt_fairseq import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
 from evidence.workplace import ROOT, Workplace, called, workplace
 
@@ -113,4 +113,4 @@ def say(message: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(edge.run_command(main, sys.argv[1:]))
+    sys.exit(exit_codes.run_command(main, sys.argv[1:]))

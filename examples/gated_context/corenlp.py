@@ -17,8 +17,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 from ctxmt_fairseq.cli.commands import CommandParser
 from ctxmt_fairseq.data.documents import Documents, PathLike, read_sentences
 from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.edge import run_command
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.exit_codes import run_command
 from ctxmt_fairseq.files import check_outputs, keeping, write_files
 
 PRONOMINAL = "PRONOMINAL"

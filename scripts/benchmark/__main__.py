@@ -29,8 +29,8 @@ from typing import Any, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.map_files import check_optional_picture
 from ctxmt_fairseq.cli.commands import CommandParser
-from ctxmt_fairseq.edge import run_command
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.exit_codes import run_command
 from ctxmt_fairseq.files import keeping, write_files
 from ctxmt_fairseq.option_types import positive_int
 from ctxmt_fairseq.tables import aligned_table

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, List, Optional, Sequence
 
 from ctxmt_fairseq.errors import BadInput, as_bad_input
-from ctxmt_fairseq.quiet import quiet_libraries
+from ctxmt_fairseq.loggers import quiet_libraries
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
