@@ -9,13 +9,13 @@ import logging
 import sys
 from typing import Any, List
 
-from ctxmt_fairseq import edge, quiet
+from ctxmt_fairseq import exit_codes, loggers
 from ctxmt_fairseq.errors import BadInput
 
 __version__ = "0.2.0.dev0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]
 
-edge.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
+exit_codes.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
 
 
@@ -25,7 +25,7 @@ def register() -> None:
     A program that imports this package before fairseq, and then asks fairseq for one of them by its name,
     calls this first. A second call does nothing.
     """
-    with quiet.root_logger_kept():
+    with loggers.root_logger_kept():
         from ctxmt_fairseq import tasks  # noqa: F401  (importing them registers them, and all below them)
 
 

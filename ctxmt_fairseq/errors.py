@@ -4,7 +4,7 @@ import errno
 from typing import Optional
 
 # How Python's tracebacks introduce the message of a ``BadInput``.
-_MARK = "ctxmt_fairseq.errors.BadInput: "
+_MARK = f"{__name__}.BadInput: "
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 

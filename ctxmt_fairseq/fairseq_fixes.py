@@ -24,8 +24,8 @@ from fairseq.data.iterators import BackgroundConsumer
 from fairseq.optim.amp_optimizer import AMPOptimizer
 
 from ctxmt_fairseq import safe_checkpoints
-from ctxmt_fairseq.edge import fairseq_command
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.exit_codes import fairseq_command
 from ctxmt_fairseq.safe_checkpoints import peek, restoring
 
 logger = logging.getLogger(__name__)

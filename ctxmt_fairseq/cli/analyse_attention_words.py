@@ -42,8 +42,8 @@ def run(args) -> None:
     from ctxmt_fairseq.charts import chart, chart_records, csv_text
     from ctxmt_fairseq.cli.attention_options import attention_of_text
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     pictures: List[Path] = []
     if args.output:

@@ -128,8 +128,8 @@ def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites
     from ctxmt_fairseq.evaluation.whole_runs import results
     from ctxmt_fairseq.evaluation.whole_runs.evaluated_text import read_evaluated_text
     from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
-    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import write_file
+    from ctxmt_fairseq.provenance import made_by
 
     evaluator = _evaluator(args, Ledger(out))
     text = read_evaluated_text(args.text, evaluator.loaded)

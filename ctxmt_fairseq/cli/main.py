@@ -6,10 +6,10 @@ from typing import List, Optional
 
 from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
 from ctxmt_fairseq.cli.inputs import inputs
-from ctxmt_fairseq.edge import BAD_INPUT, exit_code
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.exit_codes import BAD_INPUT, exit_code
 from ctxmt_fairseq.kept_files import keeping
-from ctxmt_fairseq.quiet import quiet_libraries
+from ctxmt_fairseq.loggers import quiet_libraries
 
 COMMANDS = {
     "demo-corpus": "write a small English-French corpus whose phenomena need context",

@@ -70,8 +70,8 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.probe.tags import read_tags
     from ctxmt_fairseq.evaluation.probe.word_report import word_lines
     from ctxmt_fairseq.evaluation.significance.measures import measure
-    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import write_files
+    from ctxmt_fairseq.provenance import made_by
 
     contexts = [name for text in args.contexts or SELECTIONS for name in text.split()]
     plot = check_optional_picture(args.plot, (".csv",), [args.json, args.words])

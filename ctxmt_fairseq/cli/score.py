@@ -47,8 +47,8 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.text_steps import steps_of_language
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation import metrics
-    from ctxmt_fairseq.made_by import made_by
     from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     if args.bootstrap == 1:
         raise BadInput(f"expected at least 2 samples for --bootstrap, or 0 for none, found {args.bootstrap}")

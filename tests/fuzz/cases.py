@@ -17,7 +17,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from ctxmt_fairseq.cli.main import main, parser
-from ctxmt_fairseq.edge import exit_code
+from ctxmt_fairseq.exit_codes import exit_code
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME
@@ -254,7 +254,7 @@ def call(arguments, folder):
 
 
 def fairseq(arguments):
-    """A command of fairseq with the plugin, and what ``edge.hook_commands`` does at its end."""
+    """A command of fairseq with the plugin, and what ``exit_codes.hook_commands`` does at its end."""
     from ctxmt_fairseq.fairseq_fixes import task_from_checkpoint
 
     argv = list(arguments)

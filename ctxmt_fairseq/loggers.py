@@ -1,4 +1,4 @@
-"""Keeps other libraries' debug messages out of our commands' stderr, and of users' notebooks."""
+"""The loggers of other libraries: quiet in our commands, and in users' notebooks as users set them."""
 
 import contextlib
 import logging

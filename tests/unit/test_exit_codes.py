@@ -10,8 +10,8 @@ import pytest
 
 import ctxmt_fairseq
 from ctxmt_fairseq.cli import main
-from ctxmt_fairseq.edge import fairseq_command
 from ctxmt_fairseq.errors import BadInput, as_bad_input
+from ctxmt_fairseq.exit_codes import fairseq_command
 
 # The package without what its __init__ imports: these programs shall start within a second.
 PROGRAM = f"""
@@ -19,7 +19,7 @@ import sys, types
 package = types.ModuleType("ctxmt_fairseq")
 package.__path__ = [{str(Path(ctxmt_fairseq.__file__).parent)!r}]
 sys.modules["ctxmt_fairseq"] = package
-from ctxmt_fairseq.edge import hook_commands
+from ctxmt_fairseq.exit_codes import hook_commands
 from ctxmt_fairseq.errors import BadInput
 hook_commands()
 
