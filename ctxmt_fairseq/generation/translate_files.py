@@ -16,8 +16,9 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import destination, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
-from ctxmt_fairseq.generation.journal import Journal, fingerprint
+from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.journal import fingerprint
 
 
 def translate_file(
@@ -62,11 +63,12 @@ def translate_file(
     wanted = documents.current | (translator.dependent and targets is None)
     done: Dict[int, Dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
-        journal = None
+        journal: Optional[KeptTranslations] = None
         if output is not None and (file := destination(output).file):
             run = _run(documents, settings, target_context, metadata)
             symbols = len(loaded.task.target_dictionary)
-            journal = stack.enter_context(Journal(file, run, len(documents.sentences), symbols, replace))
+            journal = KeptTranslations(file, run, len(documents.sentences), symbols, replace)
+            stack.enter_context(journal)
             done.update(journal.done)
         if targets is None:
             for line, record in done.items():
@@ -77,7 +79,7 @@ def translate_file(
                 record = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
                 done[line] = record
                 if journal:
-                    journal.add(line, **record)
+                    journal.translated(line, **record)
                 progress.update()
         text = _lines(loaded, documents, done, scores, f"{tag} " if tag else "")
         if output is None:
