@@ -19,9 +19,6 @@ class KeptTranslations(Journal):
 
     Attributes:
         done: line, from 0 -> ``tokens`` and ``score``.
-
-    Raises:
-        BadInput: another run is translating to the output, or the journal is another run's or spoilt.
     """
 
     def __init__(self, output: Path, run: str, lines: int, symbols: int, replace: bool = False):

@@ -33,7 +33,7 @@ def translate_file(
     tag: str = "",
     beside: Sequence[Tuple[PathLike, Optional[str]]] = (),
 ) -> None:
-    """Translate everything to a file (or stdout), line-aligned with the input.
+    """Translate everything to a file (or stdout), a line for each line of the input.
 
     Args:
         output: written whole at the end; until then, if it is a regular file, ``OUTPUT.partial`` keeps what
@@ -41,14 +41,10 @@ def translate_file(
         settings: what else the translations depend on.
         target_context: a file with the target context, one line per input line.
         scores: write each sentence's score and a tab before it.
-        metadata: of every sentence, text by field (task ``metadata_context``).
-        replace: what another run, with other settings, has left in ``OUTPUT.partial`` is dropped.
-        tag: what stands before each translation, and a blank behind it.
+        metadata: every sentence's metadata, text by field (task ``metadata_context``).
+        replace: drop what another run, with other settings, has left in ``OUTPUT.partial``.
+        tag: a word that is written before each translation.
         beside: other files and their text, which appear together with the output; see ``write_files``.
-
-    Raises:
-        BadInput: the target context does not match the input, the output cannot be written, or another run
-            or its journal is in the way.
     """
     loaded = translator.loaded
     sources = [loaded.encode_source(sentence) for sentence in documents.sentences]
@@ -97,7 +93,7 @@ def _lines(
     scores: bool,
     tag: str,
 ) -> str:
-    """The output: a line for each of the input, empty for what is not translated."""
+    """The output's text: a line for each line of the input, empty for what is not translated."""
     text = [""] * documents.height
     for line in np.flatnonzero(documents.current).tolist():
         translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
@@ -166,6 +162,6 @@ def post_edit(
         output.flush()
         correction = corrections.readline().strip()
         if SEPARATOR in correction.split():
-            raise BadInput(f"expected a correction, found the symbol {SEPARATOR}", "standard input")
+            raise BadInput(f"a correction may not have the symbol {SEPARATOR}", "standard input")
         if correction:
             running.record(line, loaded.encode_target(correction))
