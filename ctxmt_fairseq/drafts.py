@@ -14,8 +14,6 @@ import shutil
 from pathlib import Path
 from typing import Optional, Set, Union
 
-from ctxmt_fairseq.errors import BadInput
-
 PathLike = Union[str, Path]
 PREFIX = ".ctxmt-"
 _held: Set[int] = set()  # descriptors of locks
@@ -153,44 +151,3 @@ def sync_folder(folder: PathLike) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def partial_file(output: Path) -> Path:
-    """``OUTPUT.partial``, what a run has done so far: the next run goes on there."""
-    return output.with_name(output.name + ".partial")
-
-
-def lock_partial(path: Path, header: bytes, command: str) -> Lock:
-    """Lock the file that is there, whatever it holds, or a new one, which appears with its header whole.
-
-    Args:
-        command: of which two must not write to one output, for the message.
-
-    Raises:
-        BadInput: another run holds it, or it is a folder, a pipe or a device.
-    """
-    while True:
-        if path.exists() and not path.is_file():
-            raise BadInput("expected no folder, pipe or device of this name", path)
-        try:
-            lock = Lock(path)
-        except BlockingIOError:
-            raise BadInput(f"another {command} is writing to this output", path) from None
-        except FileNotFoundError:
-            with Draft(path) as draft:
-                draft.path.write_bytes(header)
-                _appear(draft)
-            continue
-        if lock.covers(path):
-            return lock
-        lock.close()  # the other run has ended meanwhile, and its file is deleted or in its place
-
-
-def _appear(draft: Draft) -> None:
-    """Put a draft in its place if nothing is there."""
-    try:
-        os.link(draft.path, draft.target)
-    except FileExistsError:
-        pass
-    except OSError:  # a file system without links
-        draft.place()

@@ -14,7 +14,19 @@ import sys
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import (
+    BinaryIO,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from ctxmt_fairseq.drafts import PREFIX, Draft, PathLike, hidden, remove_leftovers
 from ctxmt_fairseq.errors import BadInput
@@ -117,6 +129,18 @@ def destination(path: PathLike) -> Destination:
         if str(file) in _KEPT.get():
             raise BadInput("cannot be written: this command reads it", path)
         return Destination(path, file, there)
+
+
+def regular_file(path: PathLike) -> Path:
+    """The regular file that is or will be at a path.
+
+    Raises:
+        BadInput: as ``destination``; or a pipe or a device is there.
+    """
+    file = destination(path).file
+    if file is None:
+        raise BadInput("cannot be written: expected the name of a regular file", path)
+    return file
 
 
 def _status(path: PathLike) -> Optional[os.stat_result]:
@@ -222,7 +246,7 @@ def _write(stream: BinaryIO, content: Content) -> None:
 
 
 @contextlib.contextmanager
-def open_outputs(paths: Iterable[PathLike]) -> Iterator[OpenOutputs]:
+def open_outputs(paths: Sequence[PathLike]) -> Iterator[OpenOutputs]:
     """Files for content that comes bit by bit: all appear at the end of the block, or on an error none.
 
     Yields:
@@ -232,11 +256,9 @@ def open_outputs(paths: Iterable[PathLike]) -> Iterator[OpenOutputs]:
     Raises:
         BadInput: one of them cannot be written, or is no regular file.
     """
-    destinations = check_outputs(*paths)
-    for to in destinations:
-        if to.file is None:
-            raise BadInput("cannot be written: expected the name of a regular file", to.path)
-    with _replacing(destinations) as outputs:
+    for path in paths:
+        regular_file(path)
+    with _replacing(check_outputs(*paths)) as outputs:
         yield outputs
 
 

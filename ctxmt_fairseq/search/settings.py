@@ -1,4 +1,4 @@
-"""What beam search is told, with the bounds of each setting; no torch here."""
+"""The settings of beam search and their bounds. This module imports no torch."""
 
 import math
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Dict, Tuple
 
 from ctxmt_fairseq.errors import BadInput
 
-_MOST = 2**31 - 1  # sizes and counts end up in 32-bit integers here and there in torch and fairseq
-# The least and the greatest value of each setting, both included.
+_MOST = 2**31 - 1  # torch and fairseq keep sizes and counts in 32-bit integers here and there
+# The least and the greatest value of each setting, both allowed.
 BOUNDS: Dict[str, Tuple[float, float]] = {
     "beam": (1, 1000),
     "lenpen": (-100, 100),
@@ -21,15 +21,15 @@ BOUNDS: Dict[str, Tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The settings of beam search, with the names and meanings that ``fairseq-generate`` has for them.
+    """The settings of beam search, with the names and meanings that they have in ``fairseq-generate``.
 
     Attributes:
         beam: hypotheses that are kept side by side.
-        lenpen: a hypothesis of n tokens is ranked by its log-probability over n^lenpen.
-        max_len_a, max_len_b: a translation has at most a x + b tokens for x in the source.
-        min_len: and at least so many.
+        lenpen: a hypothesis of n tokens is ranked by its log-probability divided by n^lenpen.
+        max_len_a, max_len_b: a translation of x source tokens has at most a x + b tokens.
+        min_len: it has at least so many.
         unkpen: what every unknown word costs.
-        no_repeat_ngram_size: sequences of so many tokens occur once in a translation; 0: as often as they do.
+        no_repeat_ngram_size: a sequence of so many tokens occurs at most once in a translation; 0: no limit.
 
     Raises:
         BadInput: a value of another type, or out of its ``BOUNDS``.

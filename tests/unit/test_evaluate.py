@@ -228,9 +228,9 @@ def test_measures_of_a_suite_with_groups():
         ("multi_source", ("--bootstrap", "1"), "expected at least 2 samples for --bootstrap"),
         ("multi_source", ("--tokenize", "words"), "expected a tokenizer from none, "),
         ("multi_source", ("--target-context-from", "reference"), "expected a model with target context"),
-        ("document_window", ("--keep-sentence", "first"), "expected --decoding window"),
+        ("document_window", ("--keep-sentence", "first"), "needs --decoding window"),
         ("document_window", ("--contexts", "reference"), "expected --target-context-from reference"),
-        ("document_window", ("--min-len", "7"), "--min-len: expected at most 6, the tokens that "),
+        ("document_window", ("--min-len", "7"), "--min-len 7: expected at most 6, because "),
         ("document_window", ("--dev",), "argument --dev: expected one argument"),
     ],
 )  # fmt: skip

@@ -244,7 +244,7 @@ def test_the_curve(models, tmp_path):
         (
             (),
             {"fr": ["a " * 2000, *"a" * 12]},
-            "sentence 1: expected at most 1024 source and 1024 target tokens",
+            "target tokens; the models read at most 1024 and 1024: shorten it",
         ),
     ],
 )

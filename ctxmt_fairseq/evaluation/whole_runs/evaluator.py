@@ -139,7 +139,7 @@ class Evaluator:
             lines = read_sentences(folder / f"{name}.hyp")
             translation = text.translation(lines, steps.surface, settings.first)
             scores = score_translation(translation, settings.tokenize, lowercase, settings.bootstrap)
-            comet = self._comet(text, lines, folder / f"{name}.hyp.comet.json")
+            comet = self._comet(text, lines, folder / f"{name}.hyp.comet.jsonl")
             scores += [each.metric_score() for each in comet]
             found = score_dict(translation, scores)
             write_file(
