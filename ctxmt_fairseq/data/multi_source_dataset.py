@@ -5,7 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data import ordering, run_batches
+from ctxmt_fairseq.data import ordering, span_batches
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE, TARGET
@@ -67,28 +67,28 @@ class MultiSourceDataset(ContextDataset):
         self.check_sizes(indices, max_tokens)
         indices, rng = np.sort(indices), self.order_generator()
         offset = int(rng.integers(self.runs)) if rng else 0
-        begins = run_batches.runs(self.lines[indices], self.builder.documents, self.runs, offset)
+        begins = span_batches.runs(self.lines[indices], self.builder.documents, self.runs, offset)
         inputs = self._inputs(indices)
-        batches = run_batches.batches_of_runs(begins, inputs, max_tokens, max_sentences, rng)
+        batches = span_batches.batches_of_runs(begins, inputs, max_tokens, max_sentences, rng)
         return [indices[batch] for batch in batches]
 
-    def _inputs(self, indices: np.ndarray) -> run_batches.Inputs:
+    def _inputs(self, indices: np.ndarray) -> span_batches.Inputs:
         """What (m,) examples, in the order of their lines, bring to a batch."""
         source, target = (sizes[indices] for sizes in self.counted_sizes)
         if self.options.count_current_tokens or self.layout == "joined":
-            return run_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
+            return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
         source, current = self.current_sizes[0][indices], 2 * lines[:, None] + 2
         context = self.measured(self.input_layout).longest_context(lines, self._draw_epoch, reach)
         if self.swapped:
-            return run_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
+            return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
         slots = self.builder.slots(lines, self._draw_epoch, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
         names = np.where(slots == NO_SENTENCE, -1, 2 * slots + 2 + text)
         reused = self.wanted.format.reuse and not self.options.coword_dropout
         if reused:
             names = np.concatenate([current, names], axis=1)
-        return run_batches.Inputs(source, context + self.marks * (context > 0), target, names, reused)
+        return span_batches.Inputs(source, context + self.marks * (context > 0), target, names, reused)
 
     # ---- examples --------------------------------------------------------------------------------------
 

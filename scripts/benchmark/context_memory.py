@@ -11,7 +11,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from scripts.benchmark.paired import Comparison
 from tests.helpers import synthetic
 from tests.helpers.allocated import peak_allocated

@@ -36,7 +36,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.option_types import non_negative_int, positive_int
 from ctxmt_fairseq.provenance import versions
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 from scripts.benchmark.context_memory import ATTENTIONS
 from tests.helpers.allocated import peak_allocated

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
-from ctxmt_fairseq.criterions.highlighted_attention import HighlightedAttention
+from ctxmt_fairseq.criterions.attention_regularisation import HighlightedAttention
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.highlights import LineHighlights, read_highlights, split_words
 from ctxmt_fairseq.errors import BadInput

@@ -20,7 +20,7 @@ from ctxmt_fairseq.files import write_file, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.translate_files import translate_file
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 
 
 @dataclass(frozen=True)

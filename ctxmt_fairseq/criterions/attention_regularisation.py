@@ -13,7 +13,7 @@ from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, Trans
 from torch import Tensor
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.highlighted_attention import divergence, first_inputs, log_attention
+from ctxmt_fairseq.modules.attention_divergence import divergence, first_inputs, log_attention
 
 # By the name of an attention: its side, what the layers are, and the layer's attribute.
 ATTENTIONS = {

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.run_batches import Inputs, batches_of_runs, runs
+from ctxmt_fairseq.data.span_batches import Inputs, batches_of_runs, runs
 from tests.unit.multi_source_models import dataset, make
 from tests.unit.window_datasets import Sentences
 
