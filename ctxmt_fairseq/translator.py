@@ -16,7 +16,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
-from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.user_code import import_user_dir
 
 logger = logging.getLogger(__name__)

@@ -3,8 +3,8 @@
 from typing import Any, List, Sequence
 
 from ctxmt_fairseq.analysis.side_by_side import Value
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.attribute_control.judging import mean, percent
 from ctxmt_fairseq.tables import aligned_table, cross_table
 

@@ -6,8 +6,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Un
 
 from ctxmt_fairseq.analysis.system_names import runs_by_system
 from ctxmt_fairseq.analysis.training_log import read_training_log
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs.results import (
     TRAINED,

@@ -3,8 +3,8 @@
 import statistics
 from typing import List
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.whole_runs.results import main_accuracy
 
 ACCURACY = "accuracy (%)"

@@ -4,9 +4,9 @@ and ``probe`` wrote of one."""
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.system_names import runs_by_system
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place as FilePlace
 from ctxmt_fairseq.data.json_files import get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs.results import (
     TRAINED,

@@ -7,7 +7,7 @@ from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.benchmark.paired import Comparison, alternate, seconds
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 
 WAYS = ("full window", "forced prefix")
 

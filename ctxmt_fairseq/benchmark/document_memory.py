@@ -15,7 +15,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
 SIDES = ("source_context", "target_context", "target_context_on_source")

@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.benchmark.paired import Comparison
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 
 HEAD = ["earlier", "min", "max", "now / earlier"]
 APART = "* all pairs of this call lie above, or all below, those of the earlier one; each has several"

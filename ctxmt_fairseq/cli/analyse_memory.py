@@ -39,7 +39,7 @@ def run(args) -> None:
     from ctxmt_fairseq.cli.search_options import search_options
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
-    from ctxmt_fairseq.search.settings import SearchSettings
+    from ctxmt_fairseq.search.search_settings import SearchSettings
 
     check_chart_outputs(args)
     models = named_paths(args.models)

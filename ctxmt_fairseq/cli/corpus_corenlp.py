@@ -24,7 +24,8 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.corpora.corenlp import convert_corenlp
-    from ctxmt_fairseq.data.documents import Documents, read_sentences
+    from ctxmt_fairseq.data.documents import Documents
+    from ctxmt_fairseq.data.text_lines import read_sentences
     from ctxmt_fairseq.output_files import check_outputs, write_files
 
     outputs = [f"{args.out}.{ending}.jsonl" for ending in ("coref", "words")]

@@ -50,7 +50,7 @@ def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
     from ctxmt_fairseq.cli.search_options import add_search_options
     from ctxmt_fairseq.option_types import name, non_negative_int, positive_int
-    from ctxmt_fairseq.search.settings import BOUNDS
+    from ctxmt_fairseq.search.search_settings import BOUNDS
 
     parser.add_argument("path", metavar="MODEL", help="a training's folder; or checkpoints joined by ':'")
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")

@@ -62,10 +62,10 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.map_files import check_optional_picture
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.data.context_options import SELECTIONS
+    from ctxmt_fairseq.evaluation.probe.outcome_scores import Tests
+    from ctxmt_fairseq.evaluation.probe.probe_report import WordChoice, probe
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
     from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
-    from ctxmt_fairseq.evaluation.probe.report import WordChoice, probe
-    from ctxmt_fairseq.evaluation.probe.scores import Tests
     from ctxmt_fairseq.evaluation.probe.size_curve import size_picture, size_table
     from ctxmt_fairseq.evaluation.probe.tags import read_tags
     from ctxmt_fairseq.evaluation.probe.word_report import word_lines

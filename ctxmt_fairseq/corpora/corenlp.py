@@ -3,8 +3,9 @@
 
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 PRONOMINAL = "PRONOMINAL"

@@ -12,10 +12,10 @@ from fairseq.data import data_utils
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.running_document import Sentences

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_sizes import ContextSizes
-from ctxmt_fairseq.data.transfer import to_device
+from ctxmt_fairseq.data.device_copies import to_device
+from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.context_model import MultiSourceModel
-from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
 from ctxmt_fairseq.modules.context_attention import ContextStates

@@ -11,9 +11,9 @@ import torch
 
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.data.context_dataset import join
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount

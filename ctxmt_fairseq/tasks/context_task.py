@@ -11,7 +11,7 @@ from fairseq.data import data_utils
 
 from ctxmt_fairseq.checkpoint_options import shown
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, entry, load_dictionary, read_description
-from ctxmt_fairseq.criterions.highlighted_attention import parse_layers
+from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_format import WantedContext
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag

@@ -10,7 +10,7 @@ import torch
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.translator import Translator
 from tests.unit.evaluations import result
 from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.output_files import check_outputs
 from ctxmt_fairseq.partial_files import lock_partial, partial_file

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.data.text_lines import read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 from ctxmt_fairseq.evaluation.comet.report import CometScore
@@ -20,7 +20,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.translate_files import translate_file
 from ctxmt_fairseq.output_files import write_file, write_files
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 import torch
 
-from ctxmt_fairseq.data.transfer import to_device, to_host
+from ctxmt_fairseq.data.device_copies import to_device, to_host
 from tests.helpers.other_device import DEVICE, OtherDevice
 
-COPY = ("ctxmt_fairseq/data/transfer.py", "to_device", "_to_copy")
+COPY = ("ctxmt_fairseq/data/device_copies.py", "to_device", "_to_copy")
 
 
 def tree():

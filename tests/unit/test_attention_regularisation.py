@@ -8,7 +8,7 @@ import torch
 from fairseq.logging import metrics
 
 from ctxmt_fairseq.analysis.window_attention import _watched
-from ctxmt_fairseq.criterions.highlighted_attention import (
+from ctxmt_fairseq.criterions.attention_regularisation import (
     PAPERS_LAYERS,
     chosen_attentions,
     distance,
@@ -16,7 +16,7 @@ from ctxmt_fairseq.criterions.highlighted_attention import (
     regularised,
 )
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.highlighted_attention import first_inputs
+from ctxmt_fairseq.modules.attention_divergence import first_inputs
 from tests.unit.highlighted import EXPECTED, LINES, MARKED, collated, highlighted
 from tests.unit.steps import HEIGHT, STOCK, criterion
 

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.evaluation.probe import word_report
 from ctxmt_fairseq.evaluation.probe.conditions import sized
+from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.prober import Prober
-from ctxmt_fairseq.evaluation.probe.scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.tags import Tags
 
 
