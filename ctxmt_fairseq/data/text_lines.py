@@ -114,7 +114,7 @@ def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
 
 
 def equal_lines(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]:
-    """Spans of equal lines: the line with its newline, and how often it stands there; a span may come in parts.
+    """Spans of equal lines: the line with its newline, and how often it stands there. They may come in parts.
 
     Long spans cost next to nothing: blocks of repeated lines are compared, each twice as long as the last.
 
