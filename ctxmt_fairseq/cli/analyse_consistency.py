@@ -66,7 +66,8 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.consistency import consistency
     from ctxmt_fairseq.analysis.recurring_terms import TermRules, recurring_terms
     from ctxmt_fairseq.data.annotation import read_annotation
-    from ctxmt_fairseq.data.documents import Documents, iterate_ids, read_flags
+    from ctxmt_fairseq.data.documents import Documents, iterate_ids
+    from ctxmt_fairseq.data.text_lines import read_flags
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.translations import comparison_table

@@ -36,7 +36,7 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.map_files import NUMBERS, check_optional_picture, write_map
     from ctxmt_fairseq.cli.sentence_options import load_one_model
     from ctxmt_fairseq.data.annotation import read_annotation
-    from ctxmt_fairseq.data.documents import read_sentences
+    from ctxmt_fairseq.data.text_lines import read_sentences
     from ctxmt_fairseq.files import write_files
     from ctxmt_fairseq.provenance import made_by
 

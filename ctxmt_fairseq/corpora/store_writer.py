@@ -17,7 +17,6 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
 from ctxmt_fairseq.data.absence import EMPTY_TEXT, NO_TEXT
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.store_header import (
     DTYPES,
     HEADER,
@@ -32,6 +31,7 @@ from ctxmt_fairseq.data.store_header import (
     write_header,
 )
 from ctxmt_fairseq.data.text_encoders import TextEncoder
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.drafts import PREFIX, Draft, Lock
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import writing

@@ -87,7 +87,7 @@ def distance(attention: MultiheadAttention, inputs: Mapping[str, Any], marked: M
     return Distance((values / marked["subwords"]).sum(), share.sum(), marked["words"])
 
 
-class HighlightedAttention(FairseqCriterion):
+class AttentionRegularisation(FairseqCriterion):
     """A criterion to whose loss is added, in training, the attention's distance from the highlights::
 
         loss / sample_size + attention_weight * sum over attentions of the mean over words of KL
@@ -160,6 +160,6 @@ def regularised(criterion: Any, weight: float, layers: Mapping[str, str]) -> Any
     """
     if weight > 0:
         base = type(criterion)
-        criterion.__class__ = type(base.__name__, (HighlightedAttention, base), {})
+        criterion.__class__ = type(base.__name__, (AttentionRegularisation, base), {})
         criterion.attention_weight, criterion.attention_layers = weight, dict(layers)
     return criterion

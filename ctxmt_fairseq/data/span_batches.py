@@ -1,4 +1,4 @@
-"""Batches of runs of consecutive sentences, whose context is the same sentences: each is encoded once."""
+"""Batches of spans of consecutive sentences, whose context is the same sentences: each is encoded once."""
 
 from typing import Any, List, NamedTuple, Optional
 
@@ -7,7 +7,7 @@ import numpy as np
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.ordering import by_size, slices
 
-CHUNK = 1 << 13  # runs whose sentences are counted at once: they fit into the processor's cache
+CHUNK = 1 << 13  # spans whose sentences are counted at once: they fit into the processor's cache
 
 
 class Inputs(NamedTuple):
@@ -16,7 +16,7 @@ class Inputs(NamedTuple):
     Attributes:
         source, context, target: (n,) tokens of the current sentence, of its longest context sentence, and of
             its target side.
-        names: (n, C) which sentences the encoders read, numbers from 0, or -1; equal ones of a run once.
+        names: (n, C) which sentences the encoders read, numbers from 0, or -1; equal ones of a span once.
         reused: whether the first of the names is the current sentence, which is encoded already.
     """
 
@@ -37,18 +37,18 @@ class Inputs(NamedTuple):
 
     def _rows(self, begins: np.ndarray, counts: np.ndarray) -> np.ndarray:
         names = self.names[begins[0] : begins[0] + counts.sum()].astype(np.int64)
-        span = names.max(initial=0) + 1
-        keys = np.repeat(np.arange(len(begins)), counts)[:, None] * span + names
-        distinct = np.unique(keys[names >= 0]) // span
+        most = names.max(initial=0) + 1
+        keys = np.repeat(np.arange(len(begins)), counts)[:, None] * most + names
+        distinct = np.unique(keys[names >= 0]) // most
         return np.bincount(distinct, minlength=len(begins)) - (counts if self.reused else 0)
 
 
-def runs(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
-    """Where runs of at most ``length`` consecutive lines of one document begin: places in ``lines``, (r,).
+def span_begins(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
+    """Where spans of at most ``length`` consecutive lines of one document begin: places in ``lines``, (s,).
 
     Args:
         lines: (n,) increasing line numbers.
-        offset: the first run of a document is shorter by this much, so that epochs can cut differently.
+        offset: the first span of a document is shorter by this much, so that epochs can cut differently.
     """
     starts = documents.starts[:-1]
     counts = (np.diff(documents.starts) - 1 + offset) // length + 1
@@ -59,20 +59,20 @@ def runs(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) 
     return begins[begins < len(lines)]
 
 
-def batches_of_runs(
+def batches_of_spans(
     begins: np.ndarray,
     inputs: Inputs,
     max_tokens: Optional[int],
     max_sentences: Optional[int],
     rng: Optional[np.random.Generator] = None,
 ) -> List[np.ndarray]:
-    """Runs with sentences of similar length together, each whole where the limits allow it, else in halves.
+    """Spans with sentences of similar length together, each whole where the limits allow it, else in halves.
 
-    An example that is beyond them by itself is a batch. Without ``rng``, runs of equal size stand as given:
+    An example that is beyond them by itself is a batch. Without ``rng``, spans of equal size stand as given:
     the neighbours of one document in one batch.
 
     Args:
-        begins: (r,) the place where each run begins.
+        begins: (s,) the place where each span begins.
         max_tokens: limit for the tokens to encode, and for those of the target side; None or 0 for none.
         max_sentences: limit for the number of examples; None or 0 for none.
 

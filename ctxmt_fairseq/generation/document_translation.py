@@ -104,7 +104,7 @@ class DocumentTranslator:
             documents,
             targets,
             self.loaded.limits,
-            distinct=True if self.caching else None,
+            unique_sentences=True if self.caching else None,
             contexts=contexts,
             current=current,
         )

@@ -81,8 +81,8 @@ class TranslationScorer:
             self.current,
             training=False,
             contexts=self.contexts,
-            distinct=False,  # scored examples are named anew, so no states are kept by their names
         )
+        dataset.unique_sentences = False  # scored examples are named anew: no states are kept by their names
         _, too_long = dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)
         if too_long:
             line = int(dataset.lines[too_long[0]])

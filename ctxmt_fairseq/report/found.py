@@ -12,8 +12,8 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 from ctxmt_fairseq.analysis.result_kinds import kind_of
 from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
-from ctxmt_fairseq.data.documents import iterate_lines, read_bytes
 from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.data.text_lines import iterate_lines, read_bytes
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs import ledger
 from ctxmt_fairseq.evaluation.whole_runs.results import TranslationName

@@ -15,8 +15,9 @@ import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
 from ctxmt_fairseq.cli.commands import CommandParser
-from ctxmt_fairseq.data.documents import Documents, PathLike, read_sentences
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.exit_codes import run_command
 from ctxmt_fairseq.files import check_outputs, keeping, write_files

@@ -43,7 +43,7 @@ def _training(
     options = dict(shortening="none", context_gradient_encoder=gradient, dropout=0.1)
     model = synthetic.make_multi_source_model(task, size, "caching_transformer", **options).to(device).train()
     without_runs = synthetic.make_multi_source_task(size)
-    without_runs.wanted.adopt(model, "caching_transformer")
+    without_runs.request.adopt(model, "caching_transformer")
     datasets = {
         runs: synthetic.dataset(of, documents=max(1, documents), document_length=100)
         for runs, of in ((RUN, task), (0, without_runs))

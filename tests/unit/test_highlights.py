@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
-from ctxmt_fairseq.criterions.attention_regularisation import HighlightedAttention
+from ctxmt_fairseq.criterions.attention_regularisation import AttentionRegularisation
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.highlights import LineHighlights, read_highlights, split_words
 from ctxmt_fairseq.errors import BadInput
@@ -263,8 +263,8 @@ def test_the_task_reads_them_for_training_alone(tmp_path):
     without = task(**{**options, "attention_weight": 0.0})
     assert synthetic.dataset(without, 2, 8).highlights == {}
     cfg = Namespace(criterion="cross_entropy", sentence_avg=False)
-    assert isinstance(made.build_criterion(cfg), HighlightedAttention)
-    assert not isinstance(without.build_criterion(cfg), HighlightedAttention)
+    assert isinstance(made.build_criterion(cfg), AttentionRegularisation)
+    assert not isinstance(without.build_criterion(cfg), AttentionRegularisation)
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_translation_sends_and_fetches_a_batch_in_one_copy(system):
             loaded.models[0].encoder.sentence_cache = SentenceCache()
         limits = loaded.limits
         running = RunningDocuments(
-            loaded.task, sources, documents, limits=limits, distinct=True if cached else None
+            loaded.task, sources, documents, limits=limits, unique_sentences=True if cached else None
         )
         for line in range(3):
             running.translate(Search(device), loaded.models, [line, line + 4], False, WindowCount())

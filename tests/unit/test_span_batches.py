@@ -1,4 +1,4 @@
-"""Batches of runs beside the same cut one example at a time, and beside what the model is then given."""
+"""Batches of spans beside the same cut one example at a time, and beside what the model is then given."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.span_batches import Inputs, batches_of_runs, runs
+from ctxmt_fairseq.data.span_batches import Inputs, batches_of_spans, span_begins
 from tests.unit.multi_source_models import dataset, make
 from tests.unit.window_datasets import Sentences
 
@@ -28,11 +28,11 @@ def shown(batches):
 # ---- one example at a time -------------------------------------------------------------------------------
 
 
-def runs_one_by_one(lines, lengths, length, offset):
-    """Where runs begin, line by line."""
+def spans_one_by_one(lines, lengths, length, offset):
+    """Where spans begin, line by line."""
     start = np.repeat(np.cumsum([0, *lengths[:-1]]), lengths)
-    run = [(start[line], (line - start[line] + offset) // length) for line in lines]
-    breaks = (at for at in range(1, len(lines)) if run[at] != run[at - 1] or lines[at] != lines[at - 1] + 1)
+    span = [(start[line], (line - start[line] + offset) // length) for line in lines]
+    breaks = (at for at in range(1, len(lines)) if span[at] != span[at - 1] or lines[at] != lines[at - 1] + 1)
     return [0, *breaks] if len(lines) else []
 
 
@@ -48,11 +48,11 @@ def test_no_example_is_lost_and_no_batch_is_too_large(lengths, data, length, max
     if reused:
         names = np.column_stack([lines, names])
     inputs = Inputs(*sizes.T, names, reused)
-    begins = runs(np.array(lines, np.int32), Documents.from_lengths(lengths), length, offset)
-    assert begins.tolist() == runs_one_by_one(lines, lengths, length, offset)
+    begins = span_begins(np.array(lines, np.int32), Documents.from_lengths(lengths), length, offset)
+    assert begins.tolist() == spans_one_by_one(lines, lengths, length, offset)
     limits = max_tokens, max_sentences
-    batches = shown(batches_of_runs(begins, inputs, *limits, generator(seed)))
-    assert batches == shown(batches_of_runs(begins, inputs, *limits, generator(seed)))
+    batches = shown(batches_of_spans(begins, inputs, *limits, generator(seed)))
+    assert batches == shown(batches_of_spans(begins, inputs, *limits, generator(seed)))
     assert sorted(place for batch in batches for place in batch) == list(range(len(lines)))
     cuts = {*begins.tolist(), len(lines)}
     for batch in batches:
@@ -71,27 +71,27 @@ def test_no_example_is_lost_and_no_batch_is_too_large(lengths, data, length, max
 
 
 def cut(lengths, sizes, rng=None, **limits):
-    """Batches of documents with these lengths, in runs of 4, of sentences without context."""
-    begins = runs(np.arange(sum(lengths)), Documents.from_lengths(lengths), 4)
+    """Batches of documents with these lengths, in spans of 4, of sentences without context."""
+    begins = span_begins(np.arange(sum(lengths)), Documents.from_lengths(lengths), 4)
     limits = {"max_tokens": None, "max_sentences": None, **limits}
     sizes = np.asarray(sizes)
     nothing = np.zeros_like(sizes), sizes, np.empty((len(sizes), 0))
-    return batches_of_runs(begins, Inputs(sizes, *nothing), rng=rng, **limits)
+    return batches_of_spans(begins, Inputs(sizes, *nothing), rng=rng, **limits)
 
 
-def test_runs_of_equal_size_share_a_batch_by_chance():
+def test_spans_of_equal_size_share_a_batch_by_chance():
     lengths, sizes = [4] * 50, [10] * 200
     in_order = cut(lengths, sizes, max_sentences=8)
     assert shown(in_order) == np.arange(200).reshape(25, 8).tolist()
     drawn = [cut(lengths, sizes, np.random.default_rng(seed), max_sentences=8) for seed in (1, 2)]
     for batches in drawn:
-        assert all((np.diff(batch.reshape(2, 4)) == 1).all() for batch in batches), "the runs stay whole"
+        assert all((np.diff(batch.reshape(2, 4)) == 1).all() for batch in batches), "the spans stay whole"
         neighbours = sum(abs(batch[0] - batch[4]) == 4 for batch in batches)
         assert neighbours < 5
     assert str(drawn[0]) != str(drawn[1])
 
 
-def test_runs_of_another_size_stay_apart():
+def test_spans_of_another_size_stay_apart():
     sizes = np.repeat([30, 10, 30, 10], 4)
     batches = cut([16], sizes, np.random.default_rng(1), max_tokens=240)
     assert sorted(sizes[batch].tolist() for batch in batches) == [[10] * 8, [30] * 8]
@@ -118,7 +118,7 @@ WINDOWS = {
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("case", ["caching tokens", "dual serial"])
-def test_the_sentences_of_a_run_are_counted_as_often_as_they_are_encoded(case, window):
+def test_the_sentences_of_a_span_are_counted_as_often_as_they_are_encoded(case, window):
     model = make(case)
     data = dataset(model, lengths=(30,), batch_runs=30, **WINDOWS[window])
     for begin, end in ((0, 30), (0, 2), (7, 13), (28, 30)):

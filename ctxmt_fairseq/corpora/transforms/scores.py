@@ -10,7 +10,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import check_outputs, regular_file
 from ctxmt_fairseq.journal import Journal, json_line, partial_file

@@ -20,8 +20,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.documents import PathLike, read_flags
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
+from ctxmt_fairseq.data.text_lines import PathLike, read_flags
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attributes import Sentences, as_sentences
 from ctxmt_fairseq.files import folder_output

@@ -9,7 +9,7 @@ from typing import Dict, List, Mapping, Optional
 import torch
 
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.data.text_lines import read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 from ctxmt_fairseq.evaluation.comet.report import CometScore
