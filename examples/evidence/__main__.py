@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 import recipes
 
-from ctxmt_fairseq import edge
+from ctxmt_fairseq import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
 from evidence.workplace import RESULTS, ROOT, Workplace, called, workplace
 
@@ -117,10 +117,4 @@ def say(message: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BaseException as error:
-        code = edge.exit_code(error)
-        if code is None:
-            raise
-        sys.exit(code)
+    sys.exit(exit_codes.run_command(main, sys.argv[1:]))

@@ -8,7 +8,7 @@ from typing import Any, Iterator, List
 
 from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.documents import iterate_lines
+from ctxmt_fairseq.data.text_lines import iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 
