@@ -1,4 +1,4 @@
-"""Source encoders that encode every context sentence by itself, besides the current one."""
+"""Source encoders that also encode every context sentence by itself."""
 
 from typing import Any, Mapping, Optional
 
@@ -13,10 +13,10 @@ from ctxmt_fairseq.modules.row_groups import encode_in_groups
 
 
 class RowsEncoder(ContextEncoder):
-    """A subclass makes ``context_encoder``.
+    """Encodes context sentences one by one, with ``context_encoder`` if the subclass makes one.
 
     Attributes:
-        context_encoder: a stock encoder; None: this one, without context.
+        context_encoder: a stock encoder; None: this encoder itself, which then reads no context.
     """
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
@@ -24,13 +24,13 @@ class RowsEncoder(ContextEncoder):
         self.context_encoder: Optional[nn.Module] = None
 
     def encode_sentences(self, context: Mapping[str, Any]) -> EncoderOut:
-        """What the encoder makes of each sentence in a batch's context."""
+        """Encode each sentence of a batch's context."""
         encode = self.context_encoder or self.forward_scriptable
         groups = context["sizes"].sentence_groups
         return encode_in_groups(lambda tokens, _: encode(tokens), context["tokens"], groups)
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
-        """The states of all context sentences."""
+        """Return the states of all context sentences."""
         out = self.encode_sentences(context)
         states = out["encoder_out"][0].transpose(0, 1)  # (R, L, D)
         return gather_context(states, out["encoder_padding_mask"][0], context)
