@@ -1,4 +1,4 @@
-"""Context that travels to the decoder in ``encoder_out``, the only way that fairseq leaves open."""
+"""Context in ``encoder_out``, because fairseq gives the decoder nothing else."""
 
 from typing import Any, Dict, List
 
@@ -11,7 +11,7 @@ PREFIX = "context_"
 def reorder_context_entries(
     reordered: Dict[str, Any], encoder_out: Dict[str, Any], new_order: Tensor
 ) -> Dict[str, Any]:
-    """Complete what fairseq's ``reorder_encoder_out`` returned: it drops the entries that it does not know.
+    """Complete what fairseq's ``reorder_encoder_out`` returns, which drops the entries that it does not know.
 
     Args:
         reordered: its result.
