@@ -94,7 +94,7 @@ def test_what_is_recorded_of_the_sentence_model_is_a_stock_model():
 def test_two_dictionaries_share_no_embeddings():
     task = SimpleNamespace(**{**vars(STOCK_TASK), "target_dictionary": Dictionary()})
     with pytest.raises(
-        BadInput, match="expected a joined dictionary, found two .--arch concat.*_base may set it"
+        BadInput, match="needs a joined dictionary, found two .--arch concat.*_base may set it"
     ):
         build_random("concat_transformer_base", task)
 
