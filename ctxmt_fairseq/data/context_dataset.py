@@ -36,11 +36,6 @@ def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.T
     return window
 
 
-def _parts(places: List[Tuple[int, int, int]]) -> np.ndarray:
-    """From a current sentence's first token, the first after it, and the window's tokens: (B, 3)."""
-    return np.diff(places, prepend=0, axis=1)
-
-
 class AllLines:
     """The lines of a corpus as if they were an array of their numbers, which would be large."""
 
@@ -221,26 +216,8 @@ class ContextDataset(FairseqDataset, ABC):
         }
         if self.request.format.kind:
             batch["net_input"]["context"] = batch["windows"]
-        batch["parts"] = self._window_parts(samples)
+        batch["parts"] = WindowParts.of(samples)
         return batch
-
-    @staticmethod
-    def _window_parts(samples: List[Dict[str, Any]]) -> WindowParts:
-        source = target = None
-        if "current_span" in samples[0]:
-            source = _parts([(*sample["current_span"], len(sample["source"])) for sample in samples])
-        if samples[0]["target"] is not None:
-            lengths = [len(sample["target"]) for sample in samples]
-            firsts = [sample["target_first"] for sample in samples]
-            target = _parts(list(zip(firsts, lengths, lengths, strict=True)))
-        return WindowParts(
-            np.array([sample["id"] for sample in samples]),
-            tuple(sample["current"] for sample in samples),
-            np.array([len(sample["source"]) for sample in samples]),
-            np.array([sample["target_context_sizes"] for sample in samples]),
-            source,
-            target,
-        )
 
     @abstractmethod
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, Any]:

@@ -14,9 +14,8 @@ from ctxmt_fairseq.data.length_groups import Group
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.encoder_out import PREFIX, EncoderOut
 
-GROUPS = (
-    "decoder_groups"  # in ``encoder_out``: groups, and the context's counts; lost where rows change places
-)
+# In ``encoder_out``: the groups, the context's counts, and the source's width; lost where rows change places.
+GROUPS = "decoder_groups"
 
 
 def encode_in_groups(

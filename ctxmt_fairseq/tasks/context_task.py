@@ -13,6 +13,7 @@ from ctxmt_fairseq.checkpoint_options import shown
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, entry, load_dictionary, read_description
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
 from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
@@ -275,6 +276,10 @@ class ContextTask(DecodingTask):
             counts = (len(left_out), len(dataset))
             logger.warning("%s: %d of %d examples are too long and left out", dataset.name, *counts)
         return kept
+
+    def exchange_context(self, sample, order):
+        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
+        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
     # ---- model --------------------------------------------------------------------------------------------
 

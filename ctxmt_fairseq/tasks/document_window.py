@@ -45,7 +45,6 @@ class DocumentWindowTask(ContextTask):
         return bool(self.options["no_separator"])
 
     def exchange_context(self, sample, order):
-        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         source, target = window_formats(self.cfg, self.src_dict, self.tgt_dict)
         if self.no_separator:
             source = replace(source, separator=None)

@@ -14,7 +14,6 @@ from ctxmt_fairseq.checkpoint_options import shown
 from ctxmt_fairseq.corpora.data_folder import source_digest
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_options import VectorOptions
 from ctxmt_fairseq.data.context_store import ContextStore
 from ctxmt_fairseq.data.documents import Documents
@@ -232,10 +231,6 @@ class MetadataContextTask(ContextTask):
         return tags
 
     # ---- data ------------------------------------------------------------------------------------------
-
-    def exchange_context(self, sample, order):
-        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
-        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
     def of_dataset(self, split, source, target, documents, training, contexts):
         if contexts is None:

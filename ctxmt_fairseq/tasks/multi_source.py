@@ -2,7 +2,6 @@
 
 from fairseq.tasks import register_task
 
-from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_options import RowsOptions
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.errors import BadInput
@@ -38,10 +37,6 @@ class MultiSourceTask(ContextTask):
                 "--batch-runs: expected a model with a row per context sentence (--context-layout rows)"
             )
         return model
-
-    def exchange_context(self, sample, order):
-        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
-        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
     def of_dataset(self, split, source, target, documents, training, contexts):
         return {"unique_sentences": self.cfg.batch_runs > 0}
