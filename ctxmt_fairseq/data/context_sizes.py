@@ -71,10 +71,11 @@ class WindowParts:
         source = target = None
         lengths = np.array([len(example["source"]) for example in examples])
         if "current_span" in examples[0]:
-            source = _parts(*zip(*(example["current_span"] for example in examples), strict=True), lengths)
+            spans = np.array([example["current_span"] for example in examples])
+            source = _parts(spans[:, 0], spans[:, 1], lengths)
         if examples[0]["target"] is not None:
-            ends = [len(example["target"]) for example in examples]
-            target = _parts([example["target_first"] for example in examples], ends, ends)
+            ends = np.array([len(example["target"]) for example in examples])
+            target = _parts(np.array([example["target_first"] for example in examples]), ends, ends)
         return cls(
             np.array([example["id"] for example in examples]),
             tuple(example["current"] for example in examples),
@@ -85,6 +86,6 @@ class WindowParts:
         )
 
 
-def _parts(begins: Any, ends: Any, lengths: Any) -> np.ndarray:
+def _parts(begins: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Tokens before, of and after what stands from ``begins`` to before ``ends`` in windows: (B, 3)."""
     return np.diff(np.stack([begins, ends, lengths], axis=1), prepend=0, axis=1)
