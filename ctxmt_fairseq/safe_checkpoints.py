@@ -31,10 +31,7 @@ def allow_checkpoint_globals() -> None:
     functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
     names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
     names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
-    for module in (
-        "numpy.core.multiarray",
-        "numpy._core.multiarray",
-    ):  # NumPy 1 and NumPy 2 write these names
+    for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # as NumPy 1 and NumPy 2 write it
         names += [(function, f"{module}.{name}") for name, function in functions.items()]
     torch.serialization.add_safe_globals(names)
 

@@ -80,13 +80,11 @@ class DocumentWindowDataset(ContextDataset):
         return batch
 
     def _highlights_of(self, rows: List[Dict[str, Any]], batch: Dict[str, Any]) -> Dict[str, Any]:
-        tokens = {"source": batch["net_input"]["src_tokens"], "target": batch["target"]}
-        widths = {side: side_tokens.size(1) for side, side_tokens in tokens.items()}
-        starts = {
-            side: (width if self.padding[f"left_pad_{side}"] else lengths) - lengths
-            for side, width in widths.items()
-            for lengths in [np.array([len(row[side]) for row in rows])]
-        }
+        widths = {"source": batch["net_input"]["src_tokens"].size(1), "target": batch["target"].size(1)}
+        starts = {}
+        for side, width in widths.items():
+            pads = width - np.array([len(row[side]) for row in rows])
+            starts[side] = pads if self.padding[f"left_pad_{side}"] else np.zeros_like(pads)
         return highlight_batch([row.get("highlights") for row in rows], starts, widths)
 
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:

@@ -1,6 +1,6 @@
 """Context sentences as inputs of their own beside the current sentence, as fairseq examples."""
 
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -20,6 +20,15 @@ class Row(NamedTuple):
     sentence: int
     role: int
     distance: int
+
+
+def _number(sentence: Any, target: Any) -> Any:
+    """Sentences of the corpus by numbers from 0, of source or target text; or arrays of them."""
+    return 2 * (sentence - EMPTY_SENTENCE) + target
+
+
+def _lengths(texts: Iterable[torch.Tensor]) -> np.ndarray:
+    return np.array([len(text) for text in texts])
 
 
 class MultiSourceDataset(ContextDataset):
@@ -62,7 +71,7 @@ class MultiSourceDataset(ContextDataset):
         if not self.whole_sizes.reach.any():
             return super().order_sizes()
         source, target = self.current_sizes
-        context = self.measured().longest_context(self.lines, self._draw_epoch)
+        context = self.measured().longest_context(self.lines, self.draw_epoch)
         return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
@@ -84,13 +93,13 @@ class MultiSourceDataset(ContextDataset):
         if self.options.count_current_tokens or self.arrangement == "joined":
             return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
-        source, current = self.current_sizes[0][indices], 2 * lines[:, None] + 2
-        context = self.measured(self.encoded_arrangement).longest_context(lines, self._draw_epoch, reach)
+        source, current = self.current_sizes[0][indices], _number(lines[:, None], False)
+        context = self.measured(self.encoded_arrangement).longest_context(lines, self.draw_epoch, reach)
         if self.swapped:
             return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
-        slots = self.builder.slots(lines, self._draw_epoch, reach).source
+        slots = self.builder.slots(lines, self.draw_epoch, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
-        names = np.where(slots == NO_SENTENCE, -1, 2 * slots + 2 + text)
+        names = np.where(slots == NO_SENTENCE, -1, _number(slots, text))
         reused = self.request.format.reuse and not self.options.coword_dropout
         if reused:
             names = np.concatenate([current, names], axis=1)
@@ -126,48 +135,56 @@ class MultiSourceDataset(ContextDataset):
             model that reuses states the index counts, before those, Q sentences that are current ones of the
             batch: ``reused`` (Q,), their rows.
         """
-        rows = [sample["context_rows"] for sample in samples]
-        once = self.unique_sentences and not self.request.format.joined
-        # A sentence with masked words, or one that has changed places, is not what the context holds.
-        named = once and not self.options.coword_dropout and not self.swapped
-        current = {(sample["id"], False): row for row, sample in enumerate(samples)} if named else {}
-        texts: Dict[Any, torch.Tensor] = {}  # by name
-        names: List[List[Any]] = []
-        for number, sample in enumerate(samples):
-            names.append([])
-            for column, (row, text) in enumerate(zip(rows[number], sample["context"], strict=True)):
-                name = (row.sentence, row.role == TARGET) if once else (number, column)
-                names[-1].append(None if text is None else name)
-                if text is not None:
-                    texts.setdefault(name, text)
+        shared = self.unique_sentences and not self.request.format.joined
+        # A sentence with masked words, or one that has changed places, is not what the corpus has.
+        of_corpus = shared and not self.options.coword_dropout and not self.swapped
+        names, texts = self._named(samples, shared)
         if self._grouped:
             texts = dict(sorted(texts.items(), key=lambda item: -len(item[1])))
-        batch: Dict[str, Any] = {}
-        reused = {name: current[name] for name in texts if name in current and self.request.format.reuse}
-        if reused:
-            batch["reused"] = torch.tensor(list(reused.values()))
-        new = [name for name in texts if name not in reused] if reused else list(texts)
-        places = {name: place for place, name in enumerate([*reused, *new])}
+        reused: Dict[Any, int] = {}
+        if of_corpus and self.request.format.reuse:
+            current = {(sample["id"], False): row for row, sample in enumerate(samples)}
+            reused = {name: current[name] for name in texts if name in current}
+        order = [*reused, *(name for name in texts if name not in reused)]
+        places = {name: place for place, name in enumerate(order)}
         index = np.array([[places.get(name, -1) for name in row] for row in names])
-        tokens = [texts[name] for name in new] or ([] if reused else [self.empty])
-        lengths = np.array([*(len(texts[name]) for name in reused), *map(len, tokens)])
-        keys: Dict[str, Any] = {}
-        if named:
-            keys["keys"] = tuple(2 * line + target for line, target in places) or (2 * EMPTY_SENTENCE,)
-            keys["current_keys"] = tuple(2 * sample["id"] for sample in samples)
-        source = np.array([len(sample["source"]) for sample in samples])
-        if self._grouped:
-            target = np.array([len(sample["target"]) for sample in samples])
-            groups = length_groups(source, target)
-            keys.update(groups=groups, sentence_groups=length_groups(lengths[len(reused) :]))
-        return {
-            **batch,
-            "tokens": self._pad(tokens),
+        sentences = [texts[name] for name in order] or [self.empty]  # something to encode for every worker
+        rows = [sample["context_rows"] for sample in samples]
+        batch = {
+            "tokens": self._pad(sentences[len(reused) :]),
             "index": torch.from_numpy(index),
             "distances": torch.tensor([[row.distance for row in line] for line in rows]),
             "roles": torch.tensor([[row.role for row in line] for line in rows]),
-            "sizes": ContextSizes(index, source, lengths, **keys),
         }
+        if reused:
+            batch["reused"] = torch.tensor(list(reused.values()))
+        source, encoded = _lengths(sample["source"] for sample in samples), _lengths(sentences)
+        more: Dict[str, Any] = {}
+        if of_corpus:
+            more["keys"] = tuple(_number(*name) for name in order) or (_number(EMPTY_SENTENCE, False),)
+            more["current_keys"] = tuple(_number(sample["id"], False) for sample in samples)
+        if self._grouped:
+            more["groups"] = length_groups(source, _lengths(sample["target"] for sample in samples))
+            more["sentence_groups"] = length_groups(encoded[len(reused) :])
+        return {**batch, "sizes": ContextSizes(index, source, encoded, **more)}
+
+    @staticmethod
+    def _named(
+        samples: List[Dict[str, Any]], shared: bool
+    ) -> Tuple[List[List[Any]], Dict[Any, torch.Tensor]]:
+        """A name for each context sentence of each example, None where there is none; and the sentences by
+        their names, of which equal ones of the corpus have the same if they are ``shared``."""
+        names: List[List[Any]] = []
+        texts: Dict[Any, torch.Tensor] = {}
+        for number, sample in enumerate(samples):
+            names.append([])
+            rows = zip(sample["context_rows"], sample["context"], strict=True)
+            for column, (row, text) in enumerate(rows):
+                name = (row.sentence, row.role == TARGET) if shared else (number, column)
+                names[-1].append(None if text is None else name)
+                if text is not None:
+                    texts.setdefault(name, text)
+        return names, texts
 
     @property
     def _grouped(self) -> bool:
