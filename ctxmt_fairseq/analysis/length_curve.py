@@ -4,11 +4,11 @@ from typing import List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.tables import aligned_table
 
 

@@ -1,6 +1,5 @@
 """How the memory of translation grows with the context (sequence shortening, section 5.5 and figure 4)."""
 
-import io
 from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.plots.charts import Point, chart
 from ctxmt_fairseq.search.settings import SearchSettings
 
 ROWS = 16  # sentences in the batch
@@ -104,18 +104,10 @@ def _translator(size: str, device: torch.device, system: str, count: int, length
 
 def picture(comparisons: Sequence[Comparison]) -> bytes:
     """The peaks among ``comparisons``: a line for each system, a panel for each attention, as a PNG file."""
-    from matplotlib.figure import Figure
-
-    points = [comparison for comparison in comparisons if _POINT in comparison.name]
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    panels = figure.subplots(1, len(ATTENTIONS), sharey=True)
-    for number, (axes, attention) in enumerate(zip(panels, ATTENTIONS, strict=True)):
-        for system in SYSTEMS:
-            peaks = [point.medians[number] for point in points if point.name.endswith(_POINT + system)]
-            axes.plot(COUNTS, peaks, marker="o", label=system)
-        axes.set(title=f"{attention} attention", xlabel="context sentences", xticks=COUNTS, ylim=(0, None))
-    panels[0].set(ylabel="peak memory of translation (MiB)")
-    panels[0].legend()
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    return content.getvalue()
+    points = []
+    for system in SYSTEMS:
+        peaks = [one.medians for one in comparisons if one.name.endswith(_POINT + system)]
+        for count, medians in zip(COUNTS, peaks, strict=True):
+            points += [Point(f"peak memory of translation (MiB), {attention} attention", system, count, peak)
+                       for attention, peak in zip(ATTENTIONS, medians, strict=True)]  # fmt: skip
+    return chart(points, "context sentences", bases={point.measure: 0 for point in points})

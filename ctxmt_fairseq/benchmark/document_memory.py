@@ -10,11 +10,11 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.benchmark.allocated import peak_allocated
 from ctxmt_fairseq.benchmark.context_memory import ATTENTIONS
-from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.search.settings import SearchSettings
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
