@@ -11,8 +11,8 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.token_groups import latent_groups
-from ctxmt_fairseq.analysis.tokens import has_letters
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
+from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.data.annotation import AnnotatedWord
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
