@@ -1,5 +1,7 @@
-"""Results as tables."""
+"""Results as tables, and as CSV."""
 
+import csv
+import io
 import statistics
 from typing import Any, Iterable, List, Mapping, Sequence
 
@@ -35,3 +37,12 @@ def records_table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, st
     """A row for each record; of each column the head and how its cells are written, for ``str.format``."""
     rows = [[cell.format_map(record) for cell in columns.values()] for record in records]
     return aligned_table([list(columns), *rows])
+
+
+def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """Records of the same keys as CSV; None is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]) if records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()

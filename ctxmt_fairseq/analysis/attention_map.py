@@ -90,7 +90,7 @@ def attention_map(
         BadInput: the model has no such attention, the sentence has no context, or the translation is not
             needed or too long.
     """
-    (model,), task = loaded.models, loaded.task
+    model, task = loaded.model, loaded.task
     side, layer, attention = choose_attention(model, side, layer)
     needed = side == "decoder" or task.context_options().context_selection == "reference"
     if target is not None and not needed:

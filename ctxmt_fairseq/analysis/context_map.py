@@ -13,10 +13,10 @@ import numpy as np
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
 from ctxmt_fairseq.analysis.map_files import check_picture, write_beside
-from ctxmt_fairseq.analysis.plots import scatter_picture
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
 from ctxmt_fairseq.data.text_lines import PathLike
+from ctxmt_fairseq.plots.scatter import scatter
 from ctxmt_fairseq.tables import aligned_table
 
 NUMBERS = (".csv", ".json")  # what lies beside the picture
@@ -82,7 +82,8 @@ class ContextMap:
             (f"after: output of the context encoder{self._caption('after')}", self.after),
         ]
         title = f"{len(self.labelled.texts)} contexts of {self.model}"
-        return scatter_picture(title, panels, self.labelled.attributes, self.labelled.texts)
+        attributes = [(each.name, each.values) for each in self.labelled.attributes]
+        return scatter(title, panels, attributes, self.labelled.texts)
 
     def _caption(self, place: str) -> str:
         """What the title of a map says of the first attribute: the place is "before" or "after"."""

@@ -57,7 +57,7 @@ def context_space(
     Raises:
         BadInput: a model without context encoder, or one that never saw such a distance.
     """
-    (model,) = loaded.models
+    model = loaded.model
     encoder = context_encoder(model)
     places = np.broadcast_to(np.array(distance, np.int64), len(texts))
     for each in np.unique(places).tolist():

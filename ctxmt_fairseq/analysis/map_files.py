@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.plots import heat_map
 from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.extras import check_matplotlib
 from ctxmt_fairseq.files import check_outputs, write_files
+from ctxmt_fairseq.plots.heat_map import heat_map
 
 NUMBERS = (".tsv", ".json")  # what lies beside a map
 
@@ -55,7 +55,7 @@ def write_map(
     Args:
         path: FILE.png.
         more: further entries of the json file.
-        annotate, highest: see ``picture``.
+        annotate, highest: see ``heat_map``.
 
     Returns:
         the files.
@@ -65,7 +65,8 @@ def write_map(
     """
     path = check_picture(path, NUMBERS)
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
-    return write_beside(path, NUMBERS, heat_map(labelled, annotate, highest), labelled.tsv(), numbers)
+    picture = heat_map(**vars(labelled), annotate=annotate, highest=highest)
+    return write_beside(path, NUMBERS, picture, labelled.tsv(), numbers)
 
 
 def write_beside(path: Path, beside: Sequence[str], content: bytes, *numbers: str) -> List[Path]:

@@ -86,9 +86,7 @@ def attended_sentences(
     Raises:
         BadInput: another model, or a sentence that is too long for it.
     """
-    if len(loaded.models) > 1:
-        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
-    (model,) = loaded.models
+    model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)
     shortening = getattr(model.encoder, "context_shortening", None)
@@ -98,7 +96,7 @@ def attended_sentences(
         raise BadInput("expected attention to tokens, found a model that shortens its context")
     reader = _Reader(loaded, text, side)
     with tqdm(total=len(dataset), unit="sentence", disable=None) as progress:
-        for places in batches_by_length(dataset, max_tokens):
+        for places in batches_by_length(dataset.sizes.max(1), max_tokens):
             examples = {example["id"]: example for example in (dataset[place] for place in places)}
             batch = dataset.collater(list(examples.values()))
             if loaded.device.type == "cuda":

@@ -40,7 +40,7 @@ def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
     Raises:
         BadInput: a model without groups, or more tokens than it has positions for.
     """
-    (model,) = loaded.models
+    model = loaded.model
     latent = latent_groups(model)
     tokens = loaded.encode_source(sentence)
     if len(tokens) > loaded.limits[0]:

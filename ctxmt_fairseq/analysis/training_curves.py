@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Iterator, List, Mapping, Optional, Sequence
 
 from ctxmt_fairseq.analysis.training_log import TrainingLog
-from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
 Systems = Mapping[str, Sequence[TrainingLog]]  # of each its runs

@@ -18,6 +18,11 @@ from ctxmt_fairseq.errors import BadInput
 Span = Tuple[int, int]
 
 
+def overlap(one: Span, other: Span) -> bool:
+    """Whether two stretches have a character in common."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
 @dataclass(frozen=True)
 class Antecedent:
     """A stretch of a line, counted from 0."""
@@ -28,7 +33,7 @@ class Antecedent:
 
     def overlaps(self, line: int, span: Span) -> bool:
         """Whether it has a character in common with a stretch."""
-        return self.line == line and self.span[0] < span[1] and span[0] < self.span[1]
+        return self.line == line and overlap(self.span, span)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
+from ctxmt_fairseq.corpora.linguistics.words import of_word
 from ctxmt_fairseq.data.json_files import Place, get, json_lines, load_json
 from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
@@ -58,7 +59,7 @@ class FormSet:
 def words(text: str) -> List[str]:
     """Lower-cased runs of letters, their marks, and digits: everything else stands between words."""
     text = unicodedata.normalize("NFC", text).lower()
-    return "".join(sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in text).split()
+    return "".join(sign if of_word(sign) else " " for sign in text).split()
 
 
 def has_words(translation: str, form: str) -> bool:

@@ -86,7 +86,7 @@ def written_by_ctxmt(path: Path) -> Iterator[None]:
         yield
     except BadInput:
         raise
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, ArithmeticError, IndexError, KeyError, TypeError, ValueError) as error:
         raise BadInput(
             f"expected what a command of ctxmt wrote ({type(error).__name__}: {error})", path
         ) from None
@@ -204,8 +204,4 @@ def read_picture(path: Path) -> Image:
             picture.convert("RGBA").save(content, "PNG")
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
         raise BadInput(f"expected a PNG picture: {error}", path) from None
-    return png_image(title, content.getvalue())
-
-
-def png_image(title: str, content: bytes) -> Image:
-    return Image(title, "data:image/png;base64," + base64.b64encode(content).decode())
+    return Image(title, "data:image/png;base64," + base64.b64encode(content.getvalue()).decode())

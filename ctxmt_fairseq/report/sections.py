@@ -1,16 +1,18 @@
 """All that the page shows, in its order."""
 
+from math import inf
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
+from ctxmt_fairseq.plots.charts import Point, place_name
 from ctxmt_fairseq.provenance import versions
 from ctxmt_fairseq.report import differences
 from ctxmt_fairseq.report.blocks import Cell, Image, Lines, Section, Table, side_by_side
-from ctxmt_fairseq.report.found import Found, Run, png_image, written_by_ctxmt
+from ctxmt_fairseq.report.curves import LARGEST, curve_chart, drawable
+from ctxmt_fairseq.report.found import Found, Run, written_by_ctxmt
 
 STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}"
 METRICS = ("bleu", "chrf2")
@@ -203,7 +205,7 @@ def probe_sizes(name: str, content: Any, _: Owners) -> List[Point]:
     """The curves of a probe."""
     names = {"cxmi": "CXMI, bits per word", "bleu": "BLEU", "chrf2": "chrF2"}
     return [
-        Point(title, name, row["size"], row[key])
+        drawable(Point(title, name, row["size"], row[key]))
         for key, title in names.items()
         for row in content["sizes"]
         if row.get(key) is not None
@@ -227,19 +229,19 @@ def probe(name: str, content: Any, _: Owners) -> List[Table]:
     return blocks
 
 
-def losses(runs: Sequence[Run]) -> List[Image]:
+def losses(runs: Sequence[Run]) -> List[Any]:
     """Losses of the trainings."""
     points = [
         Point("loss of validations", f"{run.name}, {subset}", record.updates, record.values["loss"])
         for run in runs
         for subset, records in (run.found.log.validations if run.found.log else {}).items()
         for record in records
-        if "loss" in record.values
+        if abs(record.values.get("loss", inf)) < LARGEST
     ]
     return charts("", points, "updates")
 
 
-def curves(name: str, content: Any, _: Owners) -> List[Image]:
+def curves(name: str, content: Any, _: Owners) -> List[Any]:
     """The points of ``ctxmt analyse``: besides the measure, what they are of, and what is drawn across."""
     records = content["points"]
     _, each, across = list(records[0])[:3]
@@ -249,7 +251,7 @@ def curves(name: str, content: Any, _: Owners) -> List[Image]:
     return charts(name, points, across)
 
 
-def lengths(name: str, content: Any, owners: Owners) -> List[Image]:
+def lengths(name: str, content: Any, owners: Owners) -> List[Any]:
     measure = f"{content['metric']} by the length of the source sentence"
     points = [
         Point(measure, ", ".join(_owner(row["system"], owners) or [row["system"]]),
@@ -257,17 +259,23 @@ def lengths(name: str, content: Any, owners: Owners) -> List[Image]:
               row["score"], row["low"], row["high"])
         for row in content["buckets"]
     ]  # fmt: skip
-    return charts(name, points, "words")
+    return charts(name, points, "words", short_names=True)
 
 
-def charts(name: str, points: Sequence[Point], across: str) -> List[Image]:
-    """One for each measure."""
-    measures = dict.fromkeys(point.measure for point in points)
-    own = f" ({name})" if name else ""
-    return [
-        png_image(f"{measure}{own}", chart([point for point in points if point.measure == measure], across))
-        for measure in measures
-    ]
+def charts(name: str, points: Sequence[Point], across: str, short_names: bool = False) -> List[Any]:
+    """A chart for each measure; where places have names, which may be long, a table."""
+    blocks: List[Any] = []
+    for measure in dict.fromkeys(point.measure for point in points):
+        own = [point for point in points if point.measure == measure]
+        caption = f"{measure} ({name})" if name else measure
+        if short_names or not any(isinstance(point.place, str) for point in own):
+            blocks.append(curve_chart(caption, own, across))
+            continue
+        columns: Dict[str, Dict[str, str]] = {}
+        for point in own:
+            columns.setdefault(point.system, {})[place_name(point.place)] = f"{point.value:.4g}"
+        blocks.append(side_by_side(columns, caption, across))
+    return blocks
 
 
 def attention(name: str, content: Any, _: Owners) -> Table:

@@ -275,10 +275,6 @@ class ContextTask(DecodingTask):
             logger.warning("%s: %d of %d examples are too long and left out", dataset.name, *counts)
         return kept
 
-    def exchange_context(self, sample, order):
-        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
-        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
-
     # ---- model --------------------------------------------------------------------------------------------
 
     def build_model(self, cfg, from_checkpoint=False):

@@ -16,11 +16,12 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import VectorOptions, flag
 from ctxmt_fairseq.data.context_store import ContextStore
-from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
 from ctxmt_fairseq.data.metadata_text import is_prompt
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts, contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import TrainingConfig, config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.plots.charts import Point, chart
 from tests.unit.training_logs import write_log
 
 

@@ -3,10 +3,11 @@
 What the forms found in a translation say of one attribute, counted over many translations.
 """
 
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, Optional, Sequence
+
+from ctxmt_fairseq.corpora.linguistics.words import of_word
 
 Occurs = Callable[[str, str], bool]  # (phrase, text)
 
@@ -46,12 +47,7 @@ def whole_words(phrase: str, text: str) -> bool:
 
 def _inside_word(text: str, at: int) -> bool:
     """Whether the characters before and after a position belong to one word."""
-    return 0 < at < len(text) and _of_word(text[at - 1]) and _of_word(text[at])
-
-
-def _of_word(character: str) -> bool:
-    """Letters, the marks that belong to them (vowel signs of Hindi) and digits."""
-    return unicodedata.category(character)[0] in "LMN"
+    return 0 < at < len(text) and of_word(text[at - 1]) and of_word(text[at])
 
 
 RIGHT, WRONG, BOTH, NEITHER = "right", "wrong", "both", "neither"
