@@ -4,6 +4,7 @@ import csv
 import io
 import statistics
 import textwrap
+from math import inf
 from types import MappingProxyType
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -40,6 +41,16 @@ def points_of_runs(values: Iterable[Any]) -> List[Point]:
     return [Point._make([*key, statistics.fmean(runs), *bands[key]]) for key, runs in found.items()]
 
 
+def in_order(places: Iterable[Place]) -> List[Place]:
+    """Each place once: numbers ascending, then names in the order in which they come."""
+    return sorted(dict.fromkeys(places), key=lambda place: inf if isinstance(place, str) else place)
+
+
+def place_name(place: Place) -> str:
+    """A place as tables and pictures have it."""
+    return place if isinstance(place, str) else f"{place:g}"
+
+
 def chart(
     points: Sequence[Point],
     across: str,
@@ -66,10 +77,8 @@ def chart(
 
     measures = list(dict.fromkeys(point.measure for point in points))
     systems = list(dict.fromkeys(point.system for point in points))
-    places = list(dict.fromkeys(point.place for point in points))
-    named = any(isinstance(place, str) for place in places)
-    places = places if named else sorted(places, key=float)
-    evenly = evenly or bars or named
+    places = in_order(point.place for point in points)
+    evenly = evenly or bars or any(isinstance(place, str) for place in places)
     at = {place: number if evenly else float(place) for number, place in enumerate(places)}
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(WIDTH, HEIGHT * len(measures)))
@@ -96,7 +105,7 @@ def chart(
                 axis.axhline(bases[measure], color="black", linewidth=0.8)
         axis.set_xlabel(across)
         if evenly:
-            labels = [place if isinstance(place, str) else f"{place:g}" for place in places]
+            labels = list(map(place_name, places))
             upright = sum(map(len, labels)) > CHARACTERS * 0.8
             axis.set_xticks(range(len(places)), labels, rotation=90 if upright else 0)
         else:

@@ -10,7 +10,7 @@ import torch
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.files import write_file
 from ctxmt_fairseq.safe_checkpoints import peek, read
 
 logger = logging.getLogger(__name__)

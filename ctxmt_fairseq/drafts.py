@@ -1,18 +1,18 @@
-"""Temporary siblings of an output that is being written, and locks that a process loses however it ends.
+"""Drafts: hidden siblings of outputs that are being written. Their process locks them until it ends.
 
-A draft lies beside its output, so that one rename puts it in place. Its name cannot be a user's, and its
-writer holds a lock on it: a draft that nobody holds was left behind by a run that was killed, and the next
-run to the same output removes it. Process numbers say nothing here: they are used again.
+One rename puts a draft in its output's place. Its name cannot be a user's. A draft that nobody locks was left
+by a run that was killed, and the next run to the same output removes it. Process numbers would not tell: they
+are used again.
 """
 
+import contextlib
 import errno
 import fcntl
 import hashlib
 import os
-import secrets
 import shutil
 from pathlib import Path
-from typing import Callable, Set, Union
+from typing import Optional, Set, Union
 
 PathLike = Union[str, Path]
 PREFIX = ".ctxmt-"
@@ -66,22 +66,25 @@ class Lock:
 
 
 class Draft:
-    """A locked temporary sibling of ``target``, which vanishes at the end of a ``with`` unless it was placed.
+    """A locked file or folder beside ``target``; it vanishes at the end of a ``with`` unless it was placed.
 
     Args:
         target: the output's own path, no symbolic link.
-        make: makes the empty file or folder of a given name, which must not exist.
+        folder: whether to make a folder, not a file.
 
     Raises:
         OSError: it cannot be made.
     """
 
-    def __init__(self, target: Path, make: Callable[[Path], None]):
+    def __init__(self, target: Path, folder: bool = False):
         self.target = target
         remove_leftovers(target)
         while True:
-            self.path = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}"
-            make(self.path)
+            self.path = hidden(target, f"-{os.urandom(8).hex()}")
+            if folder:
+                self.path.mkdir()
+            else:
+                self.path.touch(exist_ok=False)
             try:
                 self._lock = Lock(self.path)
             except (BlockingIOError, FileNotFoundError):  # another run took it for a leftover
@@ -93,8 +96,13 @@ class Draft:
     def __enter__(self) -> "Draft":
         return self
 
-    def place(self) -> None:
-        """Put it in the output's place, in one step."""
+    def place(self, old: Optional[os.stat_result] = None) -> None:
+        """Put it in the output's place, in one step, with the mode of what was there and, where that is
+        allowed, the owner."""
+        if old:
+            with contextlib.suppress(PermissionError):
+                os.chown(self.path, old.st_uid, old.st_gid)
+            os.chmod(self.path, old.st_mode & 0o7777)
         os.replace(self.path, self.target)
         sync_folder(self.target.parent)
 
@@ -103,29 +111,14 @@ class Draft:
         self._lock.close()
 
 
-def draft_file(target: Path) -> Draft:
-    """A draft that is a file, with the permissions of any new file."""
-    return Draft(target, lambda path: os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)))
-
-
-def draft_folder(target: Path) -> Draft:
-    """A draft that is a folder."""
-    return Draft(target, lambda path: path.mkdir())
-
-
-def _prefix(target: Path) -> str:
-    """What the names of a target's drafts begin with: short, whatever the target's name is."""
-    return f"{PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
-
-
-def former(target: Path) -> Path:
-    """Where a folder lies while another takes its place."""
-    return target.parent / f"{_prefix(target)[:-1]}.old"
+def hidden(target: Path, end: str) -> Path:
+    """A sibling of a target whose name is short, whatever the target's is."""
+    return target.parent / f"{PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}{end}"
 
 
 def remove_leftovers(target: Path) -> bool:
     """Remove the drafts of an output that nobody holds; returns whether somebody holds one."""
-    living, prefix = False, _prefix(target)
+    living, prefix = False, hidden(target, "-").name
     names = os.listdir(target.parent) if target.parent.is_dir() else []
     for path in (target.parent / name for name in names if name.startswith(prefix)):
         try:
@@ -135,11 +128,9 @@ def remove_leftovers(target: Path) -> bool:
             continue
         except OSError:  # gone by now, or another user's
             continue
-        try:
+        with contextlib.closing(lock):
             if lock.certain:
                 _remove(path)
-        finally:
-            lock.close()
     return living
 
 
@@ -160,12 +151,3 @@ def sync_folder(folder: PathLike) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def take_over_permissions(path: PathLike, like: os.stat_result) -> None:
-    """Give a draft the mode of what it will replace, and its owner where that is allowed."""
-    try:
-        os.chown(path, like.st_uid, like.st_gid)
-    except PermissionError:
-        pass
-    os.chmod(path, like.st_mode & 0o7777)

@@ -1,6 +1,6 @@
-"""What the plugin mends in fairseq itself when it is imported: each fix small, with its evidence.
+"""What the plugin mends in fairseq itself, each fix small, with its evidence; importing this applies all.
 
-Nothing here changes how a model computes; it is what lets fairseq's own commands run safely on current torch.
+None of them changes how a model computes: they let fairseq's own commands run safely on current torch.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from fairseq.data.iterators import BackgroundConsumer
 from fairseq.optim.amp_optimizer import AMPOptimizer
 
 from ctxmt_fairseq import safe_checkpoints
-from ctxmt_fairseq.edge import fairseq_command
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.exit_codes import fairseq_command
 from ctxmt_fairseq.safe_checkpoints import peek, restoring
 
 logger = logging.getLogger(__name__)
@@ -134,7 +134,6 @@ def load_checkpoints_safely() -> None:
 
     fairseq's fully convolutional models, among others, pass strings of the checkpoint to ``eval``.
     """
-    safe_checkpoints.allow_checkpoint_globals()
     checkpoint_utils.load_checkpoint_to_cpu = safe_checkpoints.load_checkpoint_to_cpu
     checkpoint_utils.load_model_ensemble_and_task = safe_checkpoints.load_ensemble
 
@@ -227,14 +226,12 @@ def stop_background_consumers() -> None:
                 thread.join(0.01)
 
 
-def apply() -> None:
-    """Apply every fix once, when the plugin is imported."""
-    atexit.register(stop_background_consumers)
-    load_checkpoints_safely()
-    bf16_without_tpu()
-    help_with_all_options()
-    amp_without_cuda()
-    masks_of_two_types()
-    datasets_that_were_not_read()
-    resume_from_newest_loadable()
-    task_from_checkpoint(sys.argv)
+atexit.register(stop_background_consumers)
+load_checkpoints_safely()
+bf16_without_tpu()
+help_with_all_options()
+amp_without_cuda()
+masks_of_two_types()
+datasets_that_were_not_read()
+resume_from_newest_loadable()
+task_from_checkpoint(sys.argv)

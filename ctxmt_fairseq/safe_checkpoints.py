@@ -39,6 +39,9 @@ def allow_checkpoint_globals() -> None:
     torch.serialization.add_safe_globals(names)
 
 
+allow_checkpoint_globals()
+
+
 def peek(path: Path, mmap: bool = True) -> Any:
     """What a file made by ``torch.save`` holds, with the tensors left on disk unless ``mmap`` is false.
 

@@ -1,7 +1,7 @@
 """Results as tables."""
 
 import statistics
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple
+from typing import Any, Iterable, List, Mapping, Sequence
 
 
 def aligned_table(rows: Sequence[Sequence[str]]) -> str:
@@ -19,35 +19,19 @@ def aligned_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def mean_and_deviation(values: Sequence[float], digits: int = 2) -> str:
-    """Mean and, of several values, the standard deviation of the sample; "-" of none."""
+def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:
+    """Mean and, of several values, the standard deviation of the sample; "-" of none.
+
+    Args:
+        sign: "+" writes that of a positive mean, too.
+    """
     if not values:
         return "-"
     spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{statistics.fmean(values):.{digits}f}{spread}"
-
-
-def cross_table(
-    values: Iterable[Tuple[Any, Any, float]],
-    corner: str = "",
-    cell: Callable[[Sequence[float]], str] = mean_and_deviation,
-) -> List[List[str]]:
-    """Cells from (row, column, value), in the order in which these appear; several may share a cell."""
-    cells: Dict[Any, Dict[Any, List[float]]] = {}
-    for row, column, value in values:
-        cells.setdefault(row, {}).setdefault(column, []).append(value)
-    columns = list(dict.fromkeys(column for row in cells.values() for column in row))
-    lines = [
-        [_name(row), *(cell(found.get(column, [])) for column in columns)] for row, found in cells.items()
-    ]
-    return [[corner, *map(_name, columns)], *lines]
+    return f"{statistics.fmean(values):{sign}.{digits}f}{spread}"
 
 
 def records_table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
     """A row for each record; of each column the head and how its cells are written, for ``str.format``."""
     rows = [[cell.format_map(record) for cell in columns.values()] for record in records]
     return aligned_table([list(columns), *rows])
-
-
-def _name(key: Any) -> str:
-    return key if isinstance(key, str) else f"{key:g}"

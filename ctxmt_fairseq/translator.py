@@ -1,4 +1,4 @@
-"""Trained models in Python: text in, text out; what the commands that run a model are made of."""
+"""Trained models in Python: text in, text out. The commands that run a model are made of it."""
 
 import dataclasses
 import logging
@@ -16,7 +16,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
-from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.user_code import import_user_dir
 
 logger = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ class Translation(NamedTuple):
     """A translation of a sentence.
 
     Attributes:
-        text: as users read it.
-        score: its log-probability (base e, ``</s>`` included) divided by length^lenpen, which ranks it.
+        text: without subwords and text steps. score: the log-probability (base e, ``</s>`` included) divided
+        by length^lenpen, by which it is ranked.
     """
 
     text: str
@@ -39,8 +39,8 @@ class Score(NamedTuple):
     """The log-probability (base e) of a given translation of a sentence in its context.
 
     Attributes:
-        sum: of the whole sentence, ``</s>`` included.
-        tokens: of each of its tokens (subwords), the last one ``</s>``.
+        sum: that of the whole sentence, ``</s>`` included.
+        tokens: that of each of its tokens (subwords), of which ``</s>`` is the last.
     """
 
     sum: float
@@ -50,19 +50,20 @@ class Score(NamedTuple):
 class Translator:
     """One trained model, or several as an ensemble.
 
-    Texts are lists of documents, documents are lists of sentences, and what is returned has their shape. The
-    data folder's text steps and subwords are applied to text and undone in translations, as by the commands.
+    A text is a list of documents, a document a list of sentences, and what is returned has the same shape.
+    The
+    data folder's text steps and subwords are applied to text and undone in translations, as in the commands.
     Bad input raises ``BadInput``. One translator does one thing at a time; several may work side by side.
 
     Args:
         loaded: the models.
         search: settings of the search.
-        decoding: "prefix" forces the target context, the translations made so far, and decodes the current
-            sentence; "window" decodes the whole target window.
+        decoding: "prefix" forces the target context, which is the translations made so far, and decodes the
+            current sentence; "window" decodes the whole target window.
         documents_at_once: documents that are translated side by side.
 
     Raises:
-        BadInput: a decoding that there is not or that the models' task cannot have.
+        BadInput: another word as ``decoding``, or one that the models' task cannot have.
     """
 
     def __init__(
@@ -106,13 +107,13 @@ class Translator:
             device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
             user_dir: a folder with the model's own code (``import_user_dir``).
             decoding, documents_at_once: see ``Translator``.
-            options: other settings of the search (``max_len_b``, ``min_len``, ...); and what differs from
-                the checkpoint's options, as on the command line: ``source_context``, ``target_context``,
-                ``context_selection``, ``context_store``, ...
+            options: other settings of the search (``max_len_b``, ``min_len``, ...); and options of the task
+                that shall differ from the checkpoint's, named as on the command line: ``source_context``,
+                ``target_context``, ``context_selection``, ``context_store``, ...
 
         Raises:
-            BadInput: no such file or folder, a checkpoint that may not be built, an option that the models'
-                task does not have, a value that an option cannot have, or no such device.
+            BadInput: there is no such file, folder or device; a checkpoint may not be built; or the models'
+                task has no such option or the option no such value.
         """
         settings = {name: options.pop(name) for name in BOUNDS.keys() & options.keys()}
         search = SearchSettings(beam, lenpen, **settings)
@@ -134,20 +135,19 @@ class Translator:
 
         Args:
             documents: a list of documents, each a list of source sentences. An empty sentence stays empty.
-            contexts: what is known of the sentences, for models that read metadata; see
-                ``GivenDocuments.metadata``.
-            search: settings that are to differ in this call, such as ``beam=1``.
+            contexts: the sentences' metadata, for models that read it; see ``GivenDocuments.metadata``.
+            search: settings of the search that shall differ in this call, such as ``beam=1``.
 
         Raises:
-            BadInput: something else than documents, a sentence too long for the models, metadata for models
-                that read none, or the context selection "reference", which needs references.
+            BadInput: these are no documents, a sentence is too long for the models, the models read no
+                metadata, or the context selection is "reference", which needs references.
         """
         found = self.n_best(documents, contexts, **search)
         return [[nbest[0].text for nbest in document] for document in found]
 
     def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:
-        """The translations of every sentence that the search ends with, best first: as many as the beam, or
-        fewer where some are alike. The best one is context of the next sentences.
+        """The translations of every sentence that the search ends with, best first: as many as the beam is
+        wide, or fewer if some are alike. The best one is context of the next sentences.
 
         Args, raises:
             as ``translate``.
@@ -155,7 +155,7 @@ class Translator:
         text = GivenDocuments.of(documents)
         settings = _replaced(self.search, search)
         if self.loaded.task.context_options().context_selection == "reference":
-            raise BadInput("--context-selection reference: expected references; score reads them")
+            raise BadInput("--context-selection reference needs references, which score reads")
         metadata = self._contexts(text, contexts)
         if text != self._warned_of:  # an evaluation translates the same text with many contexts
             self.loaded.warn_of_unknown("documents", sources=text.sentences)
@@ -177,14 +177,15 @@ class Translator:
         return text.nested([found[line] for line in range(len(sources))])
 
     def score(self, documents: Any, translations: Any, contexts: Any = None) -> List[List[Score]]:
-        """The log-probability of given translations; target context are the given ones before each.
+        """The log-probabilities of given translations. The given translations before a sentence are its
+        target context.
 
         Args:
-            documents, contexts: as of ``translate``.
+            documents, contexts: see ``translate``.
             translations: in the shape of the documents.
 
         Raises:
-            BadInput: as ``translate``, or the shapes differ.
+            BadInput: as ``translate``; or the shapes differ.
         """
         text, given = GivenDocuments.of(documents), GivenDocuments.of(translations, "translations")
         text.check_alike(given, "translations")
@@ -210,7 +211,7 @@ class Translator:
             path, format, documents: see ``read_contrastive_set``.
 
         Raises:
-            BadInput: no contrastive set, or a context selection that none can have.
+            BadInput: it is no contrastive set, or the context selection needs more than a set has.
         """
         suite = read_contrastive_set(path, format, documents)
         return contrastive_report(suite, self.candidate_scores(suite))
@@ -223,19 +224,20 @@ class Translator:
         return score_candidates(self.loaded, suite.examples, max_tokens)
 
     def document_translator(self, search: Optional[SearchSettings] = None) -> DocumentTranslator:
-        """What translates documents of tokens, with these settings or the translator's own."""
+        """Make what translates documents of tokens, with these settings of the search or the translator's
+        own."""
         return DocumentTranslator(self.loaded, search or self.search, self.decoding, self.documents_at_once)
 
     def _contexts(self, text: GivenDocuments, contexts: Any) -> Optional[SentenceContexts]:
-        """What the models read beside the tokens; None for models that read no metadata."""
+        """Give what the models read besides the tokens; None: they read no metadata."""
         metadata = text.metadata(contexts)
         if contexts is not None and not self.loaded.reads_metadata:
-            raise BadInput("contexts: expected a model of the task metadata_context")
+            raise BadInput("contexts: only models of the task metadata_context read them")
         return self.loaded.contexts_of(text.sentences, metadata) if text.sentences else None
 
 
 def _replaced(search: SearchSettings, settings: Dict[str, Any]) -> SearchSettings:
-    """Raises BadInput: a setting that there is not, or a value that it cannot have."""
+    """Change some settings; refuse those that are none."""
     for name in settings.keys() - BOUNDS.keys():
         raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
     return dataclasses.replace(search, **settings)

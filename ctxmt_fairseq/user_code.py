@@ -1,7 +1,7 @@
-"""``--user-dir``: a folder of Python in which users have their own architectures, tasks and blocks.
+"""``--user-dir``: a folder of Python with users' own architectures, tasks and blocks.
 
-Only who calls a command or a function names it. What is registered in it, checkpoints may name from then on;
-no checkpoint says what is imported.
+Only the caller of a command or a function names it: no checkpoint says what is imported. Afterwards
+checkpoints may name what it has registered.
 """
 
 import os
@@ -13,27 +13,30 @@ from typing import Union
 
 from fairseq import utils
 
+from ctxmt_fairseq import register
 from ctxmt_fairseq.errors import BadInput
 
 _IMPORT = threading.Lock()
 
 
 def import_user_dir(folder: Union[str, Path]) -> None:
-    """Import a folder as ``fairseq-train --user-dir`` does: as the module of its name, once.
+    """Import a folder as ``fairseq-train --user-dir`` does: as the module of its name, once, and after the
+    plugin's own tasks, architectures and criterions are registered.
 
     Raises:
-        BadInput: no such folder, another module is called so, or what it registers is registered already.
-            What else goes wrong in its code is raised as it is.
+        BadInput: there is no such folder, another module has its name, or what it registers is registered
+            already. What else goes wrong in its code is raised as it is.
     """
     path = os.path.abspath(folder)
     name = os.path.basename(path)
     if not os.path.isdir(path):
         raise BadInput("no such folder; --user-dir names one with Python code", folder)
+    register()
     with _IMPORT:
         known = sys.modules.get(name)
         if known is not None and path not in (places := list(getattr(known, "__path__", []))):
             where = f" of {places[0]}" if places else ""
-            raise BadInput(f"expected a folder with another name: a module {name}{where} is imported", folder)
+            raise BadInput(f"rename the folder: another module {name}{where} is imported already", folder)
         try:
             utils.import_user_module(Namespace(user_dir=path))
         except BaseException as error:

@@ -17,7 +17,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from ctxmt_fairseq.tables import aligned_table
 
 

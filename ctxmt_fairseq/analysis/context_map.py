@@ -16,7 +16,7 @@ from ctxmt_fairseq.analysis.map_files import check_picture, write_beside
 from ctxmt_fairseq.analysis.plots import scatter_picture
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.tables import aligned_table
 
 NUMBERS = (".csv", ".json")  # what lies beside the picture

@@ -2,9 +2,9 @@
 
 from typing import Dict
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.data.metadata_text import single_spaces
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL
 
 SCORE = "formal translations (%)"

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
 from ctxmt_fairseq.data.metadata_text import single_spaces
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 FIELD = "field"

@@ -6,10 +6,10 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.plots import heat_map
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.extras import check_matplotlib
-from ctxmt_fairseq.output_files import check_outputs, write_files
+from ctxmt_fairseq.files import check_outputs, write_files
 
 NUMBERS = (".tsv", ".json")  # what lies beside a map
 

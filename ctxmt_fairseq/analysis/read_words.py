@@ -8,7 +8,7 @@ import numpy as np
 
 from ctxmt_fairseq.analysis.tokens import has_letters
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.evaluation.probe.words import word_of_each
+from ctxmt_fairseq.evaluation.probe.word_values import word_of_each
 
 Span = Tuple[int, int]  # characters, from the first to behind the last
 

@@ -92,7 +92,7 @@ def attended_sentences(
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)
     shortening = getattr(model.encoder, "context_shortening", None)
-    if not isinstance(dataset, MultiSourceDataset) or dataset.layout == "joined":
+    if not isinstance(dataset, MultiSourceDataset) or dataset.arrangement == "joined":
         raise BadInput(f"expected a model that reads context sentences apart, not {architecture(model)}")
     if shortening is not None and not shortening.keeps_tokens:
         raise BadInput("expected attention to tokens, found a model that shortens its context")
@@ -124,7 +124,7 @@ class _Reader:
 
     def __init__(self, loaded: LoadedModels, text: ProbedText, side: str):
         self.loaded, self.text, self.side = loaded, text, side
-        self.bos = int(loaded.task.wanted.format.bos)
+        self.bos = int(loaded.task.request.format.bos)
         self.words = lru_cache(KNOWN)(self._words)
 
     def _words(self, line: int, target: bool) -> ReadWords:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Iterator, List, Mapping, Optional, Sequence
 
-from ctxmt_fairseq.analysis.side_by_side import Value
 from ctxmt_fairseq.analysis.training_log import TrainingLog
+from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
@@ -32,7 +32,7 @@ def known_metrics(systems: Systems, subset: str) -> List[str]:
     )
 
 
-def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Value]:
+def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Point]:
     """Validations of every run of every system.
 
     Args:
@@ -47,7 +47,7 @@ def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Valu
         raise BadInput(f"--metrics {metric}: expected one of {', '.join(known)}")
     for system, logs in systems.items():
         values = [
-            Value(system, named_with_unit(metric, subset), place, record.values[metric])
+            Point(named_with_unit(metric, subset), system, place, record.values[metric])
             for log in logs
             for place, record in {getattr(record, by): record for record in log.validated(subset)}.items()
             if metric in record.values

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, open_file
 from ctxmt_fairseq.data.json_files import parse_json
+from ctxmt_fairseq.data.text_lines import PathLike, open_file
 from ctxmt_fairseq.errors import BadInput
 
 NAME = "train.log"  # in a training's folder

@@ -27,10 +27,11 @@ def add_arguments(parser) -> None:
 
 
 def run(args) -> None:
+    from ctxmt_fairseq import register
     from ctxmt_fairseq.checkpoints import checkpoints_in, nearest_checkpoints, save_dir, write_average
-    from ctxmt_fairseq.kept_files import keeping
-    from ctxmt_fairseq.output_files import check_outputs
+    from ctxmt_fairseq.files import check_outputs, keeping
 
+    register()
     folder = save_dir(args.save_dir)
     output = args.output or folder / "averaged.pt"
     with keeping(checkpoints_in(folder)):

@@ -37,8 +37,8 @@ def write_chart(
         how: see ``charts.chart``.
     """
     from ctxmt_fairseq.charts import chart, chart_records, csv_text
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import write_files
+    from ctxmt_fairseq.files import write_files
+    from ctxmt_fairseq.provenance import made_by
 
     rows = chart_records(points, across, each)
     content = json.dumps({**record, "points": rows, "made_by": made_by(args)}, indent=2, ensure_ascii=False)

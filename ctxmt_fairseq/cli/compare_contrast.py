@@ -20,8 +20,8 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast, comparison_table
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     check_outputs(args.json)
     comparisons = compare_contrast(args.systems, args.all_pairs)

@@ -34,13 +34,14 @@ def add_arguments(parser) -> None:
 
 def run(args) -> None:
     from ctxmt_fairseq.analysis.system_names import named_paths
-    from ctxmt_fairseq.data.documents import Documents, read_flags
+    from ctxmt_fairseq.data.documents import Documents
     from ctxmt_fairseq.data.metadata_files import MetadataFiles
+    from ctxmt_fairseq.data.text_lines import read_flags
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.differing_lines import LinedText, differing_lines, listing
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.measures import measure
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
 
     check_outputs(args.json)
     systems = named_paths(args.systems)

@@ -48,8 +48,8 @@ def run(args) -> None:
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance import translations as compared
     from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     check_outputs(args.json)
     units = args.unit or ["document" if args.docids else "sentence"]

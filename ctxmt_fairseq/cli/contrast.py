@@ -51,8 +51,8 @@ def run(args) -> None:
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
     from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     check_outputs(args.json, args.examples)
     suites = read_contrastive_sets(args.sets, args.format, args.documents)

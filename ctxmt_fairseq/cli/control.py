@@ -12,7 +12,6 @@ SUBCOMMANDS = {
     "formality": "accuracy of formal and informal translation on contrastive references (CoCoA-MT)",
     "attributes": "accuracy by attribute and combination on a set with expected forms",
     "few-shot": "training metadata with annotations kept on k examples per combination",
-    "plot": "accuracy against the number of annotated examples",
 }
 
 

@@ -14,7 +14,6 @@ from ctxmt_fairseq.corpora.transforms import TRANSFORMS
 
 KINDS = {
     "filter": "documents of a web crawl that are worth training on, step by step",
-    "corenlp": "coreference and parts of speech from Stanford CoreNLP",
     "annotate": "part of speech, lemma, gender and number of a text's words",
     "align": "which words of a text and its translation translate each other",
     "stats": "documents, words, subwords and lengths of a corpus",

@@ -32,7 +32,7 @@ def run(args) -> None:
 
     from ctxmt_fairseq.corpora.linguistics.align import LONGEST, aligned_text, check_installed
     from ctxmt_fairseq.data.alignment import alignment_line
-    from ctxmt_fairseq.output_files import check_outputs, write_file
+    from ctxmt_fairseq.files import check_outputs, write_file
 
     check_outputs(args.output)
     check_installed()

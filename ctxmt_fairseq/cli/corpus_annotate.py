@@ -32,7 +32,7 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.linguistics.analysers import analyser
     from ctxmt_fairseq.corpora.linguistics.annotate import annotated_text
     from ctxmt_fairseq.data.annotation import LABELS, annotation_line
-    from ctxmt_fairseq.output_files import check_outputs, write_file
+    from ctxmt_fairseq.files import check_outputs, write_file
 
     check_outputs(args.output)
     tool = analyser(args.lang, args.model)

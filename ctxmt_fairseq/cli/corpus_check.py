@@ -26,7 +26,7 @@ def run(args) -> None:
 
     from ctxmt_fairseq.corpora.check import check
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
 
     check_outputs(args.json)
     admitted = args.source_admits or (), args.target_admits or ()

@@ -23,8 +23,8 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.files import write_files
 from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.output_files import write_files
 from ctxmt_fairseq.tables import aligned_table
 
 BATCH = 10_000  # sentences that are encoded together

@@ -77,7 +77,7 @@ def run(args) -> None:
 
     from ctxmt_fairseq.corpora.embed import Request, embed
     from ctxmt_fairseq.corpora.embed_preview import preview, preview_text
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
 
     fields = {None: None, "all": None, "none": []}.get(args.fields, (args.fields or "").split(","))
     request = Request(args.data, splits_of(args), fields, not args.no_sentences, args.blank_lines)

@@ -50,7 +50,7 @@ def add_arguments(parser) -> None:
     from ctxmt_fairseq.cli.model_options import add_model_options
     from ctxmt_fairseq.cli.search_options import add_search_options
     from ctxmt_fairseq.option_types import name, non_negative_int, positive_int
-    from ctxmt_fairseq.search.settings import BOUNDS
+    from ctxmt_fairseq.search.search_settings import BOUNDS
 
     parser.add_argument("path", metavar="MODEL", help="a training's folder; or checkpoints joined by ':'")
     parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
@@ -105,7 +105,7 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     import contextlib
 
-    from ctxmt_fairseq.output_files import writing
+    from ctxmt_fairseq.files import writing
 
     decodings, contexts = _names(args)
     suites = _read_suites(args.suites, args.documents)
@@ -128,8 +128,8 @@ def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites
     from ctxmt_fairseq.evaluation.whole_runs import results
     from ctxmt_fairseq.evaluation.whole_runs.evaluated_text import read_evaluated_text
     from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import write_file
+    from ctxmt_fairseq.files import write_file
+    from ctxmt_fairseq.provenance import made_by
 
     evaluator = _evaluator(args, Ledger(out))
     text = read_evaluated_text(args.text, evaluator.loaded)
@@ -195,7 +195,7 @@ def _read_suites(paths: List[str], documents: Any) -> List[Any]:
 def _out(args) -> Path:
     """The folder OUT, which need not be there."""
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.output_folders import check_folder
+    from ctxmt_fairseq.files import check_folder
 
     model = Path(args.path)
     if args.out is None and not model.exists():

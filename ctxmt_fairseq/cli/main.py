@@ -1,15 +1,12 @@
 """The console script ``ctxmt``: finds the subcommand and ends cleanly on bad input."""
 
-import os
 import sys
 from typing import List, Optional
 
 from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
 from ctxmt_fairseq.cli.inputs import inputs
-from ctxmt_fairseq.edge import BAD_INPUT, exit_code
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import keeping
-from ctxmt_fairseq.quiet import quiet_libraries
+from ctxmt_fairseq.exit_codes import BAD_INPUT, run_command
+from ctxmt_fairseq.files import keeping
 
 COMMANDS = {
     "demo-corpus": "write a small English-French corpus whose phenomena need context",
@@ -27,7 +24,6 @@ COMMANDS = {
     "average": "average the checkpoints nearest the best one",
     "analyse": "pictures of what models do with their context, and of systems side by side",
     "control": "control attributes such as formality by context, and measure it",
-    "benchmark": "paired speed and memory ratios against stock fairseq",
     "user-dir": "print the path for fairseq's --user-dir",
 }
 
@@ -44,25 +40,17 @@ def main(argv: Optional[List[str]] = None) -> int:
     Raises:
         SystemExit: with code 2, for bad input.
     """
-    quiet_libraries()
-    try:
-        argv = _checked(sys.argv[1:] if argv is None else argv)
-        args = parser().parse_args(argv, Options(argv))
-        _import_users_code(args)
-        with keeping(inputs(args)):
-            code = args.run(args) or 0
-        sys.stdout.flush()
-    except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (Exception, KeyboardInterrupt) as error:
-        stopped = exit_code(error)
-        if stopped is None:
-            raise
-        if stopped == BAD_INPUT:
-            raise SystemExit(stopped) from None
-        return stopped
+    code = run_command(_run, sys.argv[1:] if argv is None else argv)
+    if code == BAD_INPUT:
+        raise SystemExit(code)
     return code
+
+
+def _run(argv: List[str]) -> int:
+    args = parser().parse_args(argv, Options(argv))
+    _import_users_code(args)
+    with keeping(inputs(args)):
+        return args.run(args) or 0
 
 
 def _import_users_code(args: Options) -> None:
@@ -71,15 +59,3 @@ def _import_users_code(args: Options) -> None:
         from ctxmt_fairseq.user_code import import_user_dir
 
         import_user_dir(args.user_dir)
-
-
-def _checked(argv: List[str]) -> List[str]:
-    """Raises BadInput: an argument that no shell can give, or that could not be written to a file again."""
-    for argument in argv:
-        if "\0" in argument:
-            raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
-        try:
-            argument.encode()
-        except UnicodeEncodeError:
-            raise BadInput(f"expected arguments in UTF-8, found {argument!r}") from None
-    return argv

@@ -62,16 +62,16 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.map_files import check_optional_picture
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.data.context_options import SELECTIONS
+    from ctxmt_fairseq.evaluation.probe.outcome_scores import Tests
+    from ctxmt_fairseq.evaluation.probe.probe_report import WordChoice, probe
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
     from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
-    from ctxmt_fairseq.evaluation.probe.report import WordChoice, probe
-    from ctxmt_fairseq.evaluation.probe.scores import Tests
     from ctxmt_fairseq.evaluation.probe.size_curve import size_picture, size_table
     from ctxmt_fairseq.evaluation.probe.tags import read_tags
     from ctxmt_fairseq.evaluation.probe.word_report import word_lines
     from ctxmt_fairseq.evaluation.significance.measures import measure
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import write_files
+    from ctxmt_fairseq.files import write_files
+    from ctxmt_fairseq.provenance import made_by
 
     contexts = [name for text in args.contexts or SELECTIONS for name in text.split()]
     plot = check_optional_picture(args.plot, (".csv",), [args.json, args.words])

@@ -36,7 +36,7 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_sets
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
     from ctxmt_fairseq.report.differences import read_text
     from ctxmt_fairseq.report.found import read_runs
     from ctxmt_fairseq.report.page import render

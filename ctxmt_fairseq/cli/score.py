@@ -4,7 +4,7 @@ Scores by sentences always; with --docids also BLEU by documents (their sentence
 names the system's data folder: where that is lower-cased (ctxmt preprocess --lowercase), case is ignored.
 
 COMET (--comet, --quality-estimation) reads text as it is, the first REF, and --source. Its scores are kept in
-HYP.comet.json by content: what has its score is not scored again. With --comet-context the sentences before
+HYP.comet.jsonl by content: what has its score is not scored again. With --comet-context the sentences before
 each one stand before it in the source, and those of the reference before translation and reference (Vernikos
 et al. 2022); without references, those of the translation.
 
@@ -47,8 +47,8 @@ def run(args) -> None:
     from ctxmt_fairseq.corpora.text_steps import steps_of_language
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation import metrics
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     if args.bootstrap == 1:
         raise BadInput(f"expected at least 2 samples for --bootstrap, or 0 for none, found {args.bootstrap}")

@@ -42,8 +42,8 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation import expected_forms, metrics
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     check_outputs(args.json, args.examples)
     form_set = expected_forms.read_forms(args.set)

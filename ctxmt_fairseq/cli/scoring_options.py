@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Sequence
 from ctxmt_fairseq.cli.model_options import add_user_dir
 from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.transforms.scores import Score, write_scores
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.option_types import name, positive_int
 

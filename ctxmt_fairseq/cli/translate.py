@@ -114,9 +114,9 @@ def run(args) -> None:
 
     from ctxmt_fairseq.cli.model_options import load_from_options
     from ctxmt_fairseq.errors import BadInput
+    from ctxmt_fairseq.files import check_outputs
     from ctxmt_fairseq.generation.back_translation import is_same, other_files
     from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
-    from ctxmt_fairseq.output_files import check_outputs
 
     mark = checked_corpus_options(args)
     check_outputs(args.output)

@@ -7,8 +7,7 @@ from typing import Any, ContextManager, Dict, Optional, Union
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import check_nothing_kept_within
-from ctxmt_fairseq.output_folders import folder_output
+from ctxmt_fairseq.files import check_nothing_kept_within, folder_output
 
 PathLike = Union[str, Path]
 DESCRIPTION = "ctxmt.json"
@@ -93,7 +92,7 @@ def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
 
     Raises:
         BadInput: ``path`` is in use: by something that is no data folder, or by one and not ``overwrite``;
-            it or something in it is read (``kept_files``); or it cannot be written.
+            it or something in it is read (``files.keeping``); or it cannot be written.
     """
 
     def check(folder: Path) -> None:

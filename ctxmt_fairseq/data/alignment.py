@@ -4,7 +4,7 @@ j-th of the target, white-space words counted from 0, as fast_align, eflomal and
 import re
 from typing import Dict, Iterable, List, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 _PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")

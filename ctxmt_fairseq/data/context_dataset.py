@@ -14,7 +14,7 @@ from fairseq.data.language_pair_dataset import collate as collate_pairs
 
 from ctxmt_fairseq.data import ordering, randomness
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
-from ctxmt_fairseq.data.context_format import WantedContext
+from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_sizes import WindowParts
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.data.window_sizes import Sizes, WindowSizes
@@ -77,14 +77,15 @@ class ContextDataset(FairseqDataset, ABC):
         source_dictionary, target_dictionary: with the separator and the mask.
         builder: the window of every sentence, with the options; its seed is that of every random choice,
             and with the epoch and the line determines the example.
-        wanted: what the models want of the context: ``collater`` puts it into ``net_input``.
+        request: what the models read of the context: ``collater`` puts it into ``net_input``.
         current: (n,) lines that are translated; None for all. The others serve as context only.
         training: shuffle, and draw anew in every epoch.
         name: of the split, for messages.
     """
 
-    layout = "window"  # how context and current sentence share the source positions (``WindowSizes``)
+    arrangement = "window"  # how context and current sentence share the source positions (``WindowSizes``)
     marks = 0  # tokens that the subclass adds to a context sentence, or takes from it
+    unique_sentences = False  # where context is rows of sentences: a batch holds each of them once
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class ContextDataset(FairseqDataset, ABC):
         target: Optional[Any],
         target_dictionary: Dictionary,
         builder: WindowBuilder,
-        wanted: Optional[WantedContext] = None,
+        request: Optional[ContextRequest] = None,
         current: Optional[np.ndarray] = None,
         training: bool = False,
         left_pad_source: bool = True,
@@ -105,7 +106,7 @@ class ContextDataset(FairseqDataset, ABC):
         self.dictionary = source_dictionary
         self.builder = builder
         self.options = builder.options if training else builder.options.evaluated()
-        self.wanted = wanted or WantedContext()
+        self.request = request or ContextRequest()
         self.lines: Any = AllLines(builder.documents.sentences) if current is None else current
         if builder.shuffled is not None:
             builder.shuffled.among(self.lines[:])
@@ -218,7 +219,7 @@ class ContextDataset(FairseqDataset, ABC):
             "target_context_sizes": torch.tensor([sample["target_context_sizes"] for sample in samples]),
             **self.context_batch(samples),
         }
-        if self.wanted.format.kind:
+        if self.request.format.kind:
             batch["net_input"]["context"] = batch["windows"]
         batch["parts"] = self._window_parts(samples)
         return batch
@@ -273,15 +274,16 @@ class ContextDataset(FairseqDataset, ABC):
 
     # ---- sizes -----------------------------------------------------------------------------------------
 
-    def measured(self, layout: Optional[str] = None) -> WindowSizes:
-        """Measures this dataset's windows; their layout may be another where sentences change places."""
+    def measured(self, arrangement: Optional[str] = None) -> WindowSizes:
+        """Measures this dataset's windows, arranged as they are or in another way."""
         targets = None if self.target is None else self.target.sizes
-        return WindowSizes(self.builder, self.source.sizes, targets, layout or self.layout, self.marks)
+        arrangement = arrangement or self.arrangement
+        return WindowSizes(self.builder, self.source.sizes, targets, arrangement, self.marks)
 
     @property
-    def input_layout(self) -> str:
-        """The layout of what the encoders read; another than ``layout`` where sentences change places."""
-        return self.layout
+    def encoded_arrangement(self) -> str:
+        """That of what the encoders read; it differs from ``arrangement`` where sentences change places."""
+        return self.arrangement
 
     @property
     def whole_sizes(self) -> Sizes:
@@ -376,7 +378,7 @@ class ContextDataset(FairseqDataset, ABC):
         if window is not None:
             left_out |= self.whole_sizes.source > window
         if sentence is not None:
-            measured = self.measured(self.input_layout)
+            measured = self.measured(self.encoded_arrangement)
             left_out |= measured.long_inputs(self.lines, sentence, self._draw_epoch)
         shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
         if shortened:

@@ -13,8 +13,8 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from ctxmt_fairseq.data.context_sizes import ContextSizes
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.transfer import to_device
 
 Batch = Dict[str, Any]
 

@@ -11,8 +11,8 @@ there is none. ``source`` says who found it.
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 Span = Tuple[int, int]

@@ -37,7 +37,7 @@ class MetadataContextDataset(ContextDataset):
         tags: (N,) tag of each row of ``contexts.vectors``, 0 where the training data has none; None: no tags.
     """
 
-    layout = "vectors"
+    arrangement = "vectors"
     options: VectorOptions
 
     def __init__(
@@ -127,7 +127,7 @@ class MetadataContextDataset(ContextDataset):
             rows[number, : len(sample["vectors"])] = sample["vectors"]
             distances[number, : len(sample["vectors"])] = sample["distances"]
         batch = {"distances": torch.from_numpy(distances), "rows": torch.from_numpy(rows)}
-        if self.wanted.format.kind == "vectors":
+        if self.request.format.kind == "vectors":
             vectors = np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32)
             batch["vectors"] = torch.from_numpy(vectors).masked_fill_(
                 torch.from_numpy(rows < 0).unsqueeze(-1), 0.0

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data import ordering, run_batches
+from ctxmt_fairseq.data import ordering, span_batches
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE, TARGET
@@ -27,16 +27,20 @@ class MultiSourceDataset(ContextDataset):
 
     An example's ``source`` is the current sentence; ``context`` has C entries: tokens, or None where the
     document has no such sentence; ``context_rows`` says what they are.
+
+    Args:
+        unique_sentences: a batch holds each distinct sentence of its context once.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: Any, unique_sentences: bool = False, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        self.unique_sentences = unique_sentences
         self.bos = torch.tensor([self.dictionary.bos()])
-        self.runs: int = getattr(self.builder.options, "batch_runs", 0)
+        self.span_length: int = getattr(self.builder.options, "batch_runs", 0)
 
     @property
-    def layout(self) -> str:  # type: ignore[override]
-        return "joined" if self.wanted.format.joined else "rows"
+    def arrangement(self) -> str:  # type: ignore[override]
+        return "joined" if self.request.format.joined else "rows"
 
     @property
     def swapped(self) -> bool:
@@ -44,12 +48,12 @@ class MultiSourceDataset(ContextDataset):
         return self.options.context_selection == "swapped"
 
     @property
-    def input_layout(self) -> str:
-        return "joined" if self.swapped else self.layout
+    def encoded_arrangement(self) -> str:
+        return "joined" if self.swapped else self.arrangement
 
     @property
     def marks(self) -> int:  # type: ignore[override]
-        return int(self.wanted.format.bos)
+        return int(self.request.format.bos)
 
     # ---- order and batches -----------------------------------------------------------------------------
 
@@ -62,33 +66,35 @@ class MultiSourceDataset(ContextDataset):
         return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        if not self.runs or not len(indices):
+        if not self.span_length or not len(indices):
             return super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
         self.check_sizes(indices, max_tokens)
         indices, rng = np.sort(indices), self.order_generator()
-        offset = int(rng.integers(self.runs)) if rng else 0
-        begins = run_batches.runs(self.lines[indices], self.builder.documents, self.runs, offset)
+        offset = int(rng.integers(self.span_length)) if rng else 0
+        begins = span_batches.span_begins(
+            self.lines[indices], self.builder.documents, self.span_length, offset
+        )
         inputs = self._inputs(indices)
-        batches = run_batches.batches_of_runs(begins, inputs, max_tokens, max_sentences, rng)
+        batches = span_batches.batches_of_spans(begins, inputs, max_tokens, max_sentences, rng)
         return [indices[batch] for batch in batches]
 
-    def _inputs(self, indices: np.ndarray) -> run_batches.Inputs:
+    def _inputs(self, indices: np.ndarray) -> span_batches.Inputs:
         """What (m,) examples, in the order of their lines, bring to a batch."""
         source, target = (sizes[indices] for sizes in self.counted_sizes)
-        if self.options.count_current_tokens or self.layout == "joined":
-            return run_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
+        if self.options.count_current_tokens or self.arrangement == "joined":
+            return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
         source, current = self.current_sizes[0][indices], 2 * lines[:, None] + 2
-        context = self.measured(self.input_layout).longest_context(lines, self._draw_epoch, reach)
+        context = self.measured(self.encoded_arrangement).longest_context(lines, self._draw_epoch, reach)
         if self.swapped:
-            return run_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
+            return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
         slots = self.builder.slots(lines, self._draw_epoch, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
         names = np.where(slots == NO_SENTENCE, -1, 2 * slots + 2 + text)
-        reused = self.wanted.format.reuse and not self.options.coword_dropout
+        reused = self.request.format.reuse and not self.options.coword_dropout
         if reused:
             names = np.concatenate([current, names], axis=1)
-        return run_batches.Inputs(source, context + self.marks * (context > 0), target, names, reused)
+        return span_batches.Inputs(source, context + self.marks * (context > 0), target, names, reused)
 
     # ---- examples --------------------------------------------------------------------------------------
 
@@ -101,13 +107,13 @@ class MultiSourceDataset(ContextDataset):
         if self.swapped:
             source = join(present or [self.empty], self.separator)
             rows, texts = [Row(line, PREVIOUS_SOURCE, 1)], [current]
-        elif self.wanted.format.joined:
+        elif self.request.format.joined:
             rows, texts = [Row(line, PREVIOUS_SOURCE, 1)], [None]
             if present:
                 texts = [join(present, self.separator)]
         if not rows:
             rows, texts = [Row(NO_SENTENCE, PREVIOUS_SOURCE, 1)], [None]
-        if self.wanted.format.bos:
+        if self.request.format.bos:
             texts = [text if text is None else torch.cat([self.bos, text]) for text in texts]
         return {"source": source, "current": current, "context": texts, "context_rows": rows}
 
@@ -121,7 +127,7 @@ class MultiSourceDataset(ContextDataset):
             batch: ``reused`` (Q,), their rows.
         """
         rows = [sample["context_rows"] for sample in samples]
-        once = self.wanted.distinct and not self.wanted.format.joined
+        once = self.unique_sentences and not self.request.format.joined
         # A sentence with masked words, or one that has changed places, is not what the context holds.
         named = once and not self.options.coword_dropout and not self.swapped
         current = {(sample["id"], False): row for row, sample in enumerate(samples)} if named else {}
@@ -137,7 +143,7 @@ class MultiSourceDataset(ContextDataset):
         if self._grouped:
             texts = dict(sorted(texts.items(), key=lambda item: -len(item[1])))
         batch: Dict[str, Any] = {}
-        reused = {name: current[name] for name in texts if name in current and self.wanted.format.reuse}
+        reused = {name: current[name] for name in texts if name in current and self.request.format.reuse}
         if reused:
             batch["reused"] = torch.tensor(list(reused.values()))
         new = [name for name in texts if name not in reused] if reused else list(texts)
@@ -165,9 +171,9 @@ class MultiSourceDataset(ContextDataset):
 
     @property
     def _grouped(self) -> bool:
-        """Whether batches are computed in groups: runs hold short and long sentences."""
+        """Whether batches are computed in groups: spans hold short and long sentences."""
         sides = self.padding["left_pad_source"], self.padding["left_pad_target"]
-        return self.training and self.runs > 0 and sides == (True, False) and self.target is not None
+        return self.training and self.span_length > 0 and sides == (True, False) and self.target is not None
 
     def _pad(self, texts: Sequence[torch.Tensor]) -> torch.Tensor:
         """(n, L), right-padded."""

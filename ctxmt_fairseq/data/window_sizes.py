@@ -39,9 +39,9 @@ class WindowSizes:
 
     Args:
         source, target: (S,) tokens of each sentence, ``</s>`` included; target None: there is no target text.
-        layout: how context and current sentence share the encoder's inputs: "window" (all in one), "joined"
-            (the context in one, the current sentence in its own) or "rows" (each sentence in its own);
-            "vectors": as "rows", and a context sentence counts as one token.
+        arrangement: how context and current sentence share the encoder's inputs: "window" (all in one),
+            "joined" (the context in one, the current sentence in its own) or "rows" (each sentence in its
+            own); "vectors": as "rows", and a context sentence counts as one token.
         marks: tokens that are added to a context sentence; -1: there is no separator to end it.
     """
 
@@ -50,15 +50,15 @@ class WindowSizes:
         builder: WindowBuilder,
         source: np.ndarray,
         target: Optional[np.ndarray],
-        layout: str = "window",
+        arrangement: str = "window",
         marks: int = 0,
     ):
         self.builder, self.source, self.target = builder, source, target
-        self.layout, self.marks = layout, marks
+        self.arrangement, self.marks = arrangement, marks
 
     def parts(self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None) -> Iterator[Part]:
         """The windows around (n,) lines, a chunk at a time; context farther than ``reach`` is left out."""
-        vectors = None if self.layout == "vectors" else self.source
+        vectors = None if self.arrangement == "vectors" else self.source
         columns = self.builder.source_columns
         for at in range(0, len(lines), CHUNK):
             place = slice(at, at + CHUNK)
@@ -85,7 +85,7 @@ class WindowSizes:
         windows stay aligned. The current sentence is never dropped.
 
         Args:
-            max_source, max_target: limits in tokens, of the encoder's inputs as ``layout`` has them.
+            max_source, max_target: limits in tokens, of the encoder's inputs as ``arrangement`` has them.
         """
         sides = self.source, () if self.target is None else self.target
         longest = max(int(np.max(lengths, initial=1)) for lengths in sides) + abs(self.marks)
@@ -97,14 +97,14 @@ class WindowSizes:
             source, target = self.current(part.lines)
             reach, fits = np.zeros(len(source), np.int8), np.ones(len(source), bool)
             inputs = part.source + self.marks * (part.source > 0) if self.marks else part.source
-            apart = source.copy() if self.layout == "joined" else 0
+            apart = source.copy() if self.arrangement == "joined" else 0
             for distance in range(1, 1 + max([*distances[0], *distances[1]], default=0)):
                 near, near_target = (
                     [row for row, at in zip(tokens, side, strict=True) if at == distance]
                     for tokens, side in zip((inputs, part.target), distances, strict=True)
                 )
                 more, more_target = sum(near), sum(near_target)
-                if max_source is not None and self.layout in ("rows", "vectors"):
+                if max_source is not None and self.arrangement in ("rows", "vectors"):
                     for tokens in near:
                         fits &= tokens <= max_source
                 elif max_source is not None:
@@ -136,15 +136,15 @@ class WindowSizes:
         for part in self.parts(lines, epoch):
             sentence, context = np.asarray(self.source)[part.lines], part.source
             room = limit * len(context)
-            if self.layout == "joined":
+            if self.arrangement == "joined":
                 context = context.sum(0, keepdims=True)
             context = context + self.marks * (context > 0)
-            if self.layout == "window":
+            if self.arrangement == "window":
                 long[part.place] = sentence + context.sum(0) > limit + room
                 continue
             long[part.place] = sentence > limit
-            if self.layout != "vectors":  # which are of whole texts
-                most = room if self.layout == "joined" else limit
+            if self.arrangement != "vectors":  # which are of whole texts
+                most = room if self.arrangement == "joined" else limit
                 long[part.place] |= (context > most).any(0)
         return long
 
@@ -154,7 +154,7 @@ class WindowSizes:
         """Tokens of the longest context input of each window: (n,) int32, 0 without context."""
         longest = np.zeros(len(lines), np.int32)
         for part in self.parts(lines, epoch, reach):
-            joined = self.layout == "joined"
+            joined = self.arrangement == "joined"
             longest[part.place] = part.source.sum(0) if joined else part.source.max(0, initial=0)
         return longest
 

@@ -4,7 +4,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_flags
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tables import aligned_table
 

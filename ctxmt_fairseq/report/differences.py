@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import Documents, read_sentences
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.text_lines import read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name

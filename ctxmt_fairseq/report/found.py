@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.analysis.result_kinds import kind_of
 from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
-from ctxmt_fairseq.data.documents import iterate_lines, read_bytes
 from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.data.text_lines import iterate_lines, read_bytes
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs import ledger
 from ctxmt_fairseq.evaluation.whole_runs.results import TranslationName
@@ -22,18 +23,7 @@ ENDINGS = (".score.json", ".contrast.json", ".json")
 SEARCHED = ".n opt"  # in the name of a translation, for the length penalty that a search found
 _PENALTY = re.compile(r"\.n-?[\d.e-]*\d")
 LARGEST = 2**28  # bytes of a JSON file
-KINDS: Dict[str, set] = {  # the keys that tell a result's kind; of several that fit the first counts
-    "results": {"translations", "contrast"},
-    "score": {"sentences", "scores"},
-    "contrast": {"name", "convention", "phenomena", "distances"},
-    "probe": {"contexts", "sizes", "top_words"},
-    "comparison of translations": {"comparisons", "signatures"},
-    "comparison of contrast": {"comparisons"},
-    "lengths": {"metric", "buckets"},
-    "attention share": {"models", "differences"},
-    "chart": {"points"},
-    "map": {"title", "sections", "values"},  # the numbers of a picture
-}
+NOT_SHOWN = {None, "control"}  # kinds of results
 
 
 @dataclass
@@ -45,7 +35,7 @@ class Found:
             translation's and the set's name.
         translations, examples: files, by the same names.
         penalties: the length penalty that a search found for a translation, by its name, which does not tell.
-        others: further results: kind of ``KINDS``, file, content.
+        others: further results: kind of ``result_kinds``, file, content.
         commands, versions: how results were made, and in how many files it stands.
         left_out: files that are no results, or none that the page shows.
     """
@@ -167,12 +157,6 @@ def _add_file(found: Found, path: Path) -> None:
         found.left_out.append(path)
 
 
-def kind_of(content: Any) -> Optional[str]:
-    """The kind of result that JSON holds; None: none that the page shows."""
-    keys = set(content) if isinstance(content, dict) else set()
-    return next((kind for kind, marks in KINDS.items() if marks <= keys), None)
-
-
 def _add_json(found: Found, path: Path) -> None:
     if path.stat().st_size > LARGEST:
         raise BadInput(f"expected at most {LARGEST} bytes", path)
@@ -182,7 +166,7 @@ def _add_json(found: Found, path: Path) -> None:
         name = name.removesuffix(ending)
     entries = content if isinstance(content, list) else [content]
     kinds = [kind_of(entry) for entry in entries]
-    if not entries or None in kinds:
+    if not entries or NOT_SHOWN.intersection(kinds):
         found.left_out.append(path)
         return
     with written_by_ctxmt(path):

@@ -7,7 +7,7 @@ from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
-from ctxmt_fairseq.made_by import versions
+from ctxmt_fairseq.provenance import versions
 from ctxmt_fairseq.report import differences
 from ctxmt_fairseq.report.blocks import Cell, Image, Lines, Section, Table, side_by_side
 from ctxmt_fairseq.report.found import Found, Run, png_image, written_by_ctxmt

@@ -6,7 +6,7 @@ from typing import Any, Optional, Type
 from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
-from ctxmt_fairseq.criterions.highlighted_attention import PAPERS_LAYERS
+from ctxmt_fairseq.criterions.attention_regularisation import PAPERS_LAYERS
 from ctxmt_fairseq.data.context_options import ContextOptions
 
 _HIDDEN = {"help": "internal: batches of every epoch depend on (seed, epoch) alone"}

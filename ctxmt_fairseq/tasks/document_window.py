@@ -7,7 +7,7 @@ from fairseq.tasks import register_task
 
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.criterions.highlighted_attention import chosen_attentions, parse_layers, regularised
+from ctxmt_fairseq.criterions.attention_regularisation import chosen_attentions, parse_layers, regularised
 from ctxmt_fairseq.data.context_exchange import exchange_windows, window_formats
 from ctxmt_fairseq.data.context_options import WindowOptions
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset

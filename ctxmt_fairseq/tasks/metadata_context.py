@@ -222,7 +222,7 @@ class MetadataContextTask(ContextTask):
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
         """The tag of every row of the vectors; None for models without tags."""
-        if self.wanted.format.kind != "tags":
+        if self.request.format.kind != "tags":
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}
         tags = np.zeros(len(contexts.vectors), np.int32)

@@ -124,7 +124,7 @@ def test_pipes_and_links_stay_and_a_second_run_is_told(translation, last, text, 
     (tmp_path / "real.partial").write_text('{"run": "of the first"}\n')
     with contextlib.closing(Lock(tmp_path / "real.partial")), pytest.raises(SystemExit):
         translate("link")
-    assert "real.partial: another ctxmt translate is writing to this output" in capsys.readouterr().err
+    assert "real.partial: another ctxmt is writing to it" in capsys.readouterr().err
     (tmp_path / "real.partial").unlink()
     translate("link")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == whole

@@ -54,6 +54,32 @@ def examples(path, right, distances=(0, 1, None, 2), phenomena="xxyy"):
     return write(path, example_lines(suite, rows, suite.convention))
 
 
+@pytest.mark.parametrize("metrics", [("chrf1", "chrf2"), ("chrf3", "bleu", "chrf1")])
+def test_translations_by_several_metrics_of_one_family(files, tmp_path, capsys, metrics):
+    texts = (files["ref"], files["worse"], files["better"])
+    main(
+        [
+            "compare",
+            "translations",
+            *texts,
+            "--metric",
+            *metrics,
+            "--samples",
+            "100",
+            "--json",
+            f"{tmp_path}/json",
+        ]
+    )
+    record = json.loads((tmp_path / "json").read_text())
+    assert [row["metric"] for row in record["comparisons"]] == list(record["signatures"]) == list(metrics)
+    printed = capsys.readouterr().out
+    for row in record["comparisons"]:
+        assert f"{row['score_a']:.2f}" in printed and row["difference"] > 0
+    assert all(
+        f"{name}: {text}" in printed and "nrefs:1" in text for name, text in record["signatures"].items()
+    )
+
+
 def test_contrast(tmp_path, capsys):
     first, second = examples(tmp_path / "a", "10t0"), examples(tmp_path / "b", "0111")
     main(["compare", "contrast", first, second, "--json", str(tmp_path / "json")])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq import drafts, partial_files
+from ctxmt_fairseq import journal
 from ctxmt_fairseq.cli.corpus_filter_adequacy import adequacy
 from ctxmt_fairseq.cli.corpus_filter_domain import domain
 from ctxmt_fairseq.cli.main import main
@@ -193,15 +193,12 @@ def test_score_files_of_others(tmp_path):
     before = partial.read_bytes()
     for content in (before, b"a letter\n and more"):
         partial.write_bytes(content)
-        with pytest.raises(BadInput, match="holds scores of another run; delete it"):
+        with pytest.raises(BadInput, match="is of another run .* or somebody else's file; delete it"):
             write(path, Scorer(), PAIRS, {"scores": "other"})
         assert partial.read_bytes() == content
-    partial.write_text('{"scores": "other"}\n')  # it had not begun
-    write(path, Scorer())
-    lock = partial_files.lock_partial(partial, b"{}\n", "other")
-    with pytest.raises(BadInput, match="another ctxmt corpus filter"):
+    partial.unlink()
+    with journal.Journal(partial, {}), pytest.raises(BadInput, match="another ctxmt is writing to it"):
         write(path, Scorer(), PAIRS, {"scores": "third"})
-    lock.close()
     for text, place in (("", ":1: "), ("x\n", ":1: "), (before.decode() + "x\t1\n", ":6: ")):
         partial.write_text(text)
         with pytest.raises(BadInput, match=place):
@@ -215,13 +212,13 @@ def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypa
         write(path, Scorer(most=8))
     before, moved = partial.read_bytes(), []
 
-    class Late(drafts.Lock):
+    class Late(journal.Lock):
         def __init__(self, file):
             super().__init__(file)
             if file == partial and not moved:
                 moved.append(partial.rename(tmp_path / "theirs"))
 
-    monkeypatch.setattr(partial_files, "Lock", Late)
+    monkeypatch.setattr(journal, "Lock", Late)
     anew = Scorer()
     assert write(path, anew) == 10 and len(anew.asked) == 10
     assert moved and moved[0].read_bytes() == before
@@ -229,7 +226,7 @@ def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypa
 
 def test_a_pipe_of_the_unfinished_files_name_is_refused(tmp_path):
     os.mkfifo(tmp_path / "scores.tsv.partial")
-    with pytest.raises(BadInput, match="expected no folder, pipe or device"):
+    with pytest.raises(BadInput, match="expected the name of a regular file"):
         write(tmp_path / "scores.tsv", Scorer())
 
 

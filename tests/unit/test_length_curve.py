@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from ctxmt_fairseq.benchmark.resampling import random_texts
 from ctxmt_fairseq.cli.main import main
+from tests.helpers.synthetic import random_texts
 
 REFERENCE, FIRST, SECOND = random_texts(120)
 SOURCE = [" ".join("w" for _ in line.split()) for line in REFERENCE]

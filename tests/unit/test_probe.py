@@ -10,7 +10,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
 from ctxmt_fairseq.generation.loading import load_models
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from tests.unit.plain_log_probs import PLAIN
 from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
 
@@ -244,7 +244,7 @@ def test_the_curve(models, tmp_path):
         (
             (),
             {"fr": ["a " * 2000, *"a" * 12]},
-            "sentence 1: expected at most 1024 source and 1024 target tokens",
+            "target tokens; the models read at most 1024 and 1024: shorten it",
         ),
     ],
 )

@@ -159,8 +159,8 @@ def test_refusals(folder, tmp_path):
     for path, line in (
         (tmp_path / "nowhere", "no such folder; --user-dir names one with Python code"),
         (first / "__init__.py", "no such folder"),
-        (second, f"expected a folder with another name: a module outside_same of {first} is imported"),
-        (torch_named, "expected a folder with another name: a module torch of "),
+        (second, f"rename the folder: another module outside_same of {first} is imported"),
+        (torch_named, "rename the folder: another module torch of "),
         (registered, "Cannot register duplicate model"),
     ):
         with pytest.raises(BadInput) as refusal:

@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
 
 from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines, open_text
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, open_text
 from ctxmt_fairseq.errors import BadInput
 
 _TAG = re.compile(r"\s*<(?P<name>[A-Za-z]+)(?P<attributes>(?:\s[^<>]*)?)/?>\s*")

@@ -17,7 +17,7 @@ from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.formats.opus import document_id
 from ctxmt_fairseq.corpora.formats.opus_xml import exchanged
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
-from ctxmt_fairseq.data.documents import PathLike, lines_together
+from ctxmt_fairseq.data.text_lines import PathLike, lines_together
 from ctxmt_fairseq.errors import BadInput
 
 _NUMBER = re.compile(r"(.*?)(\d{1,18})")

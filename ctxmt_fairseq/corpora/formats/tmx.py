@@ -15,7 +15,7 @@ from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.corpora.xml import xml_elements
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 Unit = Optional[List["Side"]]  # source and target; None where a language is missing

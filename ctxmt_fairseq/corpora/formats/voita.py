@@ -15,7 +15,7 @@ from typing import Any, Iterator
 
 from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.documents import lines_together
+from ctxmt_fairseq.data.text_lines import lines_together
 from ctxmt_fairseq.errors import BadInput
 
 END = "_eos"

@@ -19,7 +19,7 @@ from typing import Any, Iterable, Iterator, Optional, Tuple
 from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.documents import PathLike, lines_together
+from ctxmt_fairseq.data.text_lines import PathLike, lines_together
 from ctxmt_fairseq.errors import BadInput
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text

@@ -22,8 +22,8 @@ from ctxmt_fairseq.corpora.pairs import Part, part_of
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
 from ctxmt_fairseq.corpora.writer import corpus_files
+from ctxmt_fairseq.files import check_outputs, write_file
 from ctxmt_fairseq.option_types import name, number
-from ctxmt_fairseq.output_files import check_outputs, write_file
 
 
 def add_arguments(parser: Any) -> None:

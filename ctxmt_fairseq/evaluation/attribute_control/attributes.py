@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.documents import PathLike, read_bytes
 from ctxmt_fairseq.data.json_files import Place, get, json_lines, load_json
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.text_lines import PathLike, read_bytes
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,

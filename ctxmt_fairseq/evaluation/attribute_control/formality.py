@@ -19,8 +19,8 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines, read_sentences
 from ctxmt_fairseq.data.metadata_text import single_spaces
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,

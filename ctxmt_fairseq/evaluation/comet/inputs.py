@@ -11,7 +11,8 @@ from typing import Dict, List, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_flags
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 

@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import read_bytes
+from ctxmt_fairseq.data.text_lines import read_bytes
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.extras import installation
 from ctxmt_fairseq.safe_checkpoints import peek

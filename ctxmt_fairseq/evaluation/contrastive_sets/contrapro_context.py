@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import read_sentences
 from ctxmt_fairseq.data.json_files import Place, get
+from ctxmt_fairseq.data.text_lines import read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import Sentences, drop_padding
 

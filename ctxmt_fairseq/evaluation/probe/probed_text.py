@@ -6,9 +6,10 @@ from typing import List, Optional
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer

@@ -3,7 +3,7 @@
 from typing import Sequence
 
 from ctxmt_fairseq.charts import Point, chart, csv_text
-from ctxmt_fairseq.evaluation.probe.scores import ScoredOutcomes
+from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes
 
 CXMI = "CXMI (bits per word)"
 

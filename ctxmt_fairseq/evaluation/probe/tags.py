@@ -8,8 +8,8 @@ then a whitespace word has the tags of all that it consists of.
 
 from typing import Any, List, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 Tags = List[Tuple[str, ...]]  # of each whitespace word

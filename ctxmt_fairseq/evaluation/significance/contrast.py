@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name

@@ -10,8 +10,8 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometText
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
-from ctxmt_fairseq.generation.journal import fingerprint
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.journal import fingerprint
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tables import aligned_table
 
@@ -107,6 +107,13 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
     return rows
 
 
+def decimals(measure: str) -> int:
+    """How many digits after the point a table has of a measure: of COMET, CXMI, the best losses, others."""
+    if measure.lower().startswith((COMET.lower(), "cxmi")):
+        return 4
+    return 3 if measure.startswith("best ") else 2
+
+
 def results_table(
     columns: Mapping[str, Mapping[str, Any]], stars: Mapping[Tuple[str, str], str] = MappingProxyType({})
 ) -> str:
@@ -120,7 +127,7 @@ def results_table(
     width = max(map(len, stars.values()), default=0)
     cells = [
         [
-            f"{column[row]:.{4 if row.startswith(COMET) else 2}f}{stars.get((name, row), ''):{width}}"
+            f"{column[row]:.{decimals(row)}f}{stars.get((name, row), ''):{width}}"
             if row in column
             else "-" + " " * width
             for name, column in numbers.items()
@@ -130,12 +137,17 @@ def results_table(
     return aligned_table([["", *columns], *([row, *line] for row, line in zip(rows, cells, strict=True))])
 
 
-def sentence_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
-    """Lower-cased name and value of each score by sentences that ``ctxmt score`` wrote; raises BadInput."""
+def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
+    """Lower-cased name and value of the scores that ``ctxmt score`` wrote: by sentences, and all of COMET.
+
+    Raises:
+        BadInput: something else.
+    """
     for score in get(place, record, "scores", list):
         name, level = (get(place, score, key, str) for key in ("name", "level"))
-        if level == "sentence":
-            yield name.lower(), get(place, score, "score", float)
+        if level == "sentence" or name.startswith(COMET):
+            of_level = "" if level == "sentence" else f", {level}"
+            yield f"{name.lower()}{of_level}", get(place, score, "score", float)
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:

@@ -1,0 +1,43 @@
+"""Subtitles as OPUS packs them to a corpus: with several workers, with more links, and by opustools."""
+
+import importlib.util
+import tempfile
+from pathlib import Path
+from typing import List
+
+from scripts.benchmark.paired import Comparison, alternate
+from scripts.benchmark.subtitles import make_corpus, read_by_opustools, write_subtitles
+from tests.helpers.process import in_new_process
+
+
+def corpora(links: int, repeats: int) -> List[Comparison]:
+    """Each run in a process of its own; opustools is compared where it is installed."""
+    with tempfile.TemporaryDirectory(prefix="ctxmt-benchmark-") as name:
+        some, many = Path(name, "some"), Path(name, "many")
+        for folder, factor in ((some, 1), (many, 8)):
+            folder.mkdir()
+            write_subtitles(folder, factor * links)
+        title = f"corpus of {links:,} links"
+        halves = alternate(
+            lambda _: in_new_process(make_corpus, some, 1).seconds,
+            lambda _: in_new_process(make_corpus, some, 2).seconds,
+            repeats,
+            warm_up=0,
+        )
+        memory = [tuple(in_new_process(make_corpus, folder, 1).memory for folder in (many, some))]
+        found = [
+            Comparison(f"{title}, time", ("one worker", "two"), "s", halves, "1.6 on two idle cores"),
+            Comparison(
+                f"{title}, peak memory", ("8 times as many", "these"), "MiB", memory, "under 100 MiB more"
+            ),
+        ]
+        if importlib.util.find_spec("opustools"):
+            both = alternate(
+                lambda _: in_new_process(read_by_opustools, some).processor,
+                lambda _: in_new_process(make_corpus, some, 1).processor,
+                repeats,
+                warm_up=0,
+            )
+            ways = "opus_read", "one worker"
+            found.append(Comparison(f"{title}, processor time", ways, "CPU s", both, "at least 5"))
+    return found
