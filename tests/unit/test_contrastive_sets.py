@@ -53,7 +53,7 @@ def test_jsonl(tmp_path):
     assert (example.distance, example.meta) == (None, {"speaker": "female", "context": "source-next"})
 
 
-@pytest.mark.parametrize("where", ["README.md", "ctxmt_fairseq/cli/contrast.py"])
+@pytest.mark.parametrize("where", ["docs/evaluation.md", "ctxmt_fairseq/cli/contrast.py"])
 def test_the_documented_example_is_readable(tmp_path, where):
     """In both places it is broken into lines to be read; as one line it is a set."""
     text = (Path(__file__).parents[2] / where).read_text(encoding="utf-8")
