@@ -8,7 +8,7 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip en.zip
              --source-lang en --target-lang de --out text/train
 """
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.parser import add_commands
 from ctxmt_fairseq.corpora.formats import FORMATS
 from ctxmt_fairseq.corpora.transforms import TRANSFORMS
 
@@ -24,4 +24,4 @@ KINDS = {
 
 def add_arguments(parser) -> None:
     tables = {"corpora.formats.": FORMATS, "corpora.transforms.": TRANSFORMS, "cli.corpus_": KINDS}
-    add_commands(parser, "kind", tables)
+    add_commands(parser, tables)

@@ -16,7 +16,7 @@ Example:
       --target-lang cs --out text/train
 """
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.parser import add_commands
 from ctxmt_fairseq.corpora.transforms import FILTERS
 
 SCORES = {
@@ -26,4 +26,4 @@ SCORES = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "step", {"corpora.transforms.": FILTERS, "cli.corpus_filter_": SCORES})
+    add_commands(parser, {"corpora.transforms.": FILTERS, "cli.corpus_filter_": SCORES})

@@ -92,6 +92,18 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
     return found
 
 
+def only_source(references: Sequence[Reference], chosen: Optional[str], option: str, path: PathLike) -> str:
+    """The source that an option names, or the only one.
+
+    Raises:
+        BadInput: there is no such source, or none is named and there are several.
+    """
+    sources = list(dict.fromkeys(reference.source for reference in references))
+    if chosen not in sources and (chosen or len(sources) > 1):
+        raise BadInput(f"{option}: expected one of the sources {', '.join(sources)}", path)
+    return chosen or sources[0]
+
+
 def _line(place: Place, record: Any, sentences: Sequence[str]) -> int:
     line = get(place, record, "line", int)
     if not 1 <= line <= len(sentences):

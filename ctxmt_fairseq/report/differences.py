@@ -2,11 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import read_sentences
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
@@ -34,7 +33,7 @@ class Text:
         return self.sources[max(start, line - CONTEXT) : line]
 
 
-def read_lines(path: Path, expected: int) -> List[str]:
+def read_lines(path: PathLike, expected: int) -> List[str]:
     """Raises BadInput: another number of lines than the source has."""
     lines = read_sentences(path)
     if len(lines) != expected:
@@ -42,7 +41,7 @@ def read_lines(path: Path, expected: int) -> List[str]:
     return lines
 
 
-def read_text(source: Path, reference: Path, docids: Optional[Path]) -> Text:
+def read_text(source: PathLike, reference: PathLike, docids: Optional[PathLike]) -> Text:
     """Raises BadInput: files that do not match."""
     sources = read_sentences(source)
     documents = None if docids is None else Documents.read(docids, len(sources))

@@ -14,7 +14,7 @@ import json
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.cli.commands import CommandParser
+from ctxmt_fairseq.cli.parser import CommandParser
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.data.text_lines import PathLike, read_sentences

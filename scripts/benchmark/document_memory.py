@@ -26,7 +26,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq import Translator
 from ctxmt_fairseq.analysis.map_files import check_optional_picture
 from ctxmt_fairseq.analysis.system_names import named_paths
-from ctxmt_fairseq.cli.commands import CommandParser
+from ctxmt_fairseq.cli.parser import CommandParser
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, read_probed_text
 from ctxmt_fairseq.exit_codes import run_command
