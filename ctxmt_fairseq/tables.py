@@ -39,10 +39,10 @@ def records_table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, st
     return aligned_table([list(columns), *rows])
 
 
-def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records of the same keys as CSV; None is empty."""
+def csv_text(records: Sequence[Mapping[str, Any]], dialect: str = "excel") -> str:
+    """Records of the same keys as CSV, or with the dialect ``excel-tab`` as TSV; None is empty."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(records[0]) if records else [], lineterminator="\n")
+    writer = csv.DictWriter(text, list(records[0]) if records else [], dialect=dialect, lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue()

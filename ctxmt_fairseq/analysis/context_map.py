@@ -1,8 +1,6 @@
 """The map of a model's contexts and its files (MTCue, figure 3)."""
 
-import csv
 import dataclasses
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +15,7 @@ from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
 from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.plots.scatter import scatter
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.tables import aligned_table, csv_text
 
 NUMBERS = (".csv", ".json")  # what lies beside the picture
 COLUMNS = ("x before", "y before", "x after", "y after")
@@ -55,14 +53,11 @@ class ContextMap:
 
     def csv(self) -> str:
         """A line per text: its attributes and its places, with a head."""
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(["text", *(attribute.name for attribute in self.labelled.attributes), *COLUMNS])
-        columns = [attribute.values.tolist() for attribute in self.labelled.attributes]
-        points = np.concatenate([self.before, self.after], axis=1)
-        for text, *values, places in zip(self.labelled.texts, *columns, points, strict=True):
-            writer.writerow([text, *values, *(f"{place:.6f}" for place in places)])
-        return lines.getvalue()
+        columns = {"text": self.labelled.texts}
+        columns |= {attribute.name: attribute.values.tolist() for attribute in self.labelled.attributes}
+        places = np.char.mod("%.6f", np.concatenate([self.before, self.after], axis=1)).T.tolist()
+        columns |= dict(zip(COLUMNS, places, strict=True))
+        return csv_text([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
 
     def as_dict(self) -> Dict[str, Any]:
         """What the table of the texts does not say."""

@@ -174,8 +174,9 @@ def _bars(
     """A system's bars, each with its value above and its band."""
     errors = np.abs([[bound - point.value for bound in point.band] for point in line]).T
     drawn = axis.bar(
-        where, [point.value for point in line], width, yerr=errors if errors.any() else None, capsize=2,
-        error_kw={"linewidth": 0.8}, color=f"C{colour % 10}", hatch=("", "//", "..", "xx")[colour // 10 % 4],
+        where, [point.value for point in line], width, yerr=errors.tolist() if errors.any() else None,
+        capsize=2, error_kw={"linewidth": 0.8}, color=f"C{colour % 10}",
+        hatch=("", "//", "..", "xx")[colour // 10 % 4],
     )  # fmt: skip
     axis.bar_label(drawn, fmt="%.1f", fontsize=6 if narrow else 7, padding=2, rotation=90 if narrow else 0)
     axis.margins(y=0.2 if narrow else 0.1)

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
+from ctxmt_fairseq.evaluation.differing_lines import LinedText
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.plots.charts import Point, place_name
 from ctxmt_fairseq.provenance import versions
@@ -22,7 +23,7 @@ Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> run,
 def sections(
     runs: Sequence[Run],
     shared: Found,
-    text: Optional[differences.Text],
+    text: Optional[LinedText],
     sets: Sequence[ContrastiveSet],
     examples: int,
 ) -> List[Section]:

@@ -1,17 +1,5 @@
-"""Attributes written as sentences: ``speaker: feminine`` as "I am a woman" (MTCue, section 3.2).
-
-Sets that measure the control of attributes: JSON lines, a source sentence with its attributes on each.
-
-The public sets of the EAMT 2022 task on attributes of dialogue participants (Vincent et al. 2022).
-
-One JSON array of objects; ``context_csv`` has four fields, each a mark or empty, ``polish`` the reference::
-
-    {"english": "I hear you.", "polish": "Zrozumiałem.", "context_csv": "<sp:masculine>,,,", "marking": ...}
-
-Agreement of translations with attributes: by attribute, value and combination (Vincent et al. 2022).
-
-BLEU and chrF of translations whose attributes are controlled, where the set has references.
-"""
+"""Attributes of translations, such as the speaker's gender: as sentences that a model reads, in sets that
+measure their control, and how translations agree with them (Vincent et al. 2022, and MTCue, section 3.2)."""
 
 import json
 from dataclasses import dataclass
@@ -246,7 +234,14 @@ def read_any_set(path: PathLike) -> List[AttributeExample]:
 
 
 def read_eamt22(path: PathLike) -> List[AttributeExample]:
-    """The examples with their attributes and references; without phrases, for the set has none.
+    """The public sets of the EAMT 2022 task on attributes of dialogue participants (Vincent et al. 2022).
+
+    A JSON array of objects; ``context_csv`` has four fields, each a mark or empty, ``polish`` the reference::
+
+        {"english": "I hear you.", "polish": "Zrozumiałem.", "context_csv": "<sp:masculine>,,,", ...}
+
+    Returns:
+        the examples with their attributes and references; without phrases, because the set has none.
 
     Raises:
         BadInput: no such array, or a mark that is unknown or in another field.

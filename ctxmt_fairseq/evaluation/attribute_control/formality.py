@@ -1,15 +1,10 @@
-"""References with marked phrases that express an attribute: ``[F]Haben Sie[/F] das gehört?`` (CoCoA-MT).
-
-Formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT 2022).
+"""Formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT 2022), as in
+``[F]Haben Sie[/F] das gehört?``, with several prompts as context (MTCue, appendix D).
 
 The facts are those of the shared task: a translation is formal if annotated phrases of its formal reference
 occur in it and none of its informal reference, and the other way round; the accuracy of a wanted formality is
 the share of the translations that have it among those that have either. Translations with phrases of both or
 of neither reference count nowhere, and so are reported. (Nadejde et al. 2022; Anastasopoulos et al. 2022)
-
-Prompts of a formality evaluation, from a file.
-
-A model's formality with each of several prompts as context, and the table of it (MTCue, appendix D).
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Whether a phrase occurs in a translation.
-
-What the forms found in a translation say of one attribute, counted over many translations.
-"""
+"""Whether a phrase occurs in a translation, and what the phrases found there say of an attribute."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence,
 from ctxmt_fairseq.data.json_files import Place, get
 from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.tables import aligned_table
 
 RESULTS = "results.json"
@@ -101,7 +102,7 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
             if len(report[group]) > 1:
                 for key, tally in report[group].items():
                     rows[f"{name}, {label}{key}"] = float(tally["accuracy"])
-        for key, label in (("disc", "Disc."), ("disc_avg", "Disc_avg"), ("disc_all_d", "Disc_all-d")):
+        for key, label in DISC_NAMES.items():
             if report[key] is not None:
                 rows[f"{name}, {label}"] = float(report[key])
     return rows
@@ -160,4 +161,4 @@ def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
         BadInput: something else.
     """
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
-    return ("accuracy", accuracy) if disc is None else ("Disc.", disc)
+    return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)
