@@ -27,7 +27,7 @@ class TrainingConfig(TranslationConfig):
         default=None,
         metadata={
             "help": "words of the training text that need context and the words that support them, as JSON "
-            "lines (see the README), for --attention-weight"
+            "lines (see docs/training.md), for --attention-weight"
         },
     )
     attention_weight: float = field(
