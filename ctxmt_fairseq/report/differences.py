@@ -2,10 +2,9 @@
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Iterator, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import Documents, read_sentences
+from ctxmt_fairseq.data.documents import Documents, PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
@@ -18,7 +17,7 @@ from ctxmt_fairseq.report.found import Run
 CONTEXT = 2  # previous sentences that are shown
 
 
-def read_lines(path: Path, expected: int) -> List[str]:
+def read_lines(path: PathLike, expected: int) -> List[str]:
     """Raises BadInput: another number of lines than the source has."""
     lines = read_sentences(path)
     if len(lines) != expected:
@@ -26,7 +25,7 @@ def read_lines(path: Path, expected: int) -> List[str]:
     return lines
 
 
-def read_text(source: Path, reference: Path, docids: Optional[Path]) -> LinedText:
+def read_text(source: PathLike, reference: PathLike, docids: Optional[PathLike]) -> LinedText:
     """What was translated, still without translations; raises BadInput: files that do not match."""
     sources = read_sentences(source)
     documents = None if docids is None else Documents.read(docids, len(sources))
