@@ -1,6 +1,5 @@
-"""What the datasets of the three tasks share: examples that are built on the fly from single binarised
-sentences; sizes that include their context, an order that depends on (seed, epoch) alone, and batches that
-lose no sentence."""
+"""The base of the three tasks' datasets: examples are built on the fly from single binarised sentences, their
+sizes include the context, their order depends on (seed, epoch) alone, and batches lose no sentence."""
 
 import itertools
 import logging
@@ -25,8 +24,8 @@ logger = logging.getLogger(__name__)
 
 
 def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.Tensor:
-    """``x1 <sep> x2 <sep> ... xK </s>``: (sum of lengths,) from sentences that each end with ``</s>``. With
-    ``separator`` None nothing stands between them."""
+    """Join sentences that each end with ``</s>``: ``x1 <sep> x2 <sep> ... xK </s>``, (sum of lengths,). If
+    ``separator`` is None, there is nothing between them."""
     if separator is None:
         return torch.cat([*(sentence[:-1] for sentence in sentences[:-1]), sentences[-1]]).long()
     window = torch.cat(list(sentences)).long()
@@ -37,12 +36,13 @@ def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.T
 
 
 def _parts(places: List[Tuple[int, int, int]]) -> np.ndarray:
-    """From a current sentence's first token, the first after it, and the window's tokens: (B, 3)."""
+    """Turn a current sentence's first token, the first one after it, and the window's length into parts (B,
+    3)."""
     return np.diff(places, prepend=0, axis=1)
 
 
 class AllLines:
-    """The lines of a corpus as if they were an array of their numbers, which would be large."""
+    """Acts as the array of a corpus's line numbers, which would be large."""
 
     def __init__(self, count: int):
         self.count = count
@@ -63,28 +63,28 @@ class AllLines:
 
 
 class ContextDataset(FairseqDataset, ABC):
-    """Base: a subclass says what stands on the source side (``source_side``) and in the batch
+    """Base of the datasets. A subclass says what is on the source side (``source_side``) and in the batch
     (``context_batch``).
 
     An example is a dictionary: ``id`` (the current sentence's line, from 0), ``source`` (what the encoder
     reads), ``current`` (the source sentence to translate), ``target`` (the target window, or None),
-    ``target_context_sizes`` (sentences before the current one in the target window), with a target
-    ``target_first`` (tokens before the current one there), and what the subclass adds.
+    ``target_context_sizes`` (the number of sentences before the current one in the target window), with a
+    target ``target_first`` (the number of tokens before the current one there), and what the subclass adds.
 
     Args:
-        source, target: binarised sentences, each ending with ``</s>``, with a ``sizes`` array; target may
+        source, target: binarised sentences, each with ``</s>`` at its end, with a ``sizes`` array; target may
             be None.
-        source_dictionary, target_dictionary: with the separator and the mask.
-        builder: the window of every sentence, with the options; its seed is that of every random choice,
-            and with the epoch and the line determines the example.
-        wanted: what the models want of the context: ``collater`` puts it into ``net_input``.
-        current: (n,) lines that are translated; None for all. The others serve as context only.
-        training: shuffle, and draw anew in every epoch.
-        name: of the split, for messages.
+        source_dictionary, target_dictionary: they have the separator and the mask.
+        builder: builds the window of every sentence. Its seed is used for every random choice, and determines
+            the example together with the epoch and the line.
+        wanted: what the models want of the context; ``collater`` puts it into ``net_input``.
+        current: (n,) the lines that are translated, None for all; the others are only context.
+        training: whether to shuffle, and to draw anew in every epoch.
+        name: the name of the split, for messages.
     """
 
     layout = "window"  # how context and current sentence share the source positions (``WindowSizes``)
-    marks = 0  # tokens that the subclass adds to a context sentence, or takes from it
+    marks = 0  # so many tokens the subclass adds to a context sentence, or takes from it
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class ContextDataset(FairseqDataset, ABC):
         self._batches = ordering.Batches()
         needs = any(column.target for column in builder.source_columns)
         if target is None and needs:
-            raise BadInput(f"{name}: expected target sentences, which stand as context on the source side")
+            raise BadInput(f"{name} needs target sentences, because they are context on the source side")
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -149,8 +149,8 @@ class ContextDataset(FairseqDataset, ABC):
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
-        """Many examples at once, as torch's loader asks for them: one pass of window arithmetic per batch."""
-        indices = np.asarray(indices, np.int64)  # a worker that has run out of batches asks for none
+        """Build many examples at once, as torch's loader asks for them, in one pass of window arithmetic."""
+        indices = np.asarray(indices, np.int64)  # may be none, for a worker that has run out of batches
         lines = self.lines[indices]
         reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
         slots = self.builder.slots(lines, self._draw_epoch, reach)
@@ -166,22 +166,22 @@ class ContextDataset(FairseqDataset, ABC):
         return example
 
     def inputs(self, line: int, slots: Slots) -> Dict[str, Any]:
-        """All of an example that does not depend on its translation, given its context (C and M
+        """Build the part of an example that does not depend on its translation, given its context (C and M
         sentences)."""
         sizes = sum(sentence != NO_SENTENCE for sentence in slots.target)
         return {**self.source_side(line, slots), "target_context_sizes": sizes}
 
     @abstractmethod
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
-        """``source``, ``current`` and what else the model reads of the source side."""
+        """Give ``source``, ``current`` and what else the model reads of the source side."""
 
     def target_context(self, slots: Slots) -> List[torch.Tensor]:
-        """The previous target sentences of a window, each ending with ``</s>``."""
+        """The previous target sentences of a window, each with ``</s>`` at its end."""
         texts = (self.text(sentence, target=True) for sentence in slots.target)
         return [text for text in texts if text is not None]
 
     def text(self, sentence: int, target: bool) -> Optional[torch.Tensor]:
-        """A context sentence's tokens, ending with ``</s>``; None where there is none."""
+        """A context sentence's tokens, with ``</s>`` at the end; None: there is no such sentence."""
         if sentence == NO_SENTENCE:
             return None
         if sentence == EMPTY_SENTENCE:
@@ -200,14 +200,14 @@ class ContextDataset(FairseqDataset, ABC):
         return sentence
 
     def collater(self, samples: List[Dict[str, Any]], pad_to_length: Optional[Dict[str, int]] = None):
-        """A batch of B examples.
+        """Make a batch of B examples.
 
         Returns:
-            fairseq's translation batch: ``id`` (B,), ``net_input`` with ``src_tokens`` (B, S), left-padded,
-            ``src_lengths`` (B,), ``prev_output_tokens`` (B, T), and ``target`` (B, T), ``ntokens``,
-            ``nsentences``; and ``windows``, a dictionary of ``target_context_sizes`` (B,) and the subclass'
-            ``context_batch``, which is ``context`` in ``net_input`` too if the model reads it; ``parts``, its
-            ``WindowParts``. ``{}`` for no samples.
+            fairseq's translation batch: ``id`` (B,), ``net_input`` with ``src_tokens`` (B, S), padded on the
+            left, ``src_lengths`` (B,), ``prev_output_tokens`` (B, T), and ``target`` (B, T), ``ntokens``,
+            ``nsentences``. Besides, ``windows`` is a dictionary of ``target_context_sizes`` (B,) and the
+            subclass's ``context_batch``; it also is ``context`` in ``net_input`` if the model reads it.
+            ``parts`` are its ``WindowParts``. Without samples the result is ``{}``.
         """
         if not samples:
             return {}
@@ -243,13 +243,13 @@ class ContextDataset(FairseqDataset, ABC):
 
     @abstractmethod
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, Any]:
-        """The source context of a batch, rows in its order."""
+        """Make the source context of a batch, with its rows in this order."""
 
     # ---- what a model sees -----------------------------------------------------------------------------
 
     def visible(self, example: Dict[str, Any]) -> Tuple[Any, ...]:
-        """All that a model sees of an example's source side, hashable; what only names it (its line) is left
-        out. The first two entries are the source's tokens and the number of target context sentences."""
+        """Give all that a model sees of an example's source side, as a key: its line, which only names it, is
+        left out. The first two entries are the source's tokens and the number of target context sentences."""
         return (
             tuple(example["source"].tolist()),
             example["target_context_sizes"],
@@ -257,7 +257,8 @@ class ContextDataset(FairseqDataset, ABC):
         )
 
     def restored(self, number: int, visible: Tuple[Any, ...]) -> Dict[str, Any]:
-        """The reverse of ``visible``, for the collater: an example of line ``number`` without target."""
+        """Make an example again of what ``visible`` gave, for the collater, with line ``number`` and without
+        target."""
         tokens, sizes, context = visible
         source = torch.tensor(tokens)
         named = {"id": number, "source": source, "current": source, "target": None}
@@ -265,34 +266,35 @@ class ContextDataset(FairseqDataset, ABC):
 
     @abstractmethod
     def visible_context(self, example: Dict[str, Any]) -> Any:
-        """The part of ``visible`` that the subclass adds."""
+        """Give what the subclass adds to ``visible``."""
 
     @abstractmethod
     def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
-        """The reverse of ``visible_context``."""
+        """Turn what ``visible_context`` gave into entries of an example."""
 
     # ---- sizes -----------------------------------------------------------------------------------------
 
     def measured(self, layout: Optional[str] = None) -> WindowSizes:
-        """Measures this dataset's windows; their layout may be another where sentences change places."""
+        """Make what measures this dataset's windows; a subclass in which sentences change places names
+        another layout."""
         targets = None if self.target is None else self.target.sizes
         return WindowSizes(self.builder, self.source.sizes, targets, layout or self.layout, self.marks)
 
     @property
     def input_layout(self) -> str:
-        """The layout of what the encoders read; another than ``layout`` where sentences change places."""
+        """The layout of what the encoders read. It is not ``layout`` if sentences change places."""
         return self.layout
 
     @property
     def whole_sizes(self) -> Sizes:
-        """Sizes of all windows if there were no limits."""
+        """The sizes that all windows would have without limits."""
         if self._whole is None:
             self._whole = self.measured().sizes(self.lines, self._draw_epoch)
         return self._whole
 
     @property
     def window_sizes(self) -> Sizes:
-        """Sizes of all windows within the current limits."""
+        """The sizes of all windows within the current limits."""
         if self._sizes is None:
             self._sizes = whole = self.whole_sizes
             long = np.flatnonzero(self._exceeding(whole))
@@ -304,7 +306,7 @@ class ContextDataset(FairseqDataset, ABC):
         return self._sizes
 
     def _exceeding(self, sizes: Sequence[np.ndarray]) -> np.ndarray:
-        """Which are longer than the limits, of source and target sizes: (n,) bool."""
+        """Tell which source or target sizes are above the limits: (n,) bool."""
         too_long = np.zeros(len(sizes[0]), bool)
         for tokens, limit in zip(sizes[:2], self.limits, strict=True):
             if limit is not None:
@@ -313,7 +315,7 @@ class ContextDataset(FairseqDataset, ABC):
 
     @property
     def sizes(self) -> np.ndarray:
-        """(n, 2) source and target tokens of every window."""
+        """(n, 2): the source and target tokens of every window."""
         return np.stack([self.window_sizes.source, self.window_sizes.target], axis=1)
 
     def size(self, index: int) -> Tuple[int, int]:
@@ -323,34 +325,36 @@ class ContextDataset(FairseqDataset, ABC):
         return int(self.num_tokens_vec(np.array([index]))[0])
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """(m,) what ``--max-tokens`` counts of examples: the longer side."""
+        """(m,): what ``--max-tokens`` counts of examples, which is their longer side."""
         source, target = self.counted_sizes
         return np.maximum(source[indices], target[indices])
 
     @property
     def counted_sizes(self) -> Sequence[np.ndarray]:
-        """(n,) source and target tokens of the examples as ``--max-tokens`` counts them."""
+        """(n,) each: the examples' source and target tokens that ``--max-tokens`` counts."""
         return self.current_sizes if self.options.count_current_tokens else self.window_sizes[:2]
 
     @property
     def current_sizes(self) -> Tuple[np.ndarray, np.ndarray]:
-        """(n,) source and target tokens of the current sentences."""
+        """(n,) each: the source and target tokens of the current sentences."""
         return self.measured().current(self.lines[:])
 
     # ---- order and batches -----------------------------------------------------------------------------
 
     def ordered_indices(self) -> np.ndarray:
-        """Examples of like sizes side by side; equal sizes in an order drawn from (seed, epoch)."""
+        """Sort examples by size; the order of equal sizes is drawn from (seed, epoch)."""
         sizes = self.current_sizes if self.options.count_current_tokens else self.order_sizes()
         return ordering.by_size(sizes, self.order_generator())
 
     def order_sizes(self) -> Sequence[np.ndarray]:
-        """What examples are ordered by, the most important first: (n,) each. fairseq: source, then target."""
-        # Without limits: fairseq tells them later, and the order must not depend on when.
+        """The sizes that examples are sorted by, the most important first: (n,) each. fairseq takes the
+        source, then the target."""
+        # Without limits, because fairseq tells them later, and the order must not depend on that moment.
         return self.whole_sizes.source, self.whole_sizes.target
 
     def order_generator(self) -> Optional[np.random.Generator]:
-        """For the order of an epoch's examples in training; None in evaluation, which keeps the corpus'."""
+        """Draws the order of an epoch's examples in training; None: an evaluation keeps the corpus's
+        order."""
         seeds = (randomness.ORDER, self.builder.seed, self.epoch)
         return np.random.default_rng(seeds) if self.training else None
 
@@ -370,7 +374,7 @@ class ContextDataset(FairseqDataset, ABC):
             self.limits, self._sizes = (source, target), None
         window, sentence = self.options.max_window_tokens, self.options.max_sentence_tokens
         if window is None and sentence is None and self.window_sizes is self.whole_sizes:
-            return indices, []  # the usual case; millions of examples need not be gone through
+            return indices, []  # usual, and saves a pass over millions of examples
         left_out = self._exceeding(self.whole_sizes)
         left_out[left_out] = self._exceeding(self.measured().current(self.lines[np.flatnonzero(left_out)]))
         if window is not None:
@@ -388,7 +392,7 @@ class ContextDataset(FairseqDataset, ABC):
         return indices[~chosen], indices[chosen].tolist()
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """As fairseq's, but the last batch is kept whatever its size: no sentence is lost."""
+        """Do as fairseq does, but keep the last batch whatever its size, so that no sentence is lost."""
         if len(indices) == 0:
             raise BadInput(f"{self.name}: no example is left to make a batch of")
         self.check_sizes(indices, max_tokens)
@@ -396,7 +400,7 @@ class ContextDataset(FairseqDataset, ABC):
         return self._batches(indices, tokens, max_tokens, max_sentences, required_batch_size_multiple)
 
     def check_sizes(self, indices: np.ndarray, max_tokens: Optional[int]) -> None:
-        """Raises BadInput: an example is longer than a batch may be."""
+        """Refuse an example that is longer than a batch may be."""
         sizes = self.window_sizes
         if max_tokens is None or max(sizes.source.max(), sizes.target.max()) <= max_tokens:
             return

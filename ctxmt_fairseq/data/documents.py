@@ -1,7 +1,8 @@
-"""Text with document ids, and document boundaries as arrays. No torch here.
+"""Reads text with document ids, and keeps document boundaries as arrays. This module imports no torch.
 
-A corpus is line-aligned UTF-8 files ``SPLIT.SRC``, ``SPLIT.TGT`` and ``SPLIT.docids``; a document is a
-maximal run of equal ids, so an id may return without joining two documents.
+A corpus is the files ``SPLIT.SRC``, ``SPLIT.TGT`` and ``SPLIT.docids`` in UTF-8, with a line of each for
+every
+sentence. A document is a maximal run of equal ids, so an id may return without joining two documents.
 """
 
 import gzip
@@ -12,7 +13,7 @@ import stat
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, BinaryIO, Iterable, Iterator, List, Optional, Sequence, Set, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -21,28 +22,20 @@ from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
+T = TypeVar("T")
 _BLOCK = 2**18  # bytes that are read at once
-LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata, and safe to hold
+LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, and few enough to keep
 
 
 def iterate_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a UTF-8 text file without their newline; only ``\n`` ends a line.
-
-    Raises:
-        BadInput: no such file, no regular file, invalid UTF-8, a NUL byte, or a line of more than
-            ``LONGEST_LINE`` bytes.
-    """
+    """Yield the lines of a UTF-8 text file without their newlines; only ``\n`` ends a line."""
     with open_text(path) as stream:
         for number, raw in enumerate(raw_lines(stream, path), 1):
             yield decode_line(raw, path, number)
 
 
 def open_text(path: PathLike) -> BinaryIO:
-    """A regular file, for reading, decompressed if it is one of gzip.
-
-    Raises:
-        BadInput: see ``open_file``.
-    """
+    """Open a regular file for reading, and decompress it if it is one of gzip."""
     stream = open_file(path)
     zipped = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
@@ -50,22 +43,15 @@ def open_text(path: PathLike) -> BinaryIO:
 
 
 def lines_together(*paths: PathLike) -> Iterator[List[str]]:
-    """A line of each file at a time.
-
-    Raises:
-        BadInput: as ``iterate_lines``, or files of different lengths.
-    """
+    """Yield a line of each file at a time; the files must be of the same length."""
     return together([(path, iterate_lines(path)) for path in paths])
 
 
 def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List[Any]]:
-    """What several readers make of a line each, at a time.
+    """Yield together what several readers make of their next lines; the files must be of the same length.
 
     Args:
         columns: a file, and what its reader yields for each line (never None).
-
-    Raises:
-        BadInput: as the readers, or files of different lengths.
     """
     paths, readers = zip(*columns, strict=True)
     for number, lines in enumerate(itertools.zip_longest(*readers)):
@@ -75,12 +61,19 @@ def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List
         yield list(lines)
 
 
-def open_file(path: PathLike) -> BinaryIO:
-    """A regular file, for reading.
+def one_each(lines: Iterable[T], count: int, path: PathLike) -> Iterator[T]:
+    """Yield the lines of a file, which must be as many as there are sentences."""
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if number > count:
+            raise BadInput(f"expected {count} lines, one for each sentence, found more", path, number)
+        yield line
+    if number < count:
+        raise BadInput(f"expected {count} lines, one for each sentence, found {number}", path)
 
-    Raises:
-        BadInput: there is none, or it may not be read.
-    """
+
+def open_file(path: PathLike) -> BinaryIO:
+    """Open a regular file for reading."""
     try:
         if stat.S_ISREG(os.stat(path).st_mode):
             return open(path, "rb")
@@ -88,26 +81,18 @@ def open_file(path: PathLike) -> BinaryIO:
         raise BadInput("no such file", path) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise BadInput(f"cannot be read: {getattr(error, 'strerror', error)}", path) from None
-    # Said before a pipe without a writer is waited for.
+    # Refused here, because opening a pipe without a writer would wait for one.
     raise BadInput("expected a file, found a folder, a pipe or a device", path)
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """The content of a regular file.
-
-    Raises:
-        BadInput: see ``open_file``.
-    """
+    """The content of a regular file."""
     with open_file(path) as stream:
         return stream.read()
 
 
 def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
-    """The lines with their newlines; ``path`` is for messages.
-
-    Raises:
-        BadInput: a line of more than ``LONGEST_LINE`` bytes.
-    """
+    """Yield the lines with their newlines; ``path`` is for messages."""
     for number in itertools.count(1):
         try:
             raw = stream.readline(LONGEST_LINE + 1)
@@ -121,12 +106,11 @@ def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
 
 
 def raw_runs(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]:
-    """Runs of equal lines: the line with its newline, and how often it stands there. A run may come in parts.
+    """Yield runs of equal lines: the line with its newline, and how often it is repeated. A run may come in
+    parts.
 
-    Long runs cost next to nothing: blocks of repeated lines are compared, each twice as long as the last.
-
-    Raises:
-        BadInput: a line of more than ``LONGEST_LINE`` bytes.
+    Long runs take hardly any time, because blocks of repeated lines are compared, each twice as long as the
+    one before.
     """
     text, at, number = b"", 0, 1
     while True:
@@ -155,11 +139,7 @@ def raw_runs(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]:
 
 
 def decode_line(raw: bytes, path: PathLike, number: int) -> str:
-    """One line's text; a byte order mark, which some editors put before the first line, is no part of it.
-
-    Raises:
-        BadInput: invalid UTF-8, or a NUL byte.
-    """
+    """Decode a line, without the byte order mark that some editors put before the first line."""
     try:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -172,11 +152,11 @@ def decode_line(raw: bytes, path: PathLike, number: int) -> str:
 
 
 def read_sentences(path: PathLike) -> List[str]:
-    """The sentences of a text file, one per line; empty lines are empty sentences.
+    """Read the sentences of a text file, one per line; empty lines are empty sentences.
 
     Raises:
-        BadInput: as ``iterate_lines``; or a line holds the separator symbol, which marks the end of a
-            sentence inside a window and so cannot be part of the text.
+        BadInput: there is no such file, or it is no text in UTF-8; or a line has the separator, which marks
+            the end of a sentence inside a window and so cannot be part of the text.
     """
     sentences = []
     for number, line in enumerate(iterate_lines(path), 1):
@@ -187,11 +167,7 @@ def read_sentences(path: PathLike) -> List[str]:
 
 
 def read_flags(path: PathLike, expected: int) -> np.ndarray:
-    """A file of 0 or 1 per line: (expected,) bool.
-
-    Raises:
-        BadInput: as ``iterate_lines`` and ``parse_flag``; or another number of lines.
-    """
+    """Read a file of 0 or 1 per line: (expected,) bool."""
     lines = list(iterate_lines(path))
     if len(lines) != expected:
         raise BadInput(f"expected {expected} lines of 0 or 1, found {len(lines)}", path)
@@ -199,27 +175,22 @@ def read_flags(path: PathLike, expected: int) -> np.ndarray:
 
 
 def parse_flag(line: str, path: PathLike, number: int) -> bool:
-    """What a line of 0 or 1 says.
-
-    Raises:
-        BadInput: something else; ``path`` and ``number`` say where.
-    """
+    """Read a line of 0 or 1; ``path`` and ``number`` say where it is, for messages."""
     if line.strip() not in ("0", "1"):
         raise BadInput(f"expected 0 or 1, found {line.strip()!r}", path, number)
     return line.strip() == "1"
 
 
 def document_id(text: str) -> str:
-    """A document's id as text gives it, without white space (or a byte order mark) around it."""
+    """A document's id without the white space, or byte order mark, that a text has around it."""
     return text.strip().strip("\ufeff").strip()
 
 
 def id_runs(path: PathLike) -> Iterator[Tuple[str, int]]:
-    """The documents of a file with one id per line, the one reader of ids: id and number of lines of each.
+    """Yield the id and the number of lines of each document, from a file with one id per line. All ids are
+    read here.
 
-    Raises:
-        BadInput: as ``iterate_lines``; or a blank id. An id that returns after another one starts a new
-            document, and the first such is warned about.
+    An id that returns after another one starts a new document; a warning names the first such id.
     """
     seen: Set[str] = set()
     returned = False
@@ -231,7 +202,7 @@ def id_runs(path: PathLike) -> Iterator[Tuple[str, int]]:
             name = document_id(decode_line(raw, path, first))
             if not name:
                 raise BadInput("expected a document id, found a blank line", path, first)
-            if name == previous:  # a run that came in parts, or other white space around the id
+            if name == previous:  # a run came in parts, or there is other white space around the id
                 continue
             if previous is not None:
                 yield previous, first - 1 - start
@@ -248,7 +219,7 @@ def id_runs(path: PathLike) -> Iterator[Tuple[str, int]]:
 
 
 def iterate_ids(path: PathLike) -> Iterator[str]:
-    """The document id of every line; see ``id_runs``."""
+    """Yield the document id of every line; see ``id_runs``."""
     for name, length in id_runs(path):
         yield from itertools.repeat(name, length)
 
@@ -272,9 +243,10 @@ class Documents:
         return int(self.starts[-1])
 
     def bounds(self, indices: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """First sentence and one past the last of each sentence's document, both shaped like ``indices``."""
+        """The first sentence of each sentence's document, and one past the last; both are shaped like
+        ``indices``."""
         indices = np.asarray(indices)
-        # Only among the documents that there can be: neighbouring sentences are of few.
+        # Search only among documents between the first and the last sentence: often they are few.
         least, most = indices.min(initial=self.sentences), indices.max(initial=0)
         first = np.searchsorted(self.starts, least, side="right") - 1
         starts = self.starts[first : np.searchsorted(self.starts, most, side="right") + 1]
@@ -283,24 +255,22 @@ class Documents:
 
     @classmethod
     def from_ids(cls, ids: Sequence[str]) -> "Documents":
-        """Boundaries from one id per sentence; the ids may be as files have them (``document_id``)."""
+        """Find the boundaries from one id per sentence; the ids may be as files have them
+        (``document_id``)."""
         return cls.from_lengths([len(list(run)) for _, run in itertools.groupby(map(document_id, ids))])
 
     @classmethod
     def from_lengths(cls, lengths: Union[Sequence[int], np.ndarray]) -> "Documents":
-        """Boundaries from the number of sentences of each document."""
+        """Find the boundaries from the number of sentences of each document."""
         return cls(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64))
 
     @classmethod
     def read(cls, path: PathLike, expected: Optional[int] = None) -> "Documents":
-        """Boundaries from a file of document ids.
+        """Read the boundaries from a file of document ids.
 
         Args:
-            path: one id, any non-empty string, per line.
-            expected: the number of sentences, checked if given.
-
-        Raises:
-            BadInput: see ``id_runs``; or another number of lines than expected.
+            path: a file with one id, any non-empty string, per line.
+            expected: the number of sentences that the file must have, if given.
         """
         lengths = np.fromiter((length for _, length in id_runs(path)), np.int64)
         documents = cls.from_lengths(lengths)
