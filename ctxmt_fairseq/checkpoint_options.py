@@ -46,11 +46,7 @@ class Option:
     options: Optional[Dict[str, "Option"]] = None
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value as fairseq is to have it.
-
-        Raises:
-            WrongValue: it is not one of the option's.
-        """
+        """The value as fairseq is to have it."""
         if value is None or PATHS.fullmatch(name):
             return None
         if EVALUATED.fullmatch(name):
@@ -93,9 +89,6 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
     Args:
         name: what to call it.
-
-    Raises:
-        WrongValue: it is neither.
     """
     values = vars(section) if isinstance(section, argparse.Namespace) else section
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):

@@ -86,12 +86,7 @@ def modules_of(*kinds: type) -> FrozenSet[str]:
 
 
 def check_parameters(parameters: Any, path: object) -> None:
-    """Stop on what are no parameters of a model.
-
-    Raises:
-        BadInput: no dictionary of tensors, a tensor that claims to be larger than what is stored of it, or
-            numbers that are not finite.
-    """
+    """Stop on what are no parameters of a model."""
     if not isinstance(parameters, dict) or not parameters:
         raise BadInput("expected a checkpoint of fairseq-train, found no model's parameters in it", path)
     for name, tensor in parameters.items():

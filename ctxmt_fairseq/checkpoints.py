@@ -83,9 +83,6 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
     """The mean of every floating-point parameter, in its own type but summed in float32 or wider.
 
     Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do.
-
-    Raises:
-        BadInput: a file's parameters have other names, shapes or types than the first one's.
     """
     first = peek(paths[0])["model"]
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
@@ -116,11 +113,7 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
-    """Write the last of the checkpoints with the averaged parameters and without its optimizer state.
-
-    Raises:
-        BadInput: the checkpoints are not of one model, or the output cannot be written.
-    """
+    """Write the last of the checkpoints with the averaged parameters and without its optimizer state."""
     state = dict(peek(checkpoints[-1].path))
     state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
     state.pop("last_optimizer_state", None)

@@ -71,9 +71,6 @@ class Draft:
     Args:
         target: the output's own path, no symbolic link.
         folder: whether to make a folder, not a file.
-
-    Raises:
-        OSError: it cannot be made.
     """
 
     def __init__(self, target: Path, folder: bool = False):

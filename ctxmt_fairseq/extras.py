@@ -17,9 +17,6 @@ def import_of_extra(module: str, extra: str, what: str) -> Any:
     Args:
         extra: of this package, which installs it.
         what: needs which package, as the message begins.
-
-    Raises:
-        BadInput: it is not installed, or does not go with what else is.
     """
     try:
         return importlib.import_module(module)

@@ -105,11 +105,7 @@ class Destination:
 
 
 def destination(path: PathLike) -> Destination:
-    """What lies at a path that shall be written.
-
-    Raises:
-        BadInput: a folder, a folder that is missing, a name that no file can have, or a file that is kept.
-    """
+    """What lies at a path that shall be written."""
     name = os.fspath(path)
     if not name or "\0" in name:
         raise BadInput(f"expected the name of a file, found {name!r}")
@@ -132,11 +128,7 @@ def destination(path: PathLike) -> Destination:
 
 
 def regular_file(path: PathLike) -> Path:
-    """The regular file that is or will be at a path.
-
-    Raises:
-        BadInput: as ``destination``; or a pipe or a device is there.
-    """
+    """The regular file that is or will be at a path."""
     file = destination(path).file
     if file is None:
         raise BadInput("cannot be written: expected the name of a regular file", path)
@@ -144,11 +136,7 @@ def regular_file(path: PathLike) -> Path:
 
 
 def _status(path: PathLike) -> Optional[os.stat_result]:
-    """Of what lies there, symbolic links followed; None for nothing.
-
-    Raises:
-        OSError: nothing can ever lie there.
-    """
+    """Of what lies there, symbolic links followed; None for nothing."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -169,11 +157,7 @@ def _descriptor(name: str) -> Optional[int]:
 
 
 def _destinations(paths: Iterable[Optional[PathLike]]) -> List[Destination]:
-    """Of the outputs that were asked for.
-
-    Raises:
-        BadInput: two are one file.
-    """
+    """Of the outputs that were asked for."""
     found: List[Destination] = []
     for to in (destination(path) for path in paths if path is not None):
         if to.file is not None and to.file in [one.file for one in found]:
@@ -187,9 +171,6 @@ def check_outputs(*paths: Optional[PathLike]) -> List[Destination]:
 
     Args:
         paths: None for an output that was not asked for.
-
-    Raises:
-        BadInput: names the first that cannot be written, or two that are one file.
     """
     destinations = _destinations(paths)
     for to in destinations:
@@ -217,9 +198,6 @@ def write_files(contents: Iterable[Tuple[Optional[PathLike], Optional[Content]]]
     Args:
         contents: file (None: not asked for) and what it shall hold: text (as UTF-8), bytes, or a function
             that writes to a binary stream; None: a file of this name is out of date, and removed.
-
-    Raises:
-        BadInput: one of them cannot be written, or two are one file.
     """
     asked = [(path, content) for path, content in contents if path is not None]
     destinations = _destinations(path for path, _ in asked)
@@ -311,11 +289,7 @@ def _place(drafts: Dict[Destination, Draft]) -> None:
 
 
 def check_folder(path: PathLike) -> None:
-    """Whether a folder can be made or written to, before the work begins.
-
-    Raises:
-        BadInput: it cannot.
-    """
+    """Whether a folder can be made or written to, before the work begins."""
     target = Path(os.path.realpath(path))
     with writing(path):
         nearest = next(folder for folder in (target, *target.parents) if os.path.lexists(folder))
@@ -338,9 +312,6 @@ def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> It
     Args:
         path: a new or empty folder; a symbolic link to one stays.
         check: is asked about what is there otherwise, and raises ``BadInput`` unless it may be replaced.
-
-    Raises:
-        BadInput: ``path`` cannot be written, or another process is writing it.
     """
     target = Path(os.path.realpath(path))
     old = hidden(target, ".old")  # where it lies while another takes its place

@@ -64,9 +64,6 @@ def read(
     Args:
         allowed, sections: see ``checkpoint_rules.reduced``.
         mmap: leave the tensors on disk; not where they outlive the file.
-
-    Raises:
-        BadInput: as ``peek``, or it says something that is not allowed.
     """
     return reduced(peek(path, mmap), path, allowed, sections)
 
@@ -89,11 +86,7 @@ def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Di
 
 
 def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List[Any], Any, Any]:
-    """fairseq's ``load_model_ensemble_and_task``.
-
-    Raises:
-        BadInput: a checkpoint that may not be built, or from which no model can be built.
-    """
+    """fairseq's ``load_model_ensemble_and_task``."""
     with naming(*filenames):
         return _load_ensemble(filenames, *args, **kwargs)
 

@@ -85,10 +85,6 @@ def attention_map(
         side, layer: see ``choose_attention``. The decoder's rows are the tokens that it is about to produce.
         target: the translation; default: the model's own with beam 4, if it is needed. Target text in the
             context is always the model's own.
-
-    Raises:
-        BadInput: the model has no such attention, the sentence has no context, or the translation is not
-            needed or too long.
     """
     model, task = loaded.model, loaded.task
     side, layer, attention = choose_attention(model, side, layer)

@@ -32,9 +32,6 @@ def choose_attention(
     Args:
         side: "encoder" or "decoder"; default: the encoder, if it attends to context.
         layer: from 1; default: the last with attention to context.
-
-    Raises:
-        BadInput: the model has no such attention.
     """
     found = {name: context_attentions(model, name) for name in SIDES}
     found = {name: layers for name, layers in found.items() if layers}

@@ -50,11 +50,7 @@ class LabelledTexts:
     attributes: Tuple[Attribute, ...] = ()
 
     def scored(self, name: str, scores: Mapping[str, float]) -> "LabelledTexts":
-        """The texts that have a score, which becomes the first attribute.
-
-        Raises:
-            BadInput: there are two attributes already, or no text has a score.
-        """
+        """The texts that have a score, which becomes the first attribute."""
         if len(self.attributes) > 1:
             raise BadInput("expected at most one attribute besides the scores, found two")
         chosen = [number for number, text in enumerate(self.texts) if text in scores]
@@ -74,9 +70,6 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
     """Both, the metadata first, told apart by a further attribute.
 
     Sentences without attributes beside metadata with their fields are a field of their own instead.
-
-    Raises:
-        BadInput: they have not the same number of attributes, or more than one.
     """
     texts = [*metadata.texts, *sentences.texts]
     fields, values = metadata.attributes, sentences.attributes
@@ -100,10 +93,6 @@ def read_labelled_texts(path: PathLike) -> LabelledTexts:
     """Read lines of a text, and tab-separated up to two attributes; blank lines are passed over.
 
     A repeated line counts once.
-
-    Raises:
-        BadInput: no text, not as many attributes as on the first line, an empty one, or a text that has
-            other attributes than before.
     """
     rows: Dict[str, Tuple[str, ...]] = {}
     width = None
@@ -133,9 +122,6 @@ def metadata_texts(contexts: Any) -> LabelledTexts:
 
     Args:
         contexts: ``SentenceContexts``.
-
-    Raises:
-        BadInput: there is none.
     """
     fields: Dict[str, str] = {}
     for column, field in enumerate(contexts.fields):

@@ -22,10 +22,6 @@ def check_picture(
     Args:
         beside: suffixes of the files with its numbers.
         others: outputs of the same command; None for one that was not asked for.
-
-    Raises:
-        BadInput: it does not end in .png, one of the files cannot be written, two are one file, or
-            matplotlib is not installed.
     """
     path = Path(path)
     if path.suffix != ".png":
@@ -59,9 +55,6 @@ def write_map(
 
     Returns:
         the files.
-
-    Raises:
-        BadInput: see ``check_picture``.
     """
     path = check_picture(path, NUMBERS)
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"

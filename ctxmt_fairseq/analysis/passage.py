@@ -28,11 +28,7 @@ class Passage:
 
 
 def given_passage(sentence: str, context: Sequence[str] = ()) -> Passage:
-    """A sentence after its context, farthest first.
-
-    Raises:
-        BadInput: an empty sentence, or a separator in one.
-    """
+    """A sentence after its context, farthest first."""
     for text in (*context, sentence):
         if SEPARATOR in text:
             raise BadInput(f"expected text, found the symbol {SEPARATOR}")
@@ -46,9 +42,6 @@ def read_passage(path: PathLike, line: Optional[int] = None) -> Passage:
 
     Args:
         line: number of the current sentence's line, from 1; default: the last sentence.
-
-    Raises:
-        BadInput: there is no sentence in this line.
     """
     text = read_blank_line_documents(path)
     if not text.sentences:

@@ -74,9 +74,6 @@ def read_values(
         losses: which of them, as fairseq calls them; else ``current_loss``, or what the training chose its
             best checkpoint by.
         beside: further files, for each run one, or one of attention shares with a model for each.
-
-    Raises:
-        BadInput: other files, a run without values or with two of one kind, or a measure of several texts.
     """
     runs = distinct_runs(systems, _trainings if option else _said_name)
     further = [_for_each_run(files, len(runs)) for files in beside]

@@ -82,9 +82,6 @@ def attended_sentences(
         loaded: one model of the task ``multi_source`` whose context are tokens, in a row for each sentence.
         side, layer: see ``choose_attention``.
         max_tokens: padded tokens of the longer side in a batch.
-
-    Raises:
-        BadInput: another model, or a sentence that is too long for it.
     """
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)

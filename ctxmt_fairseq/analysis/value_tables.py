@@ -49,9 +49,6 @@ def chosen(
         across: system, or a name in ``Value.at``.
         metrics: measures, or what they are called before a comma and after "best"; none: all.
         only: conditions NAME=VALUE on ``Value.at``; a value without this name meets them.
-
-    Raises:
-        BadInput: a condition on a name that no value has, or a run or a metric without values.
     """
     kept = [one for one in values if place_of(one, across) is not None]
     for condition in only:
@@ -100,9 +97,6 @@ def differences(values: Sequence[Value], across: str, against: str) -> List[Plac
 
     Args:
         against: that place; across windows also "trained", each system's own.
-
-    Raises:
-        BadInput: no run has values there and at another place.
     """
     known = {(one.run, *key[:2], place_name(key[2])): one.value for one, key in _keys(values, across)}
     found = []

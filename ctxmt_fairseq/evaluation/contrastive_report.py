@@ -47,11 +47,7 @@ class Choice(NamedTuple):
 
 
 def choose(scores: Sequence[CandidateScore], correct: int, convention: Convention) -> Choice:
-    """Choose among one example's candidates.
-
-    Raises:
-        ValueError: a score is not a number.
-    """
+    """Choose among one example's candidates."""
     values = [score.value(convention) for score in scores]
     if any(map(math.isnan, values)):
         raise ValueError("a candidate's score is not a number")
@@ -143,9 +139,6 @@ def contrastive_report(
     Args:
         scores: per example the scores of its candidates, in the set's order.
         convention: the one to report; the set's own if not given.
-
-    Raises:
-        ValueError: not one score per candidate, or a score that is not a number.
     """
     examples = contrastive_set.examples
     if [len(row) for row in scores] != [len(example.candidates) for example in examples]:

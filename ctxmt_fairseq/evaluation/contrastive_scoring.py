@@ -31,9 +31,6 @@ def score_candidates(
 
     Returns:
         per example one score per candidate, in the set's order.
-
-    Raises:
-        BadInput: a context selection that no contrastive set can have.
     """
     dataset = _dataset(loaded, examples)
     scores = iter(score_windows(loaded, dataset, windows_of(dataset), max_tokens, "candidate"))
@@ -52,12 +49,7 @@ def visible_windows(loaded: LoadedModels, examples: Sequence[ContrastiveExample]
 
 
 def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> ContextDataset:
-    """One document per candidate: previous sentences, current, following ones.
-
-    Raises:
-        BadInput: shuffled context, which would compare an example's candidates after different contexts; or
-            random context of a single example.
-    """
+    """One document per candidate: previous sentences, current, following ones."""
     options = loaded.task.context_options()
     draws = options.context_selection == "random" and (options.reach or loaded.reads_metadata)
     if draws and len(examples) < 2:

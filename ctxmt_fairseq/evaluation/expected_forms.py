@@ -92,10 +92,6 @@ def read_forms(path: PathLike) -> FormSet:
     reference  ref segment          ref segment     reference or -
     id         number from 1        number from 1   id
     ========== ==================== =============== ===============
-
-    Raises:
-        BadInput: with file, and line or example, for anything missing or of the wrong kind; an empty set; an
-            id that stands there twice.
     """
     path = Path(path)
     examples = list(_lines(path) if path.suffix == ".jsonl" else _list(path))
@@ -215,9 +211,6 @@ def decide(form_set: FormSet, translations: Sequence[str], matching: str) -> Lis
         translations: of the examples' current sentences alone, in the set's order. (ctxpro's scorer cuts
             off the last sentence of a translation, which may hold its context, too.)
         matching: one of ``MATCHINGS``.
-
-    Raises:
-        ValueError: not one translation per example.
     """
     matches = MATCHINGS[matching]
     return [matches(text, each.form) for text, each in zip(translations, form_set.examples, strict=True)]

@@ -62,10 +62,6 @@ def read_translation(
         docids: one document id per line.
         current: 0 or 1 per line; lines marked 0 served only as context and are left out.
         surface: what is done to every line, as ``TextSteps.surface`` of the system's data folder.
-
-    Raises:
-        BadInput: an empty hypothesis file, files of different lengths (with both counts), bad ids or
-            marks, or no line marked 1.
     """
     hypotheses = [surface(line.strip()) for line in iterate_lines(hypothesis)]
     if not hypotheses:
@@ -102,9 +98,6 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
 
     Args:
         tokenize: the tokeniser, sacrebleu's default if not given.
-
-    Raises:
-        BadInput: a tokeniser that sacrebleu does not know or cannot load.
     """
     from sacrebleu.metrics import BLEU
 
@@ -146,9 +139,6 @@ def score_translation(
         lowercase: for BLEU and chrF alike.
         bootstrap: samples of sacrebleu's bootstrap, 0 for none; seed: the environment's
             ``SACREBLEU_SEED``, 12345 if not set.
-
-    Raises:
-        BadInput: a tokeniser that sacrebleu does not know or cannot load.
     """
 
     def compute(metric, level: str, texts: Sequence[List[str]]) -> MetricScore:

@@ -84,9 +84,6 @@ def chart(
         bases: measure -> where a horizontal line is drawn.
         logarithmic: measures.
         kind: of file, png or svg: the same bytes for the same points.
-
-    Raises:
-        BadInput: matplotlib is not installed.
     """
     measures = list(dict.fromkeys(point.measure for point in points))
     colours = {name: number for number, name in enumerate(dict.fromkeys(point.system for point in points))}

@@ -28,9 +28,6 @@ def heat_map(
         values, sections: and the names, see ``LabelledMap``.
         annotate: write the values into the cells, too; zero stays blank.
         highest: value of the darkest colour; default: the map's greatest.
-
-    Raises:
-        BadInput: matplotlib is not installed.
     """
     rows, columns = (list(map(short, names)) for names in (rows, columns))
     names = [name for name, _ in sections]

@@ -53,9 +53,6 @@ def scatter(
         attributes: the first is shown by colours (numbers with a colour bar), the second by markers. Of more
             than 20 strings for colours, or 8 values for markers, the rarest share one.
         point_names: written beside the points if they are at most 30.
-
-    Raises:
-        BadInput: matplotlib is not installed.
     """
     colour, marker = (*attributes, None, None)[:2]
     numbers = colour[1] if colour is not None and colour[1].dtype.kind == "f" else None

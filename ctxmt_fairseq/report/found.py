@@ -97,9 +97,6 @@ def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
 
     Args:
         arguments: a folder, whose name is the run's; NAME=FOLDER; or a file, JSON or PNG.
-
-    Raises:
-        BadInput: no such file, a folder without results, two runs of one name, or a result that is damaged.
     """
     runs: List[Run] = []
     shared = Found()
@@ -188,11 +185,7 @@ def _add_json(found: Found, path: Path) -> None:
 
 
 def read_picture(path: Path) -> Image:
-    """A PNG file, drawn anew, so that it holds nothing but what is seen.
-
-    Raises:
-        BadInput: it is no PNG, damaged, or too large.
-    """
+    """A PNG file, drawn anew, so that it holds nothing but what is seen."""
     from PIL import Image as Pillow
 
     title = path.stem

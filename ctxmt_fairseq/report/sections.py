@@ -33,9 +33,6 @@ def sections(
         text: what was translated, to show sentences in which translations differ.
         sets: contrastive sets, to show examples in which choices differ.
         examples: how many of each are shown.
-
-    Raises:
-        BadInput: results that are damaged, or files that do not belong together.
     """
     owners: Owners = {
         path.resolve(): (run.name, name)

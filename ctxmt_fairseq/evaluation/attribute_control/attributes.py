@@ -38,9 +38,6 @@ def read_sentences_of_attributes(path: PathLike) -> Sentences:
          "formality": {"formal": "Formal", "informal": "Informal"}}
 
     An empty sentence says nothing: the attributes are left out.
-
-    Raises:
-        BadInput: not such an object, an attribute in two places, or not one value per attribute.
     """
     place = Place(path)
     table = load_json(path)
@@ -69,11 +66,7 @@ def check_attributes(sentences: Sentences, attributes: Sequence[str]) -> None:
 
 
 def as_sentences(attributes: Mapping[str, str], sentences: Sentences) -> Dict[str, str]:
-    """The attributes with sentences in place of those that have some, under the names joined by +.
-
-    Raises:
-        BadInput: no sentence for a value.
-    """
+    """The attributes with sentences in place of those that have some, under the names joined by +."""
     replaced = {name for names in sentences for name in names}
     texts = {name: value for name, value in attributes.items() if name not in replaced}
     for names, by_value in sentences.items():
@@ -126,9 +119,6 @@ def read_attribute_set(path: PathLike) -> List[AttributeExample]:
     - ``context`` (optional): what a model reads, an object of texts by field or a list of texts:
       ``["I am a woman", "Formal"]``. Default: the attributes;
     - ``reference`` (optional, of all or none): a translation, for BLEU and chrF.
-
-    Raises:
-        BadInput: with the line, for anything missing, unknown or of the wrong kind, and for an empty file.
     """
     examples = [_example(place, record) for place, record in json_lines(path)]
     if not examples:
@@ -201,9 +191,6 @@ def metadata_of(
 
     Args:
         path: of the examples, one per line.
-
-    Raises:
-        BadInput: with the line, see ``as_sentences``.
     """
     metadata = []
     for number, example in enumerate(examples, 1):
@@ -242,9 +229,6 @@ def read_eamt22(path: PathLike) -> List[AttributeExample]:
 
     Returns:
         the examples with their attributes and references; without phrases, because the set has none.
-
-    Raises:
-        BadInput: no such array, or a mark that is unknown or in another field.
     """
     records = load_json(path)
     place = Place(path)

@@ -66,9 +66,6 @@ def read_annotations(
 
     Args:
         current: 0 or 1 per line; lines marked 0 serve as context only, and no setting keeps theirs.
-
-    Raises:
-        BadInput: see ``MetadataFiles.lines`` and ``read_flags``; or an attribute that no line has.
     """
     found: Dict[Combination, array] = {}  # line numbers
     count = 0
@@ -140,10 +137,6 @@ def write_settings(
 
     Returns:
         ``describe`` each setting, with the seed.
-
-    Raises:
-        BadInput: see ``read_annotations`` and ``as_sentences``; no metadata, or a folder that cannot be
-            written or is not empty.
     """
     source = Path(prefix).absolute()
     metadata = MetadataFiles.named(source)

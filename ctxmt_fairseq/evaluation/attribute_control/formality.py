@@ -43,11 +43,7 @@ class AnnotatedReference:
 
 
 def parse_annotated(line: str) -> AnnotatedReference:
-    """Take the tags out of a line.
-
-    Raises:
-        BadInput: a tag is not closed, not opened or inside another one, or there is nothing between two.
-    """
+    """Take the tags out of a line."""
     parts = _TAG.split(line)  # text, tag, text, tag, ..., text
     phrases = []
     inside = False
@@ -67,11 +63,7 @@ def parse_annotated(line: str) -> AnnotatedReference:
 
 
 def read_annotated(path: PathLike) -> List[AnnotatedReference]:
-    """One reference per line.
-
-    Raises:
-        BadInput: as ``parse_annotated``, with the line; or no such file, or not UTF-8.
-    """
+    """One reference per line."""
     references = []
     for number, line in enumerate(iterate_lines(path), 1):
         try:
@@ -113,10 +105,6 @@ def read_references(
 
     Returns:
         the references, and the lines of each option.
-
-    Raises:
-        BadInput: not as many files of one kind as of another, files of different lengths, a malformed
-            annotation, or a formality without any.
     """
     for option, paths in (("--informal", informal), *beside.items()):
         if len(paths) != len(formal):
@@ -161,9 +149,6 @@ def read_prompts(path: PathLike) -> Dict[str, List[str]]:
 
     A line is ``formal TAB prompt``, ``informal TAB prompt``, or a prompt alone, which is tried for both (as
     MTCue's evaluation tried every context for either attribute, appendix D). Blank lines are passed over.
-
-    Raises:
-        BadInput: another word before a tab, or a formality without prompts.
     """
     prompts: Dict[str, List[str]] = {formality: [] for formality in FORMALITIES}
     for number, line in enumerate(iterate_lines(path), 1):

@@ -34,10 +34,6 @@ def comet_score(
         context: k, previous sentences: document-level COMET.
         cache: a journal of scores by content, which is read and added to.
         cpu: leave a GPU alone.
-
-    Raises:
-        BadInput: a model without the references that it needs; a cache that is none, or that another process
-            adds to; or see ``build_inputs``.
     """
     if model.needs_references and text.references is None:
         raise BadInput("expected a model that needs no references", model.name)

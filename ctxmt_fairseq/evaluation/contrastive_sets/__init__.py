@@ -61,19 +61,12 @@ def read_contrastive_sets(
 ) -> List[ContrastiveSet]:
     """Read several; those that are parts of one suite become one: the phenomena of Voita et al. (2019), named
     file by file.
-
-    Raises:
-        BadInput: see ``read_contrastive_set`` and ``join_sets``.
     """
     return join_sets([read_contrastive_set(path, format, documents) for path in paths])
 
 
 def join_sets(sets: List[ContrastiveSet]) -> List[ContrastiveSet]:
-    """Those that are parts of one suite become one, see ``read_contrastive_sets``.
-
-    Raises:
-        BadInput: two have the same name.
-    """
+    """Those that are parts of one suite become one, see ``read_contrastive_sets``."""
     for kind in FORMATS.values():
         sets = kind.join(sets)
     for name, count in Counter(one.name for one in sets).items():
@@ -85,11 +78,7 @@ def join_sets(sets: List[ContrastiveSet]) -> List[ContrastiveSet]:
 
 
 def detect_format(path: Path) -> str:
-    """The format of a file or folder: by its name alone, else by what a JSON file holds.
-
-    Raises:
-        BadInput: it is none of ``FORMATS``.
-    """
+    """The format of a file or folder: by its name alone, else by what a JSON file holds."""
 
     def recognised(content: Any) -> Optional[str]:
         return next((name for name, kind in FORMATS.items() if kind.recognises(path, content)), None)

@@ -96,9 +96,6 @@ class Evaluator:
         Args:
             selection: which context; None: that of the training.
             given: a file with the target context; None: the models' own translations.
-
-        Raises:
-            BadInput: the models cannot have this context, or no target context.
         """
         settings = self.settings
         options = {} if selection is None else {"context_selection": selection}

@@ -20,9 +20,6 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
         name: checkpoints; or a training's folder, with checkpoints in it or in its folder ``checkpoints``.
         average: how many of a folder are averaged, those nearest the best; 1: the best alone.
         output: the average's name in the ledger's folder, where it is kept.
-
-    Raises:
-        BadInput: see ``nearest_checkpoints``; or several checkpoints are given, and an average asked for.
     """
     folder = Path(name)
     if not folder.is_dir():
