@@ -1,7 +1,7 @@
-"""The options that a registered class declares, and whether a saved value is one of them.
+"""The options that a registered class declares, and whether a saved value fits them.
 
-Values are judged by their type alone: no parsing function of an option is ever called on what a file says,
-for some of fairseq's pass it to ``eval``.
+Values are judged by their type alone: what a file says is never given to an option's parsing function,
+because some of fairseq's pass it to ``eval``.
 """
 
 import argparse
@@ -16,28 +16,28 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
 
 NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
-# Declared as text, but evaluated (MultiheadAttention).
+# fairseq evaluates this text (MultiheadAttention).
 EVALUATED = re.compile(r"(.*_)?xformers_att_config")
-# Text that a language model's options hold, and that is evaluated too: it may be numbers, in brackets.
+# fairseq evaluates this text too, so that only numbers in brackets are let through.
 NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
-# Files that a training started from; evaluation reads none but the data folder.
+# Files that a training started from; of all files, evaluation reads only the data folder.
 PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights")
 
 
 class WrongValue(ValueError):
-    """A value that the option cannot have; ``str()`` says what was expected."""
+    """The option cannot have this value; ``str()`` says what was expected."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """What a value of one option may be; None always may.
+    """What values one option may have besides None.
 
     Attributes:
-        kinds: its types, or those of its items.
-        several: whether it is a list.
+        kinds: the types of a value, or of its items.
+        several: whether a value is a list.
         choices: the only values, where they are few.
-        options: those of a nested configuration.
+        options: the options of a nested configuration.
     """
 
     kinds: Tuple[type, ...] = (str, int, float)
@@ -46,11 +46,11 @@ class Option:
     options: Optional[Dict[str, "Option"]] = None
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value as fairseq is to have it."""
+        """The value in the form that fairseq expects; ``WrongValue`` if the option cannot have it."""
         if value is None or PATHS.fullmatch(name):
             return None
         if EVALUATED.fullmatch(name):
-            raise WrongValue("nothing, for fairseq evaluates it")
+            raise WrongValue("nothing, because fairseq evaluates it")
         if self.options is not None:
             return checked_options(self.options, mapping(value, name))
         if self.several:
@@ -74,7 +74,7 @@ class Option:
         return value
 
     def _check(self, value: Any) -> None:
-        # bool is an int; and what says "${...}" is replaced by what another option says
+        # bool is an int; and omegaconf replaces "${...}" by the value of another option
         fits = type(value) in self.kinds or (type(value) is int and {bool, float} & set(self.kinds))
         if not fits or (isinstance(value, str) and "${" in value):
             raise WrongValue(" or ".join(kind.__name__ for kind in self.kinds))
@@ -85,10 +85,10 @@ class Option:
 
 
 def mapping(section: Any, name: str) -> Dict[str, Any]:
-    """What a saved configuration, a dictionary or a namespace, says.
+    """The options in a saved configuration, which must be a dictionary or a namespace.
 
     Args:
-        name: what to call it.
+        name: what messages call it.
     """
     values = vars(section) if isinstance(section, argparse.Namespace) else section
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
@@ -97,12 +97,13 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
 
 def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
-    """The values of ``options``; of what is not declared the plain numbers, which nothing can evaluate.
+    """The values of ``options``, and of undeclared options those that are plain numbers, which nothing
+    evaluates.
 
-    A model's namespace holds the whole command line, so that most of it is not its own.
+    A model's namespace holds the whole command line, most of which belongs to other classes.
 
     Raises:
-        WrongValue: a value is not one of its option's; the message begins with the option.
+        WrongValue: an option cannot have its value; the message begins with the option.
     """
     kept = {}
     for name, value in values.items():
@@ -118,7 +119,7 @@ def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[
 
 
 def shown(value: Any) -> str:
-    """A value in a message."""
+    """A value as messages write it, cut to 60 characters."""
     if not isinstance(value, (str, int, float)):
         return f"a {type(value).__name__}"
     text = repr(value)
@@ -130,7 +131,7 @@ def declared_options(kind: Any) -> Dict[str, Option]:
     fields = getattr(kind, "__dataclass", None)
     if fields is not None:
         return _of_dataclass(fields)
-    # Defaults are not read: those of some classes are set by the architecture.
+    # Defaults are not read, because the architecture sets those of some classes.
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     kind.add_args(parser)
     return {action.dest: _of_action(action) for action in parser._actions}

@@ -1,9 +1,9 @@
-"""What a checkpoint may say.
+"""What a checkpoint may contain.
 
-fairseq builds whatever task, model and criterion a checkpoint names, with the options that it gives them;
-some of fairseq's own classes pass their options to ``eval``, or open the files that they name. So a
-checkpoint is reduced before anything is built: to classes that this list allows, with options of the declared
-types. All else in its configuration (optimizer, tokenizer, folders of Python code, ...) is left out.
+fairseq builds the task, model and criterion that a checkpoint names, with the options in it, and some of
+fairseq's classes pass their options to ``eval`` or open the files that they name. So a checkpoint is reduced
+before anything is built: to classes that this list allows, with options of the declared types. Everything
+else in its configuration (optimizer, tokenizer, folders of Python code, ...) is left out.
 """
 
 import argparse
@@ -25,8 +25,8 @@ from ctxmt_fairseq.checkpoint_options import (
 )
 from ctxmt_fairseq.errors import BadInput
 
-# fairseq's modules whose classes a checkpoint may name, and other classes may be derived from. None of them
-# evaluates or opens anything that ``checkpoint_options`` lets through.
+# A checkpoint may name classes of these modules of fairseq, and classes derived from them. None of them
+# evaluates or opens what ``checkpoint_options`` lets through.
 ALLOWED: FrozenSet[str] = frozenset(
     f"fairseq.{module}"
     for module in (
@@ -48,9 +48,9 @@ class Section(NamedTuple):
     """A part of the configuration that names a class.
 
     Attributes:
-        option: what names the class on the command line.
-        registered: the classes by their names.
-        default: the name where an old checkpoint has none.
+        option: the option that names the class on the command line.
+        registered: the classes by name.
+        default: the name that holds if an old checkpoint has none.
     """
 
     option: str
@@ -80,13 +80,14 @@ KINDS = {
 
 
 def modules_of(*kinds: type) -> FrozenSet[str]:
-    """fairseq's modules that classes come from: their own, and those of what they are derived from."""
+    """The modules of fairseq that define these classes or the classes from which they are derived."""
     modules = {base.__module__ for kind in kinds for base in kind.__mro__}
     return frozenset(module for module in modules if module.split(".")[0] in ("fairseq", "fairseq_cli"))
 
 
 def check_parameters(parameters: Any, path: object) -> None:
-    """Stop on what are no parameters of a model."""
+    """Refuse anything but the parameters of a model: a dictionary of tensors with finite numbers, none of
+    which claims to be larger than what is stored of it."""
     if not isinstance(parameters, dict) or not parameters:
         raise BadInput("expected a checkpoint of fairseq-train, found no model's parameters in it", path)
     for name, tensor in parameters.items():
@@ -94,7 +95,7 @@ def check_parameters(parameters: Any, path: object) -> None:
         if not isinstance(name, str) or not plain or tensor.device.type != "cpu" or tensor.is_quantized:
             raise BadInput(f"{name}: expected a parameter of a model", path)
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
-            raise BadInput(f"{name}: expected all numbers of a parameter, found fewer", path)
+            raise BadInput(f"{name}: expected all numbers of the parameter, found fewer", path)
         if tensor.is_floating_point() and tensor.numel():
             least, most = tensor.aminmax()
             if not (torch.isfinite(least) and torch.isfinite(most)):
@@ -113,7 +114,7 @@ def _check_kinds(state: Dict[str, Any]) -> None:
     counts.update({name: place.get(name, 0) for name in ("epoch", "iterations_in_epoch")})
     for name, count in counts.items():
         if type(count) is not int or count < 0:
-            raise WrongValue(f"{name}: expected a number from 0, found {shown(count)}")
+            raise WrongValue(f"{name}: expected a whole number of at least 0, found {shown(count)}")
     groups = (state.get("last_optimizer_state") or {}).get("param_groups", [])
     for group in groups if isinstance(groups, list) else [groups]:
         for name, value in mapping(group, "param_groups").items():
@@ -124,18 +125,19 @@ def _check_kinds(state: Dict[str, Any]) -> None:
 def reduced(
     state: Any, path: object, allowed: FrozenSet[str] = ALLOWED, sections: Iterable[str] = tuple(SECTIONS)
 ) -> Dict[str, Any]:
-    """A checkpoint's contents with no more in its configuration than may be built.
+    """A checkpoint's contents, with its configuration reduced to what may be built.
 
     Args:
-        state: what safe loading gave.
+        state: the contents, from safe loading.
         path: the file, for messages.
-        allowed: fairseq's modules whose classes may be named; classes of other packages are this plugin's or
-            of the user's own ``--user-dir``, for nothing that a checkpoint says is imported.
-        sections: which of ``SECTIONS`` the caller builds, or compares with what it has built; the others are
-            left out.
+        allowed: the modules of fairseq whose classes may be named. Registered classes of other packages come
+            from this plugin or the user's own ``--user-dir``, because nothing is imported that a checkpoint
+            names.
+        sections: those of ``SECTIONS`` that the caller builds, or compares with what it has built; the others
+            are left out.
 
     Raises:
-        BadInput: it names something else, gives an option a value of another type, or is no checkpoint.
+        BadInput: it names another class, has an option with a value of another type, or is no checkpoint.
     """
     if not isinstance(state, dict):
         raise BadInput(f"expected a checkpoint of fairseq-train, found a {type(state).__name__}", path)
@@ -156,11 +158,13 @@ def reduced(
 
 
 def _check_depth(options: Dict[str, Any], parameters: int) -> None:
-    """A model of more layers than its checkpoint has parameters would only be built to be refused."""
+    """Refuse more layers than parameters: such a model would only be built to be refused afterwards."""
     for name, value in options.items():
         if name.endswith(("layers", "depth")) and type(value) is int and value > parameters:
             flag = f"--{name.replace('_', '-')}"
-            raise WrongValue(f"{flag}: expected a number of layers that are in the checkpoint, found {value}")
+            raise WrongValue(
+                f"{flag}: expected no more layers than the checkpoint has parameters, found {value}"
+            )
 
 
 def _sections(args: Dict[str, Any]) -> Dict[str, Any]:
@@ -180,14 +184,14 @@ def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
     chosen = values.get("_name") or values.get(option, default)
     if not isinstance(chosen, str) or chosen not in registered:
         raise WrongValue(
-            f"--{option} {shown(chosen)}: expected a known {name}; is the --user-dir missing that has it?"
+            f"--{option} {shown(chosen)}: no such {name}; if it is your own, give its --user-dir"
         )
     kind = registered[chosen]
     foreign = sorted(modules_of(kind) - allowed)
     if foreign:
         raise WrongValue(
             f"--{option} {chosen}: expected a {name} of this plugin or of the --user-dir, or one of "
-            f"fairseq's that a checkpoint may name, not one of {foreign[0]}"
+            f"fairseq's that a checkpoint may name, found one of {foreign[0]}"
         )
     options = {**checked_options(declared_options(kind), values), "_name": chosen}
     if isinstance(section, dict):

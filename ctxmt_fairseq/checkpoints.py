@@ -1,4 +1,5 @@
-"""Averages the parameters of the checkpoints nearest to the best one (focused concatenation, appendix A)."""
+"""Averages the parameters of the checkpoints nearest to the best one (focused concatenation, Lupo et al.
+2022, appendix A)."""
 
 import logging
 import re
@@ -14,13 +15,14 @@ from ctxmt_fairseq.files import write_file
 from ctxmt_fairseq.safe_checkpoints import peek, read
 
 logger = logging.getLogger(__name__)
-# What fairseq writes at the end of an epoch, and every --save-interval-updates.
+# fairseq writes these at the end of each epoch, and every --save-interval-updates.
 SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One checkpoint file, the training updates behind it and its validation score, if it was validated."""
+    """One checkpoint file, the number of updates until it was saved, and its validation score if it has
+    one."""
 
     path: Path
     updates: int
@@ -28,7 +30,7 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: Path) -> "Checkpoint":
-        """Raises BadInput: no checkpoint of fairseq, or one that says what it may not."""
+        """Read it safely; only what ``checkpoint_rules`` allows is accepted."""
         state = read(path, sections=("task", "model"))
         try:
             updates = state["optimizer_history"][-1]["num_updates"]
@@ -39,37 +41,39 @@ class Checkpoint:
 
 
 def save_dir(folder: Path) -> Path:
-    """Where a training's checkpoints are: in its folder itself, or in ``checkpoints`` there."""
+    """The folder of a training's checkpoints: its folder ``checkpoints``, or otherwise its own folder."""
     inner = folder / "checkpoints"
     return inner if inner.is_dir() else folder
 
 
 def checkpoints_in(folder: Path) -> List[Path]:
-    """Those that a training saves, which it may go on from."""
+    """The checkpoints that a training saves and may resume from."""
     own = ("checkpoint_best.pt", "checkpoint_last.pt")
     paths = folder.iterdir() if folder.is_dir() else ()
     return [path for path in paths if path.name in own or SAVED_NAME.fullmatch(path.name)]
 
 
 def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
-    """The checkpoints nearest to the best (or last) one, which is among them, in the order of training.
+    """The best (or last) checkpoint and those nearest to it, in the order of training.
 
-    Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it,
-    where there are as many. Of two equally near the earlier is taken. Fewer than ``count`` are warned about.
+    Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it, if
+    there are as many. Of two that are equally near, the earlier one is taken. If there are fewer than
+    ``count``, a warning says so.
 
     Args:
         folder: fairseq's --save-dir.
         count: how many.
-        around: "best" or "last": the centre is what checkpoint_best.pt or checkpoint_last.pt was saved from.
+        around: "best" or "last": the centre is the checkpoint that checkpoint_best.pt or checkpoint_last.pt
+            is a copy of.
 
     Raises:
         BadInput: ``count`` below 1, no ``around`` checkpoint, or a file that is no checkpoint.
     """
     if count < 1:
-        raise BadInput(f"expected at least one checkpoint to average, found --count {count}")
+        raise BadInput(f"--count {count}: average at least one checkpoint")
     centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt")
     saved = [Checkpoint.read(path) for path in Path(folder).iterdir() if SAVED_NAME.fullmatch(path.name)]
-    # The epoch's own file of the centre may have been removed (--keep-last-epochs): then its copy counts.
+    # If the centre's own file has been removed (--keep-last-epochs), its copy stands in.
     by_updates = {checkpoint.updates: checkpoint for checkpoint in [centre, *saved]}
     ordered = [by_updates[updates] for updates in sorted(by_updates)]
     middle = ordered.index(by_updates[centre.updates])
@@ -80,9 +84,10 @@ def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = 
 
 
 def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
-    """The mean of every floating-point parameter, in its own type but summed in float32 or wider.
+    """The mean of each floating-point parameter, summed in float32 or wider and returned in its own type.
 
-    Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do.
+    Integer buffers come from the first file. Tensors that share memory (tied embeddings) still do. All files
+    must have the same names, shapes and types.
     """
     first = peek(paths[0])["model"]
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
@@ -90,7 +95,9 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
         model = peek(path)["model"]
         for name in [*first, *model]:
             if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
-                raise BadInput(f"expected the parameters of {paths[0].name}, but {name} differs", path)
+                raise BadInput(
+                    f"expected the parameters of {paths[0].name}, but those of {name} differ", path
+                )
         for name, tensor in model.items():
             if tensor.is_floating_point():
                 sums[name] += _wide(tensor)
@@ -113,7 +120,7 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
-    """Write the last of the checkpoints with the averaged parameters and without its optimizer state."""
+    """Write the last checkpoint with the averaged parameters, and without its optimizer state."""
     state = dict(peek(checkpoints[-1].path))
     state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
     state.pop("last_optimizer_state", None)
@@ -123,7 +130,7 @@ def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
 def _save(state: Dict[str, Any], stream: BinaryIO) -> None:
     try:
         torch.save(state, stream)
-    except RuntimeError as error:  # torch says that it did not write what it should; this is why
+    except RuntimeError as error:  # torch reports that the file is too short; the error behind it says why
         if isinstance(error.__context__, OSError):
             raise error.__context__ from None
         raise

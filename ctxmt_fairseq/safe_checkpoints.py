@@ -1,4 +1,4 @@
-"""Reading checkpoints: nothing that a file says runs, and only what ``checkpoint_rules`` allows is built."""
+"""Reads checkpoints: nothing in a file is run, and only what ``checkpoint_rules`` allows is built."""
 
 import argparse
 import contextlib
@@ -16,17 +16,17 @@ from ctxmt_fairseq.checkpoint_rules import ALLOWED, SECTIONS, modules_of, reduce
 from ctxmt_fairseq.errors import BadInput, as_bad_input
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
-# In training the command line has named classes too, and built them; then a checkpoint may name them.
+# The classes that the command line of a training has named and built; a checkpoint may name them too.
 _of_training: ContextVar[FrozenSet[str]] = ContextVar(
     "modules of the training's classes", default=frozenset()
 )
 
 
 def allow_checkpoint_globals() -> None:
-    """Let torch's safe loading accept what fairseq puts into checkpoints, and nothing else.
+    """Let torch's safe loading accept what fairseq writes into checkpoints, and nothing else.
 
-    fairseq calls ``torch.load`` without ``weights_only``; torch 2.6 made safe loading the default and refuses
-    ``argparse.Namespace``, and the NumPy scalars that BLEU validation leaves in the metrics.
+    fairseq calls ``torch.load`` without ``weights_only``. Since torch 2.6 this means safe loading, which
+    refuses ``argparse.Namespace`` and the NumPy scalars that validation with BLEU leaves in the metrics.
     """
     functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
     names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
@@ -40,10 +40,10 @@ allow_checkpoint_globals()
 
 
 def peek(path: Path, mmap: bool = True) -> Any:
-    """What a file made by ``torch.save`` holds, with the tensors left on disk unless ``mmap`` is false.
+    """The content of a file that ``torch.save`` made. Tensors stay on disk unless ``mmap`` is false.
 
     Raises:
-        BadInput: the file is missing, truncated, or holds more than a checkpoint may.
+        BadInput: the file is missing or damaged, or holds objects that a checkpoint may not.
     """
     if not path.is_file():
         raise BadInput("no such checkpoint", path)
@@ -59,11 +59,11 @@ def read(
     sections: Iterable[str] = tuple(SECTIONS),
     mmap: bool = True,
 ) -> Dict[str, Any]:
-    """A checkpoint of fairseq-train, reduced to what may be built of it.
+    """A checkpoint of fairseq-train, reduced to what may be built from it.
 
     Args:
         allowed, sections: see ``checkpoint_rules.reduced``.
-        mmap: leave the tensors on disk; not where they outlive the file.
+        mmap: leave the tensors on disk; use False if they outlive the file.
     """
     return reduced(peek(path, mmap), path, allowed, sections)
 
@@ -71,14 +71,15 @@ def read(
 def load_checkpoint_to_cpu(
     path: Any, arg_overrides: Optional[Dict[str, Any]] = None, load_on_all_ranks: bool = False
 ) -> Dict[str, Any]:
-    """In the place of fairseq's function, which upgrades what the file says before anybody can look at it."""
-    # fairseq copies over checkpoint_last.pt in place, while the optimizer's state may still be a map of it.
+    """Replaces fairseq's function, which upgrades a checkpoint's content before anybody can check it."""
+    # fairseq overwrites checkpoint_last.pt in place, while the optimizer's state may still be mapped to it.
     state = read(Path(path), ALLOWED | _of_training.get(), mmap=False)
     return upgraded(state, Path(path), arg_overrides or {})
 
 
 def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
-    """A checkpoint that was read, as fairseq's loading wants it; ``overrides`` replaces options by name."""
+    """A checkpoint that was read, in the form that fairseq's loading expects. ``overrides`` replaces options
+    by name."""
     cfg = OmegaConf.create(state["cfg"], flags={"allow_objects": True})
     overwrite_args_by_name(cfg, overrides)
     with naming(path):
@@ -86,14 +87,14 @@ def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Di
 
 
 def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List[Any], Any, Any]:
-    """fairseq's ``load_model_ensemble_and_task``."""
+    """fairseq's ``load_model_ensemble_and_task``, with ``BadInput`` for a checkpoint that cannot be built."""
     with naming(*filenames):
         return _load_ensemble(filenames, *args, **kwargs)
 
 
 @contextlib.contextmanager
 def restoring(trainer: Any) -> Iterator[None]:
-    """Training goes on from a checkpoint, which may name the classes that the command line named."""
+    """Let a training resume from a checkpoint that names the same classes as the command line."""
     parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
     token = _of_training.set(modules_of(*(type(part) for part in parts)))
     restore = trainer.load_checkpoint
@@ -112,7 +113,7 @@ def restoring(trainer: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming(*paths: Any) -> Iterator[None]:
-    """Whatever goes wrong with a checkpoint is said in one line, as ``BadInput``."""
+    """Turn whatever goes wrong with these checkpoints into ``BadInput``, one line that names them."""
     try:
         yield
     except Exception as error:  # fairseq raises many kinds for parameters or options that do not fit
@@ -122,7 +123,7 @@ def naming(*paths: Any) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong first, short enough for a line."""
+    """What went wrong first, at most 300 characters long."""
     while error.__context__ is not None:
         error = error.__context__
     text = " ".join(str(error).split()) or type(error).__name__

@@ -90,7 +90,7 @@ def attention_map(
     side, layer, attention = choose_attention(model, side, layer)
     needed = side == "decoder" or task.context_options().context_selection == "reference"
     if target is not None and not needed:
-        raise BadInput("--target: expected the attention of a decoder")
+        raise BadInput("--target: leave it out: the attention of the encoder needs no translation")
     running = _with_translations(loaded, passage, target, needed)
     source, translation = (sentences[passage.current] for sentences in (running.sources, running.targets))
     batch, (prefix,) = running.batch([passage.current], forced=True)
@@ -103,7 +103,7 @@ def attention_map(
         else context_vectors(model, batch, task.source_dictionary)
     )
     if not context.labels:
-        raise BadInput("expected a sentence with context, found none that the model reads")
+        raise BadInput("the sentence has no context that the model reads; choose one that has")
     if loaded.device.type == "cuda":
         batch = utils.move_to_cuda(batch, loaded.device)
     with torch.no_grad(), captured_weights(attention) as calls:

@@ -88,7 +88,9 @@ def attended_sentences(
     side, _, attention = choose_attention(model, side, layer)
     shortening = getattr(model.encoder, "context_shortening", None)
     if not isinstance(dataset, MultiSourceDataset) or dataset.arrangement == "joined":
-        raise BadInput(f"expected a model that reads context sentences apart, not {architecture(model)}")
+        raise BadInput(
+            f"expected a model that reads each context sentence apart, found {architecture(model)}"
+        )
     if shortening is not None and not shortening.keeps_tokens:
         raise BadInput("expected attention to tokens, found a model that shortens its context")
     reader = _Reader(loaded, text, side)

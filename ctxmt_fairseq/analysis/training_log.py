@@ -99,7 +99,9 @@ class TrainingLog:
         sign = -1 if highest and metric == chosen else 1
         known = [record for record in records if metric in record.values]
         if not known:
-            raise BadInput(f"expected {metric}, found {', '.join(records[-1].values)}", self.path)
+            raise BadInput(
+                f"the validations have no {metric}; choose from {', '.join(records[-1].values)}", self.path
+            )
         return metric, min(known, key=lambda record: sign * record.values[metric])
 
     @property

@@ -53,10 +53,10 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     options = loaded.task.context_options()
     draws = options.context_selection == "random" and (options.reach or loaded.reads_metadata)
     if draws and len(examples) < 2:
-        raise BadInput("--context-selection random: expected at least two examples to draw from")
+        raise BadInput("--context-selection random needs at least two examples to draw from")
     if options.context_selection == "shuffled":
         raise BadInput(
-            "--context-selection shuffled: expected translation; a set's candidates share a context"
+            "--context-selection shuffled: choose another, because an example's candidates share a context"
         )
     known: Dict[Tuple[str, str], torch.Tensor] = {}
 

@@ -96,7 +96,7 @@ def read_forms(path: PathLike) -> FormSet:
     path = Path(path)
     examples = list(_lines(path) if path.suffix == ".jsonl" else _list(path))
     if not examples:
-        raise BadInput("expected examples with the form that is expected, found none", path)
+        raise BadInput("expected examples, found none", path)
     return FormSet(path.stem, examples)
 
 
@@ -111,7 +111,7 @@ def _lines(path: Path) -> Iterator[ExpectedForm]:
             reference=get(place, record, "reference", str) if "reference" in record else None,
         )
         if example.id in seen:
-            raise place.error(f"the example {example.id} stands there twice")
+            raise place.error(f"the example {example.id} is there twice; take one out")
         seen.add(example.id)
         yield example
 

@@ -112,7 +112,7 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
         # sacrebleu loads the models of spm, flores101, flores200 and spBLEU-1K from the network, once.
         none = ", ".join(NO_MODEL)
         raise BadInput(
-            f"the tokenizer {tokenize!r} wants a model that sacrebleu cannot get: {error}; {none} want none"
+            f"the tokenizer {tokenize!r} needs a model that sacrebleu cannot get: {error}; {none} need none"
         ) from None
 
 

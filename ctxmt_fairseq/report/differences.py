@@ -34,7 +34,7 @@ def read_text(source: PathLike, reference: PathLike, docids: Optional[PathLike])
 
 
 def translations(runs: Sequence[Run], text: LinedText, count: int) -> Iterator[Section]:
-    """The sentences whose translations differ most: by chrF2 of the best and the worst against the reference."""
+    """The sentences on which chrF2 of the best and of the worst translation are farthest apart."""
     for name in dict.fromkeys(name for run in runs for name in run.found.translations):
         files = {run.name: run.found.translations[name] for run in runs if name in run.found.translations}
         systems = {run: read_lines(path, len(text.sources)) for run, path in files.items()}

@@ -115,9 +115,9 @@ def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
     for name, text in named_paths(folders):
         path = Path(text)
         if path.resolve() in [run.folder.resolve() for run in runs]:
-            raise BadInput("expected different folders", path)
+            raise BadInput("give each folder once", path)
         if name in [run.name for run in runs]:
-            raise BadInput(f"two runs are called {name}; NAME={path} gives another name")
+            raise BadInput(f"two runs are called {name}; give one another name: NAME={path}")
         runs.append(Run(name, path, _read_folder(path)))
         if runs[-1].found.empty:
             raise BadInput("expected results of ctxmt evaluate, score, contrast, .., found none", path)

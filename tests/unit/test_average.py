@@ -135,13 +135,13 @@ def test_refusals_leave_nothing(save_dir):
             write_average(nearest_checkpoints(save_dir, *args), save_dir / "averaged.pt")
         assert sorted(save_dir.iterdir()) == before
 
-    refused("expected at least one checkpoint", 0)
+    refused("--count 0: average at least one checkpoint", 0)
     save(save_dir / "checkpoint4.pt", 40, half=torch.zeros(7).half())
-    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but half differs")
+    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but those of half differ")
     save(save_dir / "checkpoint4.pt", 40, half=torch.zeros(4, dtype=torch.long))
-    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but half differs")
+    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but those of half differ")
     save(save_dir / "checkpoint4.pt", 40, more=torch.zeros(1))
-    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but more differs")
+    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but those of more differ")
     torch.save({"model": {}}, save_dir / "checkpoint4.pt")
     refused(r"checkpoint4\.pt: expected a checkpoint of fairseq-train")
     (save_dir / "checkpoint4.pt").write_bytes(b"cut")
@@ -171,7 +171,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(save_dir):
 
 def test_an_output_that_cannot_be_written_is_refused_before_checkpoints_are_read(save_dir, monkeypatch):
     monkeypatch.setattr(checkpoints, "nearest_checkpoints", lambda *args: pytest.fail("read"))
-    with pytest.raises(BadInput, match="cannot be written: expected a file, found the name of a folder"):
+    with pytest.raises(BadInput, match="cannot be written: this is the name of a folder"):
         parser().command(["average", str(save_dir), "--output", str(save_dir)]).start()
 
 

@@ -53,7 +53,7 @@ def read_sentences_of_attributes(path: PathLike) -> Sentences:
             parts = tuple(value.split(JOIN)) if len(names) > 1 else (value,)
             if len(parts) != len(names) or not any(parts) or not isinstance(sentence, str):
                 form = JOIN.join(["value"] * len(names))
-                raise place.error(f"{key!r}: expected {form!r}: a sentence, found {value!r}")
+                raise place.error(f"{key!r}: expected {form!r} with a sentence, found {value!r}")
             sentences[names][parts] = " ".join(sentence.split())
     return sentences
 
@@ -125,7 +125,7 @@ def read_attribute_set(path: PathLike) -> List[AttributeExample]:
         raise BadInput("expected one JSON object per line, found an empty file", path)
     without = [number for number, example in enumerate(examples, 1) if example.reference is None]
     if 0 < len(without) < len(examples):
-        raise BadInput("expected the key 'reference', as other lines have it", path, without[0])
+        raise BadInput("add the key 'reference', which other lines have", path, without[0])
     return examples
 
 
@@ -137,9 +137,7 @@ def _example(place: Place, record: Any) -> AttributeExample:
     attributes = _texts(place, record, "attributes")
     expected, wrong = (_phrases(place, record, key) for key in ("expected", "wrong"))
     if not expected or expected.keys() != wrong.keys() or not expected.keys() <= attributes.keys():
-        raise place.error(
-            "expected 'expected' and 'wrong' for the same attributes, one at least, of 'attributes'"
-        )
+        raise place.error("give 'expected' and 'wrong' for the same attributes, at least one of 'attributes'")
     for name in expected:
         shared = set(expected[name]) & set(wrong[name])
         if shared:

@@ -75,9 +75,7 @@ def read_annotations(
             found.setdefault(combination, array("q")).append(count - 1)
     for at, name in enumerate(attributes):
         if not any(combination[at] for combination in found):
-            raise BadInput(
-                f"expected the attribute {name!r} on some line, found it on none", metadata.paths[0]
-            )
+            raise BadInput(f"no line has the attribute {name!r}", metadata.paths[0])
     trained = np.ones(count, bool) if current is None else read_flags(current, count)
     ranks = np.full(count, NOT_ANNOTATED, np.int64)
     sizes = {}

@@ -80,7 +80,7 @@ def check_aligned(paths: Sequence[PathLike], counts: Sequence[int]) -> None:
             longer = paths[counts.index(max(counts))]
             raise BadInput(f"ends after {count} lines, but {longer} goes on", path, count + 1)
     if not counts[0]:
-        raise BadInput("expected text, found no line", paths[0])
+        raise BadInput("the file has no line", paths[0])
 
 
 FORMAL, INFORMAL = "formal", "informal"
@@ -108,9 +108,7 @@ def read_references(
     """
     for option, paths in (("--informal", informal), *beside.items()):
         if len(paths) != len(formal):
-            raise BadInput(
-                f"{option}: expected as many files as for --formal, {len(formal)}, found {len(paths)}"
-            )
+            raise BadInput(f"{option}: give {len(formal)} files, as many as for --formal; found {len(paths)}")
     references: List[ContrastiveReference] = []
     lines: Dict[str, List[str]] = {option: [] for option in beside}
     for number, pair in enumerate(zip(formal, informal, strict=True)):
@@ -159,7 +157,7 @@ def read_prompts(path: PathLike) -> Dict[str, List[str]]:
         if wanted and wanted not in FORMALITIES or not text:
             known = " or ".join(FORMALITIES)
             raise BadInput(
-                f"expected a prompt, or {known}, a tab and a prompt, found {line[:60]!r}", path, number
+                f"write a prompt, or {known}, a tab and a prompt; found {line[:60]!r}", path, number
             )
         for formality in [wanted] if wanted else FORMALITIES:
             if text not in prompts[formality]:

@@ -86,7 +86,7 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
             model.name,
         )
     if context and text.documents is None:
-        raise BadInput("document-level COMET: expected --docids, which says where the documents are")
+        raise BadInput("document-level COMET needs --docids, which says where documents begin")
     sides = {"src": text.sources, "mt": text.hypotheses}
     before = {"src": text.sources, "mt": text.hypotheses}
     if text.references is not None and model.reads_references:

@@ -36,7 +36,7 @@ def comet_score(
         cpu: leave a GPU alone.
     """
     if model.needs_references and text.references is None:
-        raise BadInput("expected a model that needs no references", model.name)
+        raise BadInput("needs references; give them, or choose a model that needs none", model.name)
     inputs = build_inputs(text, model, context)
     segments = _segments(inputs, model, bool(context), cache, batch_size, cpu)
     references = text.references is not None and model.reads_references

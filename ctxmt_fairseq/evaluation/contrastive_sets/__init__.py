@@ -52,7 +52,9 @@ def read_contrastive_set(
         raise BadInput(f"expected a format from {', '.join(FORMATS)}, found {format!r}", path)
     if documents is not None and not FORMATS[format].has_documents:
         able = " or ".join(FORMATS.where(lambda kind: kind.has_documents))
-        raise BadInput(f"a documents folder goes with the format {able}, found {format}", path)
+        raise BadInput(
+            f"leave out the folder of documents: only the format {able} reads it, not {format}", path
+        )
     return FORMATS[format].read(path, documents)
 
 
@@ -71,9 +73,7 @@ def join_sets(sets: List[ContrastiveSet]) -> List[ContrastiveSet]:
         sets = kind.join(sets)
     for name, count in Counter(one.name for one in sets).items():
         if count > 1:
-            raise BadInput(
-                f"expected contrastive sets of different names, found {count} that are called {name}"
-            )
+            raise BadInput(f"rename the contrastive sets: {count} of them are called {name}")
     return sets
 
 

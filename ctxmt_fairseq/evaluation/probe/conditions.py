@@ -54,7 +54,7 @@ def sized(loaded: LoadedModels, sizes: Sequence[int]) -> List[Condition]:
         if size > max(own.values()):
             raise BadInput(
                 f"--sizes {size}: expected at most {max(own.values())}, the models' context; "
-                "--source-context and its like widen it"
+                "--source-context and --target-context widen it"
             )
         options = {name: min(size, value) for name, value in own.items()}
         conditions.append(

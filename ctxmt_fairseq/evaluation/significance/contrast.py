@@ -71,7 +71,7 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
         correct = chosen == get(place, record, "correct", int)
         outcome = Outcome(get(place, record, "phenomenon", str), distance, correct)
         if key in outcomes:
-            raise place.error(f"the example {key[1]} of {key[0]} stands there twice")
+            raise place.error(f"the example {key[1]} of {key[0]} is there twice; take one out")
         outcomes[key] = outcome
     if not outcomes:
         raise BadInput("expected examples of ctxmt contrast --examples, found an empty file", path)

@@ -115,7 +115,7 @@ def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarra
         raise BadInput(f"--unit {unit}: expected {' or '.join(UNITS)}")
     if unit == "document":
         if translation.document_lengths is None:
-            raise BadInput("--unit document: expected --docids, which says where the documents are")
+            raise BadInput("--unit document needs --docids, which says where documents begin")
         rows = np.add.reduceat(rows, np.cumsum([0, *translation.document_lengths[:-1]]))
     if len(rows) < 2:
         raise BadInput(f"expected two or more {unit}s to draw from, found {len(rows)}")

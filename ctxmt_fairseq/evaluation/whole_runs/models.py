@@ -24,7 +24,7 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
     folder = Path(name)
     if not folder.is_dir():
         if average > 1:
-            raise BadInput(f"--average {average}: expected a folder with checkpoints", name)
+            raise BadInput(f"--average {average} needs a folder with checkpoints", name)
         return name
     folder = save_dir(folder)
     if average == 1:
