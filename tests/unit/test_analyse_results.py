@@ -131,7 +131,7 @@ def test_comet_is_shown_of_sentences_and_of_documents(tmp_path, capsys):
     ("content", "words"),
     [
         (results({"prefix.n1": 1.0, "prefix.n2": 2.0}), "expected one bleu of context real, window trained"),
-        ({"translations": {"prefix": translation(1.0, 11)}, "contrast": {}}, "as in the other runs, found 11"),
+        ({"translations": {"prefix": translation(1.0, 11)}, "contrast": {}}, "in the other runs, found 11"),
         ([3], "expected what ctxmt evaluate, score, contrast, probe, control or"),
         ({}, "expected what ctxmt evaluate, score, contrast, probe, control or"),
         ({"models": [{}, {}], "differences": []}, "the shares of one model, found 2; give those"),

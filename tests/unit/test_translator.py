@@ -304,5 +304,5 @@ def test_what_a_model_cannot_do(loaded, models):
     assert refused(model.translate, DOCUMENTS, width=3).startswith("width: expected a setting of the search")
     assert "--beam" in refused(model.translate, DOCUMENTS, beam=0)
     random = model.with_options(context_selection="random")
-    assert "expected at least two documents" in refused(random.translate, DOCUMENTS[:1])
+    assert "needs at least two documents" in refused(random.translate, DOCUMENTS[:1])
     assert "no such file or folder" in refused(model.contrast, "nowhere")
