@@ -20,6 +20,7 @@ from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.edge import run_command
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.kept_files import keeping
+from ctxmt_fairseq.option_types import prefix
 from ctxmt_fairseq.output_files import check_outputs, write_files
 
 PRONOMINAL = "PRONOMINAL"
@@ -129,7 +130,9 @@ def options(arguments: Sequence[str]) -> Any:
     parser.add_argument(
         "--name", default="corenlp", metavar="TEXT", help="of the source (default: %(default)s)"
     )
-    parser.add_argument("--out", required=True, metavar="PREFIX", help="how the files' names begin")
+    parser.add_argument(
+        "--out", type=prefix, required=True, metavar="PREFIX", help="how the files' names begin"
+    )
     return parser.parse_args(arguments)
 
 
