@@ -4,7 +4,7 @@ A window is described by sentence indices, never by text, and for many sentences
 of 42 million windows cost a few array operations (``window_sizes``).
 """
 
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import Any, Iterable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -83,17 +83,12 @@ class WindowBuilder:
 
         def side(columns: Sequence[Column]) -> np.ndarray:
             # One row per column while computing: long rows are fast.
-            offsets, distances, sizes = (
-                np.array(numbers, np.int64).reshape(-1, 1)
-                for numbers in (
-                    [column.offset for column in columns],
-                    [column.distance for column in columns],
-                    [_alike(columns, column) for column in columns],
-                )
-            )
+            offsets = _rows(column.offset for column in columns)
+            distances = _rows(column.distance for column in columns)
             sentences = indices + offsets
             present = (sentences >= start) & (sentences < end)
             if share is not None:
+                sizes = _rows(_alike(columns, column) for column in columns)
                 present &= (distances <= np.floor(share * (sizes + 1))) | (offsets == 0)
             if reach is not None:
                 present &= distances <= reach
@@ -121,6 +116,11 @@ class WindowBuilder:
         draws = randomness.bits(randomness.RANDOM_CONTEXT, self.seed, epoch, indices, offsets + 1000)
         drawn = (draws % others).astype(np.int64)
         return np.where(drawn >= start, drawn + own, drawn)
+
+
+def _rows(numbers: Iterable[int]) -> np.ndarray:
+    """(m, 1) of m numbers."""
+    return np.array([*numbers], np.int64).reshape(-1, 1)
 
 
 def _alike(columns: Sequence[Column], column: Column) -> int:

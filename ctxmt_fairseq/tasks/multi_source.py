@@ -38,5 +38,5 @@ class MultiSourceTask(ContextTask):
             )
         return model
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         return {"unique_sentences": self.cfg.batch_runs > 0}
