@@ -1,6 +1,6 @@
-"""The options that a registered class declares, and whether a saved value fits them.
+"""Finds the options that a registered class declares, and checks saved values against them.
 
-Values are judged by their type alone: what a file says is never given to an option's parsing function,
+Values are judged by their type alone: no parsing function of an option is ever called on what a file says,
 because some of fairseq's pass it to ``eval``.
 """
 
@@ -15,29 +15,31 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
 
+from ctxmt_fairseq.data.context_options import flag
+
 NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
-# fairseq evaluates this text (MultiheadAttention).
+# Declared as text, but fairseq evaluates it (MultiheadAttention).
 EVALUATED = re.compile(r"(.*_)?xformers_att_config")
-# fairseq evaluates this text too, so that only numbers in brackets are let through.
+# Text in a language model's options that fairseq evaluates, too: it may be numbers, in brackets.
 NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
-# Files that a training started from; of all files, evaluation reads only the data folder.
+# Files that a training started from. An evaluation opens none of them, only the data folder.
 PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights")
 
 
 class WrongValue(ValueError):
-    """The option cannot have this value; ``str()`` says what was expected."""
+    """An option cannot have this value; ``str()`` says what was expected."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """What values one option may have besides None.
+    """Says which values an option may have; it may always be None.
 
     Attributes:
-        kinds: the types of a value, or of its items.
-        several: whether a value is a list.
-        choices: the only values, where they are few.
-        options: the options of a nested configuration.
+        kinds: the types of the value, or of its items.
+        several: whether it is a list.
+        choices: the only values, if they are few.
+        options: those of a nested configuration.
     """
 
     kinds: Tuple[type, ...] = (str, int, float)
@@ -46,7 +48,7 @@ class Option:
     options: Optional[Dict[str, "Option"]] = None
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value in the form that fairseq expects; ``WrongValue`` if the option cannot have it."""
+        """Check a value, and return it as fairseq shall get it."""
         if value is None or PATHS.fullmatch(name):
             return None
         if EVALUATED.fullmatch(name):
@@ -65,7 +67,7 @@ class Option:
     def _items(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and NUMBERS.fullmatch(value) and str not in self.kinds:
             if name.endswith("layers_to_keep"):
-                return value  # which fairseq splits at the commas
+                return value  # fairseq splits it at the commas
             value = [int(number) for number in re.findall(r"\d+", value)]
         if not isinstance(value, (list, tuple)):
             raise WrongValue("a list")
@@ -74,7 +76,7 @@ class Option:
         return value
 
     def _check(self, value: Any) -> None:
-        # bool is an int; and omegaconf replaces "${...}" by the value of another option
+        # bool is an int. And "${...}" would be replaced by another option's value.
         fits = type(value) in self.kinds or (type(value) is int and {bool, float} & set(self.kinds))
         if not fits or (isinstance(value, str) and "${" in value):
             raise WrongValue(" or ".join(kind.__name__ for kind in self.kinds))
@@ -85,10 +87,10 @@ class Option:
 
 
 def mapping(section: Any, name: str) -> Dict[str, Any]:
-    """The options in a saved configuration, which must be a dictionary or a namespace.
+    """Turn a saved configuration, which is a dictionary or a namespace, into a dictionary.
 
     Args:
-        name: what messages call it.
+        name: its name, for messages.
     """
     values = vars(section) if isinstance(section, argparse.Namespace) else section
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
@@ -97,10 +99,9 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
 
 def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
-    """The values of ``options``, and of undeclared options those that are plain numbers, which nothing
-    evaluates.
+    """Keep the values of ``options``, and of what is not declared plain numbers, which nothing can evaluate.
 
-    A model's namespace holds the whole command line, most of which belongs to other classes.
+    A model's namespace has the whole command line, so most of it is not declared.
 
     Raises:
         WrongValue: an option cannot have its value; the message begins with the option.
@@ -111,15 +112,14 @@ def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[
             try:
                 kept[name] = options[name].checked(name, value)
             except WrongValue as expected:
-                flag = f"--{name.replace('_', '-')}"
-                raise WrongValue(f"{flag}: expected {expected}, found {shown(value)}") from None
+                raise WrongValue(f"{flag(name)}: expected {expected}, found {shown(value)}") from None
         elif value is None or type(value) in (bool, int, float):
             kept[name] = value
     return kept
 
 
 def shown(value: Any) -> str:
-    """A value as messages write it, cut to 60 characters."""
+    """Show a value in a message."""
     if not isinstance(value, (str, int, float)):
         return f"a {type(value).__name__}"
     text = repr(value)
@@ -127,7 +127,7 @@ def shown(value: Any) -> str:
 
 
 def declared_options(kind: Any) -> Dict[str, Option]:
-    """The options of a registered task, model or criterion, by their names in a configuration."""
+    """Find the options of a registered task, model or criterion, by their names in a configuration."""
     fields = getattr(kind, "__dataclass", None)
     if fields is not None:
         return _of_dataclass(fields)

@@ -1,9 +1,9 @@
-"""What a checkpoint may contain.
+"""What a checkpoint may say.
 
-fairseq builds the task, model and criterion that a checkpoint names, with the options in it, and some of
-fairseq's classes pass their options to ``eval`` or open the files that they name. So a checkpoint is reduced
-before anything is built: to classes that this list allows, with options of the declared types. Everything
-else in its configuration (optimizer, tokenizer, folders of Python code, ...) is left out.
+fairseq builds whatever task, model and criterion a checkpoint names, with the options that it gives them, and
+some of fairseq's own classes pass their options to ``eval``, or open the files that they name. Therefore a
+checkpoint is reduced before anything is built: to classes that this list allows, with options of the declared
+types. All else in its configuration (optimizer, tokenizer, folders of Python code, ...) is left out.
 """
 
 import argparse
@@ -23,10 +23,11 @@ from ctxmt_fairseq.checkpoint_options import (
     mapping,
     shown,
 )
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.errors import BadInput
 
-# A checkpoint may name classes of these modules of fairseq, and classes derived from them. None of them
-# evaluates or opens what ``checkpoint_options`` lets through.
+# The fairseq modules whose classes a checkpoint may name, and other classes may derive from. None of them
+# evaluates or opens anything that ``checkpoint_options`` lets through.
 ALLOWED: FrozenSet[str] = frozenset(
     f"fairseq.{module}"
     for module in (
@@ -48,9 +49,9 @@ class Section(NamedTuple):
     """A part of the configuration that names a class.
 
     Attributes:
-        option: the option that names the class on the command line.
-        registered: the classes by name.
-        default: the name that holds if an old checkpoint has none.
+        option: the option of the command line that names the class.
+        registered: the classes by their names.
+        default: the name if an old checkpoint has none.
     """
 
     option: str
@@ -63,13 +64,13 @@ SECTIONS: Dict[str, Section] = {
     "model": Section("arch", ARCH_MODEL_REGISTRY),
     "criterion": Section("criterion", CRITERION_REGISTRY, "cross_entropy"),
 }
-# What the options of those three may refer to.
+# The options of those three may refer to these.
 SHARED: Dict[str, Any] = {
     "common": CommonConfig,
     "dataset": DatasetConfig,
     "optimization": OptimizationConfig,
 }
-# What fairseq stores besides the parameters and the configuration.
+# fairseq saves these besides the parameters and the configuration.
 KINDS = {
     "optimizer_history": list,
     "extra_state": dict,
@@ -80,22 +81,22 @@ KINDS = {
 
 
 def modules_of(*kinds: type) -> FrozenSet[str]:
-    """The modules of fairseq that define these classes or the classes from which they are derived."""
+    """The fairseq modules that classes, or what they derive from, come from."""
     modules = {base.__module__ for kind in kinds for base in kind.__mro__}
     return frozenset(module for module in modules if module.split(".")[0] in ("fairseq", "fairseq_cli"))
 
 
 def check_parameters(parameters: Any, path: object) -> None:
-    """Refuse anything but the parameters of a model: a dictionary of tensors with finite numbers, none of
-    which claims to be larger than what is stored of it."""
+    """Refuse what are no parameters of a model: they must be a dictionary of tensors with finite numbers,
+    none of which says that it is larger than what is stored of it."""
     if not isinstance(parameters, dict) or not parameters:
-        raise BadInput("expected a checkpoint of fairseq-train, found no model's parameters in it", path)
+        raise BadInput("is no checkpoint of fairseq-train: it has no parameters of a model", path)
     for name, tensor in parameters.items():
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout == torch.strided
         if not isinstance(name, str) or not plain or tensor.device.type != "cpu" or tensor.is_quantized:
             raise BadInput(f"{name}: expected a parameter of a model", path)
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
-            raise BadInput(f"{name}: expected all numbers of the parameter, found fewer", path)
+            raise BadInput(f"{name}: fewer numbers than the parameter's shape says", path)
         if tensor.is_floating_point() and tensor.numel():
             least, most = tensor.aminmax()
             if not (torch.isfinite(least) and torch.isfinite(most)):
@@ -114,7 +115,7 @@ def _check_kinds(state: Dict[str, Any]) -> None:
     counts.update({name: place.get(name, 0) for name in ("epoch", "iterations_in_epoch")})
     for name, count in counts.items():
         if type(count) is not int or count < 0:
-            raise WrongValue(f"{name}: expected a whole number of at least 0, found {shown(count)}")
+            raise WrongValue(f"{name}: expected a number from 0, found {shown(count)}")
     groups = (state.get("last_optimizer_state") or {}).get("param_groups", [])
     for group in groups if isinstance(groups, list) else [groups]:
         for name, value in mapping(group, "param_groups").items():
@@ -125,22 +126,17 @@ def _check_kinds(state: Dict[str, Any]) -> None:
 def reduced(
     state: Any, path: object, allowed: FrozenSet[str] = ALLOWED, sections: Iterable[str] = tuple(SECTIONS)
 ) -> Dict[str, Any]:
-    """A checkpoint's contents, with its configuration reduced to what may be built.
+    """Refuse a checkpoint that names what may not be built, and reduce its configuration to what may.
 
     Args:
-        state: the contents, from safe loading.
-        path: the file, for messages.
-        allowed: the modules of fairseq whose classes may be named. Registered classes of other packages come
-            from this plugin or the user's own ``--user-dir``, because nothing is imported that a checkpoint
-            names.
+        state: what safe loading gave. path: the file, for messages. allowed: the fairseq modules whose
+        classes may be named. Classes of other packages are this plugin's or
+            those of the user's own ``--user-dir``, because nothing that a checkpoint says is imported.
         sections: those of ``SECTIONS`` that the caller builds, or compares with what it has built; the others
             are left out.
-
-    Raises:
-        BadInput: it names another class, has an option with a value of another type, or is no checkpoint.
     """
     if not isinstance(state, dict):
-        raise BadInput(f"expected a checkpoint of fairseq-train, found a {type(state).__name__}", path)
+        raise BadInput(f"is no checkpoint of fairseq-train but a {type(state).__name__}", path)
     check_parameters(state.get("model"), path)
     try:
         _check_kinds(state)
@@ -158,18 +154,15 @@ def reduced(
 
 
 def _check_depth(options: Dict[str, Any], parameters: int) -> None:
-    """Refuse more layers than parameters: such a model would only be built to be refused afterwards."""
+    """Refuse a model with more layers than its checkpoint has parameters before it is built."""
     for name, value in options.items():
         if name.endswith(("layers", "depth")) and type(value) is int and value > parameters:
-            flag = f"--{name.replace('_', '-')}"
-            raise WrongValue(
-                f"{flag}: expected no more layers than the checkpoint has parameters, found {value}"
-            )
+            raise WrongValue(f"{flag(name)} {value}: there are not so many layers in the checkpoint")
 
 
 def _sections(args: Dict[str, Any]) -> Dict[str, Any]:
-    """The configuration of an old checkpoint, which holds the command line as it was parsed."""
-    args = {name: value for name, value in args.items() if name != "_name"}  # all classes' options are in it
+    """Make the configuration of an old checkpoint, which has the parsed command line instead."""
+    args = {name: value for name, value in args.items() if name != "_name"}  # it has all classes' options
     if isinstance(args.get("data"), list):
         args["data"] = args["data"][0] if args["data"] else None
     for side in ("source", "target"):
@@ -191,7 +184,7 @@ def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
     if foreign:
         raise WrongValue(
             f"--{option} {chosen}: expected a {name} of this plugin or of the --user-dir, or one of "
-            f"fairseq's that a checkpoint may name, found one of {foreign[0]}"
+            f"fairseq's that a checkpoint may name, not one of {foreign[0]}"
         )
     options = {**checked_options(declared_options(kind), values), "_name": chosen}
     if isinstance(section, dict):

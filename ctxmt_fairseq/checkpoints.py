@@ -1,5 +1,4 @@
-"""Averages the parameters of the checkpoints nearest to the best one (focused concatenation, Lupo et al.
-2022, appendix A)."""
+"""Averages the parameters of the checkpoints nearest to the best one (focused concatenation, appendix A)."""
 
 import logging
 import re
@@ -15,14 +14,14 @@ from ctxmt_fairseq.files import write_file
 from ctxmt_fairseq.safe_checkpoints import peek, read
 
 logger = logging.getLogger(__name__)
-# fairseq writes these at the end of each epoch, and every --save-interval-updates.
+# What fairseq writes at the end of an epoch, and every --save-interval-updates.
 SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One checkpoint file, the number of updates until it was saved, and its validation score if it has
-    one."""
+    """A checkpoint file, the number of its training updates, and its validation score, if it was
+    validated."""
 
     path: Path
     updates: int
@@ -30,50 +29,46 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: Path) -> "Checkpoint":
-        """Read it safely; only what ``checkpoint_rules`` allows is accepted."""
+        """Read a checkpoint of fairseq-train."""
         state = read(path, sections=("task", "model"))
         try:
             updates = state["optimizer_history"][-1]["num_updates"]
             score = state["extra_state"].get("val_loss")
             return cls(path, updates, None if score is None else float(score))
         except (TypeError, KeyError, ValueError):
-            raise BadInput("expected a checkpoint of fairseq-train", path) from None
+            raise BadInput("is no checkpoint of fairseq-train", path) from None
 
 
 def save_dir(folder: Path) -> Path:
-    """The folder of a training's checkpoints: its folder ``checkpoints``, or otherwise its own folder."""
+    """Find where a training's checkpoints are: in its folder itself, or in ``checkpoints`` there."""
     inner = folder / "checkpoints"
     return inner if inner.is_dir() else folder
 
 
 def checkpoints_in(folder: Path) -> List[Path]:
-    """The checkpoints that a training saves and may resume from."""
+    """The checkpoints that a training has saved, and may go on from."""
     own = ("checkpoint_best.pt", "checkpoint_last.pt")
     paths = folder.iterdir() if folder.is_dir() else ()
     return [path for path in paths if path.name in own or SAVED_NAME.fullmatch(path.name)]
 
 
 def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
-    """The best (or last) checkpoint and those nearest to it, in the order of training.
+    """Find the checkpoints nearest to the best (or last) one, and this one, in the order of training.
 
     Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it, if
-    there are as many. Of two that are equally near, the earlier one is taken. If there are fewer than
-    ``count``, a warning says so.
+    there are as many. Of two that are equally near the earlier is taken. A warning says if there are fewer
+    than ``count``.
 
     Args:
         folder: fairseq's --save-dir.
-        count: how many.
-        around: "best" or "last": the centre is the checkpoint that checkpoint_best.pt or checkpoint_last.pt
-            is a copy of.
-
-    Raises:
-        BadInput: ``count`` below 1, no ``around`` checkpoint, or a file that is no checkpoint.
+        count: the number of checkpoints.
+        around: "best" or "last": the centre is what checkpoint_best.pt or checkpoint_last.pt was saved from.
     """
     if count < 1:
-        raise BadInput(f"--count {count}: average at least one checkpoint")
+        raise BadInput(f"--count {count}: expected 1 or more checkpoints to average")
     centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt")
     saved = [Checkpoint.read(path) for path in Path(folder).iterdir() if SAVED_NAME.fullmatch(path.name)]
-    # If the centre's own file has been removed (--keep-last-epochs), its copy stands in.
+    # If the centre's own file has been removed (--keep-last-epochs), its copy counts.
     by_updates = {checkpoint.updates: checkpoint for checkpoint in [centre, *saved]}
     ordered = [by_updates[updates] for updates in sorted(by_updates)]
     middle = ordered.index(by_updates[centre.updates])
@@ -84,10 +79,11 @@ def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = 
 
 
 def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
-    """The mean of each floating-point parameter, summed in float32 or wider and returned in its own type.
+    """Average every floating-point parameter, in its own type, but summed in float32 or wider.
 
-    Integer buffers come from the first file. Tensors that share memory (tied embeddings) still do. All files
-    must have the same names, shapes and types.
+    Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do. All
+    files
+    must have the same names, shapes and types of parameters.
     """
     first = peek(paths[0])["model"]
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
@@ -95,9 +91,7 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
         model = peek(path)["model"]
         for name in [*first, *model]:
             if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
-                raise BadInput(
-                    f"expected the parameters of {paths[0].name}, but those of {name} differ", path
-                )
+                raise BadInput(f"cannot be averaged with {paths[0].name}: {name} differs", path)
         for name, tensor in model.items():
             if tensor.is_floating_point():
                 sums[name] += _wide(tensor)
@@ -115,12 +109,12 @@ def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    """float16 and bfloat16 as float32; other types as they are."""
+    """Turn float16 and bfloat16 into float32; other types stay as they are."""
     return tensor.float() if tensor.is_floating_point() and tensor.itemsize < 4 else tensor
 
 
 def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
-    """Write the last checkpoint with the averaged parameters, and without its optimizer state."""
+    """Write the last of the checkpoints with the averaged parameters and without its optimizer state."""
     state = dict(peek(checkpoints[-1].path))
     state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
     state.pop("last_optimizer_state", None)
@@ -130,7 +124,7 @@ def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
 def _save(state: Dict[str, Any], stream: BinaryIO) -> None:
     try:
         torch.save(state, stream)
-    except RuntimeError as error:  # torch reports that the file is too short; the error behind it says why
+    except RuntimeError as error:  # torch says that it has not written everything; the context says why
         if isinstance(error.__context__, OSError):
             raise error.__context__ from None
         raise

@@ -28,7 +28,7 @@ def run(args) -> None:
     from collections import Counter
 
     from ctxmt_fairseq.corpora.film_metadata import add_film_metadata, films_of, joined
-    from ctxmt_fairseq.corpora.raw.film_records import read_imdb, read_omdb
+    from ctxmt_fairseq.corpora.film_records import read_imdb, read_omdb
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.files import check_outputs
     from ctxmt_fairseq.tables import aligned_table

@@ -13,10 +13,8 @@ Example: ctxmt corpus filter adequacy text/right --forward en-cs.pt --backward c
 
 from typing import Any
 
-import numpy as np
-
 from ctxmt_fairseq.cli.scoring_options import add_scoring_options, score_corpus
-from ctxmt_fairseq.corpora.transforms.scores import Score
+from ctxmt_fairseq.corpora.transforms.scores import Score, adequacy
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.option_types import name, names
 
@@ -32,13 +30,6 @@ def add_arguments(parser: Any) -> None:
 
 def run(args: Any) -> None:
     score_corpus(args, "adequacy", ["adequacy", "forward", "backward"], lambda: _scorer(args))
-
-
-def adequacy(forward: np.ndarray, backward: np.ndarray) -> np.ndarray:
-    """Of cross-entropies A and B (N,), infinite where there is none: (N,) from 0 to 1, then 0."""
-    known = np.isfinite(forward) & np.isfinite(backward)
-    a, b = np.where(known, forward, 0), np.where(known, backward, 0)
-    return np.where(known, np.exp(-(np.abs(a - b) + (a + b) / 2)), 0.0)
 
 
 def _scorer(args: Any) -> Score:

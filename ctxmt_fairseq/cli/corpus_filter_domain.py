@@ -18,10 +18,8 @@ Example: ctxmt corpus filter domain text/right --in-domain news.pt --general cra
 
 from typing import Any
 
-import numpy as np
-
 from ctxmt_fairseq.cli.scoring_options import add_scoring_options, score_corpus
-from ctxmt_fairseq.corpora.transforms.scores import Score
+from ctxmt_fairseq.corpora.transforms.scores import Score, domain
 from ctxmt_fairseq.option_types import name
 
 SIDES = ("in_domain", "general")
@@ -41,13 +39,6 @@ def add_arguments(parser: Any) -> None:
 
 def run(args: Any) -> None:
     score_corpus(args, "domain", ["domain", *SIDES], lambda: _scorer(args))
-
-
-def domain(in_domain: np.ndarray, general: np.ndarray) -> np.ndarray:
-    """Of cross-entropies H_in and H_gen (N,), infinite where there is none: (N,) from 0 to 1, then 0."""
-    known = np.isfinite(in_domain) & np.isfinite(general)
-    difference = np.where(known, in_domain, 0) - np.where(known, general, 0)
-    return np.where(known, np.exp(-np.maximum(difference, 0)), 0.0)
 
 
 def _scorer(args: Any) -> Score:

@@ -16,6 +16,7 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml 
 
 from typing import Any, Iterator
 
+from ctxmt_fairseq.corpora.films import HeldOut
 from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.formats.opus import add_opus_options, linked_parts
 from ctxmt_fairseq.corpora.pairs import Part
@@ -35,4 +36,5 @@ def parts(args: Any) -> Iterator[Part]:
     return linked_parts(args, min_overlap=args.min_overlap, max_gap=args.max_gap)
 
 
-run = options.writes("opensubtitles", "links", parts)
+def run(args: Any) -> None:
+    options.write_parts(args, "opensubtitles", "links", parts(args), HeldOut(args.held_out))

@@ -1,6 +1,6 @@
 """What the kinds of corpora share: options, the way to the files, and what is printed at the end."""
 
-from typing import Any, Callable, Dict, Iterable, Iterator
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional
 
 from tqdm.auto import tqdm
 
@@ -76,27 +76,33 @@ def file_wise(args: Any, work: Callable, units: Callable, items: Iterable[Any]) 
 
 
 def writes(kind: str, unit: str, parts: Callable[[Any], Iterable[Part]]) -> Callable[[Any], None]:
-    """The ``run`` of a command that makes a corpus, or several with --held-out.
+    """The ``run`` of a command that makes a corpus of ``parts(args)``; see ``write_parts``."""
+    return lambda args: write_parts(args, kind, unit, parts(args))
+
+
+def write_parts(
+    args: Any, kind: str, unit: str, parts: Iterable[Part], held_out: Optional[HeldOut] = None
+) -> None:
+    """Write the corpus that a command makes, and print the account.
 
     Args:
         unit: of the input, in words.
-        parts: from the command's options to what is written.
+        held_out: documents that go to other corpora.
+
+    Raises:
+        BadInput: see ``write_corpus``.
     """
-
-    def run(args: Any) -> None:
-        held_out = HeldOut(getattr(args, "held_out", ()), getattr(args, "by", "film"))
-        ignored = ("run", "command", "kind", "workers")  # how fast does not matter
-        settings = {name: value for name, value in vars(args).items() if name not in ignored}
-        record = write_corpus(
-            tqdm(parts(args), unit=" documents", disable=None),
-            [args.out, *held_out.prefixes],
-            [args.source_lang, args.target_lang],
-            {"kind": kind, "unit": unit, "settings": settings},
-            held_out,
-        )
-        print_counts(record)
-
-    return run
+    held_out = held_out or HeldOut([])
+    ignored = ("run", "command", "kind", "workers")  # how fast does not matter
+    settings = {name: value for name, value in vars(args).items() if name not in ignored}
+    record = write_corpus(
+        tqdm(parts, unit=" documents", disable=None),
+        [args.out, *held_out.prefixes],
+        [args.source_lang, args.target_lang],
+        {"kind": kind, "unit": unit, "settings": settings},
+        held_out,
+    )
+    print_counts(record)
 
 
 def print_counts(record: Dict[str, Any]) -> None:

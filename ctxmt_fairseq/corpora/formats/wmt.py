@@ -29,7 +29,7 @@ Line = Tuple[str, str, Optional[str]]  # both sides, and the document; None: of 
 def add_arguments(parser: Any) -> None:
     options.add_side_options(parser, nargs="+")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--by", dest="translator", metavar="NAME", help="translator of the reference")
+    which.add_argument("--by", metavar="NAME", help="translator of the reference")
     which.add_argument("--system", metavar="NAME", help="the translation of this system")
     which.add_argument("--blank-lines", action="store_true", help="plain text, documents by blank lines")
     which.add_argument("--docs", metavar="FILE", help="plain text, DOMAIN<tab>DOCUMENT of every line")
@@ -39,7 +39,7 @@ def add_arguments(parser: Any) -> None:
 def parts(args: Any) -> Iterator[Part]:
     if not (args.blank_lines or args.docs):
         kind = "hyp" if args.system else "ref"
-        return paired_files(args.source, args.target, kind, args.system or args.translator)
+        return paired_files(args.source, args.target, kind, args.system or args.by)
     if not len(args.source) == len(args.target) == 1:
         raise BadInput("--source, --target: expected one file of plain text each")
     sides = args.source[0], args.target[0]

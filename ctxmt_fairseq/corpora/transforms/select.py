@@ -12,7 +12,8 @@ Example: ctxmt corpus filter select text/crawl --scores adequacy.tsv domain.tsv 
              --document-scores documents.tsv --source-lang en --target-lang cs --out text/train
 """
 
-from typing import Any, Iterator, List, Sequence
+import contextlib
+from typing import Any, BinaryIO, Iterator, Optional, Sequence
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ctxmt_fairseq.corpora.pairs import Part, part_of
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
 from ctxmt_fairseq.corpora.writer import corpus_files
-from ctxmt_fairseq.files import check_outputs, write_file
+from ctxmt_fairseq.files import check_outputs, open_outputs
 from ctxmt_fairseq.option_types import name, number
 
 
@@ -36,28 +37,32 @@ def add_arguments(parser: Any) -> None:
     options.add_corpus_options(parser)
 
 
-def parts(args: Any) -> Iterator[Part]:
+def run(args: Any) -> None:
     check_outputs(args.document_scores, *corpus_files(args.out, [args.source_lang, args.target_lang]))
-    rows: List[str] = []
-    tables = [ScoreTable(path) for path in args.scores]
-    yield from select(options.text_files(args), tables, args.threshold, rows)
-    if args.document_scores:
-        write_file(args.document_scores, "".join(rows))
+    with contextlib.ExitStack() as stack:
+        report = None
+        if args.document_scores:
+            report = stack.enter_context(open_outputs([args.document_scores]))[args.document_scores]
+        tables = [ScoreTable(path) for path in args.scores]
+        parts = select(options.text_files(args), tables, args.threshold, report)
+        options.write_parts(args, "filter", "lines", parts)
 
 
 def select(
-    files: TextFiles, tables: Sequence[ScoreTable], threshold: float, rows: List[str]
+    files: TextFiles, tables: Sequence[ScoreTable], threshold: float, report: Optional[BinaryIO] = None
 ) -> Iterator[Part]:
-    """The documents whose pairs have a mean score above the threshold; ``rows`` gets a line for each."""
+    """The documents whose pairs have a mean score above the threshold.
+
+    Args:
+        report: gets a line for every document: id, pairs, mean score, 1 if it is kept and else 0.
+    """
     for document in files.documents():
         hashes = pair_hashes(document)
         scores = np.prod([table.of(hashes) for table in tables], axis=0)
         kept = bool(scores.mean() > threshold)
-        id = document[0].document.replace("\t", " ")
-        rows.append(f"{id}\t{len(document)}\t{scores.mean():.6f}\t{int(kept)}\n")
+        if report is not None:
+            name = document[0].document.replace("\t", " ")
+            report.write(f"{name}\t{len(document)}\t{scores.mean():.6f}\t{int(kept)}\n".encode())
         part = part_of(len(document), document if kept else [], "in documents with a low score")
         part.account.remarks["pairs without a score"] += int((scores == 0).sum())
         yield part
-
-
-run = options.writes("filter", "lines", parts)

@@ -35,10 +35,6 @@ def add_arguments(parser: Any) -> None:
     options.add_corpus_options(parser)
 
 
-def parts(args: Any) -> Iterator[Part]:
-    return split(options.text_files(args), HeldOut(args.held_out, args.by), args.duplicates)
-
-
 def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part]:
     """The lines of a corpus, which ``held_out`` then routes to the main one or to another.
 
@@ -80,4 +76,7 @@ def _held_out_pairs(files: TextFiles, held_out: HeldOut) -> Tuple[List[np.ndarra
     return later[::-1], found
 
 
-run = options.writes("split", "lines", parts)
+def run(args: Any) -> None:
+    held_out = HeldOut(args.held_out, args.by)
+    parts = split(options.text_files(args), held_out, args.duplicates)
+    options.write_parts(args, "split", "lines", parts, held_out)
