@@ -1,4 +1,4 @@
-"""Where ContraPro's examples find their context: documents, or the suite's context files."""
+"""Finds the context of ContraPro's examples in documents or in the suite's context files."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ LIMIT = 32  # sentences kept on either side: far more than any model here reads
 
 
 class Context(NamedTuple):
-    """An example's surroundings: previous sentences farthest first, following ones nearest first."""
+    """The sentences around an example: previous ones farthest first, following ones nearest first."""
 
     source_before: Sentences = ()
     target_before: Sentences = ()
@@ -21,13 +21,13 @@ class Context(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Where an example's current sentence stands.
+    """The place of an example's current sentence.
 
     Attributes:
-        document: the name of the target document's file.
-        line: the line of the current sentence, from 1.
+        document: the file name of the target document.
+        line: the number of the current sentence's line, from 1.
         source: the current source sentence.
-        candidates: how many the suite lists.
+        candidates: how many candidates the suite lists.
     """
 
     place: Place
@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 
     @classmethod
     def of(cls, place: Place, record: Any) -> "Segment":
-        """Read it from one of ContraPro's JSON objects."""
+        """Read the place from one of ContraPro's JSON objects."""
         line = get(place, record, "segment id", int)
         if line < 1:
             raise place.error(f"expected 'segment id' to be a line number from 1, found {line}")
@@ -47,18 +47,19 @@ class Segment(NamedTuple):
 
 
 def find_contexts(folder: Path, segments: Sequence[Segment]) -> List[Context]:
-    """The context of every segment, at most ``LIMIT`` sentences on either side.
+    """The context of every segment, at most ``LIMIT`` sentences before it and after it.
 
-    The folder holds either of:
+    The folder has either
 
     - documents, at any depth: ``document id`` names the target file (``YEAR/YEAR_FILM_ID.de``), the source
-      file has the same name and another extension; ``segment id`` is the current line, from 1;
-    - context files ``NAME.context.SRC`` and ``NAME.context.TGT`` with N lines per candidate, farthest first
-      (no following sentences). Lines before the document's beginning are padding and left out.
+      file has the same name with another extension, and ``segment id`` is the current line, from 1; or
+    - context files ``NAME.context.SRC`` and ``NAME.context.TGT`` with N lines for each candidate, farthest
+      first, and no following sentences. Lines before the beginning of the document are padding and are left
+      out.
 
     Raises:
-        BadInput: no such folder, document or line; a source line that differs from ``src segment`` in its
-            letters; context files of the wrong length.
+        BadInput: the folder, a document or a line is missing; the letters of a source line differ from ``src
+            segment``; or a context file has the wrong length.
     """
     if not folder.is_dir():
         raise BadInput("expected a folder of documents or of context files", folder)
@@ -94,7 +95,7 @@ def _from_context_files(folder: Path, segments: Sequence[Segment]) -> List[Conte
 
 
 def _read_context_files(folder: Path, document: str) -> List[Tuple[Path, List[str]]]:
-    """The source and the target file with their lines; the target's extension is the document's."""
+    """The source and the target file with their lines. The target file has the document's extension."""
     suffix = Path(document).suffix
     files = sorted(folder.glob("*.context.*"), key=lambda file: file.suffix == suffix)
     if [file.suffix == suffix for file in files] != [False, True]:
@@ -139,5 +140,6 @@ def _read_document(target: Path) -> Tuple[List[str], List[str]]:
 
 
 def _letters(text: str) -> str:
-    """Releases of the corpus differ in spaces, quotes and punctuation; these do not count."""
+    """The letters and digits of a text, because releases of the corpus differ in spaces, quotes and
+    punctuation."""
     return "".join(re.findall(r"\w", text.lower()))
