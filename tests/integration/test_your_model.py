@@ -82,7 +82,8 @@ def test_without_the_folder(folder):
     checkpoint = folder / "checkpoints" / "checkpoint_best.pt"
     line = refused("ctxmt", "translate", checkpoint, folder / "text" / "test.en", "--cpu")
     assert (
-        "--arch 'first_words_transformer_tiny': no such model; if it is your own, give its --user-dir" in line
+        "--arch 'first_words_transformer_tiny': expected a registered model; if it is your own, give its --user-dir"
+        in line
     )
     with pytest.raises(BadInput, match="no such folder"):
         Translator.load(checkpoint, user_dir=folder / "nowhere")

@@ -1,1 +1,2 @@
-"""All that is measured of a trained model, in one folder: translations, scores and contrastive sets."""
+"""Everything that is measured of a trained model, in one folder: translations, scores and contrastive
+sets."""
