@@ -58,7 +58,7 @@ def test_no_checkpoint_says_what_is_imported(folder, tmp_path):
     path = save(tmp_path / "own.pt", state)
     with pytest.raises(
         BadInput,
-        match="--arch 'outside_one': expected a registered model; if it is your own, give its --user-dir",
+        match="--arch 'outside_one': expected a registered model; if it is yours, give its --user-dir",
     ):
         Translator.load(path, device="cpu")
     assert not (code / "imported").exists()

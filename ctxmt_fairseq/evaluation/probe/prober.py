@@ -129,7 +129,7 @@ def warn_of_unknown_absence(loaded: LoadedModels) -> None:
         return
     cfg = loaded.task.cfg
     if loaded.reads_metadata:
-        # Context dropout keeps the last vector; only sentences without any teach a model to do without context.
+        # Context dropout keeps the last vector; only sentences without any teach a model to do without.
         unknown = "with --current-vector yes" if cfg.current_vector in (None, "yes") else None
     else:
         unknown = None if cfg.sample_context_size else "without --sample-context-size"
