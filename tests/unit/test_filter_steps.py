@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq import journal
-from ctxmt_fairseq.cli.corpus_filter_adequacy import adequacy
-from ctxmt_fairseq.cli.corpus_filter_domain import domain
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
@@ -21,7 +19,7 @@ from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms import language
 from ctxmt_fairseq.corpora.transforms import scores as score_files
 from ctxmt_fairseq.corpora.transforms.deduplicate import deduplicate
-from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
+from ctxmt_fairseq.corpora.transforms.scores import ScoreTable, adequacy, domain
 from ctxmt_fairseq.corpora.transforms.select import select
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.corpus_files import read_corpus_files, write_corpus_files

@@ -19,6 +19,22 @@ Score = Callable[[List[Pair]], Sequence[np.ndarray]]
 BATCH = 2048  # pairs that are scored, and kept, together
 
 
+def adequacy(forward: np.ndarray, backward: np.ndarray) -> np.ndarray:
+    """Of cross-entropies A and B (N,), infinite where there is none: exp(-(|A - B| + (A + B) / 2)) (N,), or 0
+    (Junczys-Dowmunt 2018)."""
+    known = np.isfinite(forward) & np.isfinite(backward)
+    a, b = np.where(known, forward, 0), np.where(known, backward, 0)
+    return np.where(known, np.exp(-(np.abs(a - b) + (a + b) / 2)), 0.0)
+
+
+def domain(in_domain: np.ndarray, general: np.ndarray) -> np.ndarray:
+    """Of cross-entropies H_in and H_gen (N,), infinite where there is none: min(exp(H_gen - H_in), 1) (N,),
+    or 0 (the thesis, section 3.4)."""
+    known = np.isfinite(in_domain) & np.isfinite(general)
+    difference = np.where(known, in_domain, 0) - np.where(known, general, 0)
+    return np.where(known, np.exp(-np.maximum(difference, 0)), 0.0)
+
+
 def write_scores(
     path: PathLike, pairs: Iterable[Pair], score: Callable[[], Score], description: Dict[str, Any]
 ) -> int:

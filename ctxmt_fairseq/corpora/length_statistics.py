@@ -1,29 +1,17 @@
-"""What a corpus is like: documents, sentences a document, words, subwords, lengths.
+"""How long the sentences and documents of a corpus are: counts, shares, a picture."""
 
---data names a data folder of "ctxmt preprocess", whose subwords are counted; the histograms, and the shares
-of sentences that are longer than L, are then of subwords, else of words. A corpus without document ids counts
-as documents of one sentence. Nothing but the files that are asked for is written.
-
-Example: ctxmt corpus stats text/train --source-lang en --target-lang de --data data-bin --json train.json \\
-             --longer-than 50 100 --lengths train-lengths.tsv --plot train-lengths.png
-"""
-
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.analysis.map_files import check_optional_picture
 from ctxmt_fairseq.corpora.data_folder import read_description
-from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import write_files
-from ctxmt_fairseq.option_types import non_negative_int
 from ctxmt_fairseq.plots.charts import Point, chart
 from ctxmt_fairseq.tables import aligned_table
 
@@ -31,53 +19,7 @@ BATCH = 10_000  # sentences that are encoded together
 PLACES = 50
 TAIL = 0.999  # the share of sentences or documents that a plot shows; longer ones are at the last place
 Encode = Callable[[List[str]], List[str]]
-
-
-def add_arguments(parser: Any) -> None:
-    options.add_report_options(parser)
-    parser.add_argument("--data", metavar="DIR", help="a data folder, for its subwords")
-    parser.add_argument("--longer-than", type=non_negative_int, nargs="+", default=[100], metavar="L",
-                        help="print the share of longer sentences (default: 100)")  # fmt: skip
-    parser.add_argument("--lengths", metavar="FILE.tsv", help="histograms: length, sentences, documents")
-    parser.add_argument("--plot", metavar="FILE.png", help="draw the histograms")
-
-
-def run(args: Any) -> None:
-    languages = [args.source_lang, args.target_lang]
-    check_optional_picture(args.plot, (), [args.json, args.lengths])
-    encode: List[Encode] = []
-    if args.data:
-        known = {read_description(args.data)[f"{side}_lang"] for side in ("source", "target")}
-        if set(languages) != known:
-            expected, found = (" and ".join(sorted(names)) for names in (languages, known))
-            raise BadInput(f"expected {expected}, found {found}", args.data)
-        encode = [Subwords.load(args.data, language).encode_all for language in languages]
-    statistics = measure(options.text_files(args, ids_optional=True), encode)
-    record = statistics.as_dict(languages, args.longer_than)
-    head = f"{record['sentences']} sentences ({record['context_only']} of them context only) in "
-    print(f"{head}{record['documents']} documents ({record['documents of one sentence']} of one sentence)\n")
-    rows = [("sentences a document", record["sentences a document"])]
-    sides = record["sides"].items()
-    rows += [
-        (f"{x}: {unit}", side[unit]) for x, side in sides for unit in ("words", "subwords") if unit in side
-    ]
-    names = ["total", "mean", "median", "max"]
-    cells = [
-        [title, *(f"{row[x]:.2f}" if x == "mean" else str(row[x]) for x in names)] for title, row in rows
-    ]
-    print(aligned_table([["", *names], *cells]) + "\n")
-    for language, side in sides:
-        for length, share in side["longer"].items():
-            unit = "subwords" if encode else "words"
-            print(f"{language}: {share:.2%} of the sentences have more than {length} {unit}")
-        print(f"{language}: {side['empty']} empty sentences")
-    write_files(
-        [
-            (args.json, json.dumps(record, indent=2) + "\n"),
-            (args.lengths, statistics.histogram(languages)),
-            (args.plot, picture(statistics, languages) if args.plot else b""),
-        ]
-    )
+COLUMNS = ("total", "mean", "median", "max")
 
 
 @dataclass
@@ -117,6 +59,32 @@ class Statistics:
             "sides": sides,
         }
 
+    def table(self, languages: Sequence[str], longer_than: Sequence[int]) -> str:
+        """``as_dict`` as text."""
+        record = self.as_dict(languages, longer_than)
+        sides = record["sides"].items()
+        rows = [("sentences a document", record["sentences a document"])]
+        rows += [
+            (f"{x}: {unit}", side[unit])
+            for x, side in sides
+            for unit in ("words", "subwords")
+            if unit in side
+        ]
+        cells = [
+            [title, *(f"{row[x]:.2f}" if x == "mean" else str(row[x]) for x in COLUMNS)]
+            for title, row in rows
+        ]
+        found = f"{record['sentences']} sentences ({record['context_only']} of them context only)"
+        single = f"{record['documents of one sentence']} of one sentence"
+        text = [f"{found} in {record['documents']} documents ({single})\n"]
+        text.append(aligned_table([["", *COLUMNS], *cells]) + "\n")
+        unit = "subwords" if self.subwords else "words"
+        for language, side in sides:
+            for length, share in side["longer"].items():
+                text.append(f"{language}: {share:.2%} of the sentences have more than {length} {unit}")
+            text.append(f"{language}: {side['empty']} empty sentences")
+        return "\n".join(text)
+
     def histogram(self, languages: Sequence[str]) -> str:
         """Tab-separated: length, source and target sentences, and documents of as many sentences."""
         columns = [*self.lengths, self.documents]
@@ -124,6 +92,19 @@ class Statistics:
         return "".join(
             "\t".join(map(str, row)) + "\n" for row in (("length", *languages, "documents"), *rows)
         )
+
+
+def encoders(folder: PathLike, languages: Sequence[str]) -> List[Encode]:
+    """For source and target, what a data folder's subwords make of sentences.
+
+    Raises:
+        BadInput: the folder is of other languages, or no data folder.
+    """
+    known = {read_description(folder)[f"{side}_lang"] for side in ("source", "target")}
+    if set(languages) != known:
+        expected, found = (" and ".join(sorted(names)) for names in (languages, known))
+        raise BadInput(f"expected {expected}, found {found}", folder)
+    return [Subwords.load(folder, language).encode_all for language in languages]
 
 
 def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:
