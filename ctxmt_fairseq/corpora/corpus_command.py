@@ -52,25 +52,31 @@ class NewCorpus(OfLanguages):
         """What is written."""
         raise NotImplementedError
 
-    def route(self) -> "HeldOut":
-        """Which document goes to which corpus."""
-        from ctxmt_fairseq.corpora.films import HeldOut
-
-        return HeldOut(())
-
     def run(self) -> None:
+        self.write(self.parts())
+
+    def write(self, parts: Iterable["Part"], held_out: Optional["HeldOut"] = None) -> None:
+        """Write parts, and print the account.
+
+        Args:
+            held_out: documents that go to other corpora.
+
+        Raises:
+            BadInput: see ``write_corpus``.
+        """
         from tqdm.auto import tqdm
 
+        from ctxmt_fairseq.corpora.films import HeldOut
         from ctxmt_fairseq.corpora.writer import write_corpus
 
-        route = self.route()
+        held_out = held_out or HeldOut(())
         settings = {name: value for name, value in self.settings().items() if name != "workers"}
         record = write_corpus(
-            tqdm(self.parts(), unit=" documents", disable=None),
-            [self.out, *route.prefixes],
+            tqdm(parts, unit=" documents", disable=None),
+            [self.out, *held_out.prefixes],
             self.languages,
             {"kind": self.kind or type(self).__name__.lower(), "unit": self.unit, "settings": settings},
-            route,
+            held_out,
         )
         print_counts(record)
 

@@ -4,7 +4,7 @@
      "antecedent": {"line": 6, "span": [12, 20], "nominal": true}}
 
 ``line`` counts from 1; places are characters of the line (without blanks at its ends), from the first to
-behind the last. ``nominal`` says whether the antecedent is more than a pronoun; ``antecedent`` is null where
+behind the last. ``nominal`` says whether the antecedent is more than a pronoun; ``antecedent`` is null if
 there is none. ``source`` says who found it.
 """
 
@@ -53,14 +53,10 @@ class Reference:
 
 
 def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference]:
-    """The pronouns of a text.
+    """Read the pronouns of a text.
 
     Args:
         sentences: the text's lines.
-
-    Raises:
-        BadInput: a line or a place that the text does not have, an antecedent in a later line, a pronoun that
-            stands there twice from one source, or nothing at all.
     """
     found: List[Reference] = []
     seen = set()
@@ -69,9 +65,7 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
         text = _text(place, sentences[line], span)
         source = get(place, record, "source", str)
         if (line, span, source) in seen:
-            raise place.error(
-                f"the pronoun at {list(span)} of line {line + 1} stands there twice from {source}"
-            )
+            raise place.error(f"the pronoun at {list(span)} of line {line + 1} is there twice from {source}")
         seen.add((line, span, source))
         antecedent = None
         given = get(place, record, "antecedent", dict, null=True)

@@ -6,7 +6,7 @@ import os
 import stat
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Iterator, List, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
 
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 PathLike = Union[str, Path]
+T = TypeVar("T")
 _BLOCK = 2**18  # bytes that are read at once
 LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata, and safe to hold
 
@@ -67,6 +68,17 @@ def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List
             longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
             raise BadInput(f"expected as many lines as {longer}, found {number}", paths[lines.index(None)])
         yield list(lines)
+
+
+def one_each(lines: Iterable[T], count: int, path: PathLike) -> Iterator[T]:
+    """Yield the lines of a file, which must be as many as there are sentences."""
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if number > count:
+            raise BadInput(f"expected {count} lines, one for each sentence, found more", path, number)
+        yield line
+    if number < count:
+        raise BadInput(f"expected {count} lines, one for each sentence, found {number}", path)
 
 
 def open_file(path: PathLike) -> BinaryIO:

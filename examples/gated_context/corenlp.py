@@ -21,6 +21,7 @@ from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.exit_codes import run_command
 from ctxmt_fairseq.files import check_outputs, keeping, write_files
+from ctxmt_fairseq.option_types import prefix
 
 PRONOMINAL = "PRONOMINAL"
 
@@ -129,7 +130,9 @@ def options(arguments: Sequence[str]) -> Any:
     parser.add_argument(
         "--name", default="corenlp", metavar="TEXT", help="of the source (default: %(default)s)"
     )
-    parser.add_argument("--out", required=True, metavar="PREFIX", help="how the files' names begin")
+    parser.add_argument(
+        "--out", type=prefix, required=True, metavar="PREFIX", help="how the files' names begin"
+    )
     return parser.parse_args(arguments)
 
 

@@ -146,7 +146,7 @@ def test_models_with_other_inputs_make_no_ensemble():
     for _ in range(2):
         ensemble.build_model(segments)
     assert ensemble.request.format.kind == "window"
-    error = "expected models with the same kind of context, found window and none"
+    error = "an ensemble needs models with the same kind of context, found window and none"
     assert error in stops(ensemble.build_model, plain)
     other = task()
     other.build_model(plain)

@@ -250,7 +250,7 @@ def test_documents_are_selected_by_the_mean(tmp_path_factory, documents, scores,
         score_files.write_scores(path, twice, lambda v=values: _given(v), {"scores": "test"})
         tables.append(ScoreTable(path))
         known.append({pair[:2]: found[pair[:2]] for pair in pairs})
-    parts = list(select(files, tables, threshold, []))
+    parts = list(select(files, tables, threshold))
     for document, part in zip(documents, parts, strict=True):
         each = [known[0].get(text, 0) * known[1].get(text, 0) for text in document]
         mean = sum(each) / len(each)
@@ -278,7 +278,8 @@ def test_select_command(tmp_path, capsys):
     counts = json.loads((tmp_path / "out.counts.json").read_text())
     assert counts["left_out"] == {"in documents with a low score": 2}
     assert counts["remarks"] == {"pairs without a score": 1}
-    assert "no line is left of 5" in refused(capsys, "select", *options, 1, "--out", tmp_path / "none")
+    nothing = ("--document-scores", tmp_path / "none.tsv", "--out", tmp_path / "none")
+    assert "no line is left of 5" in refused(capsys, "select", *options, 1, *nothing)
     assert not list(tmp_path.glob("none*"))
 
 

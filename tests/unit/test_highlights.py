@@ -88,7 +88,7 @@ def test_sentences_with_unknown_subwords_are_counted(tmp_path, caplog):
         ({"line": 2, "source": {"words": [0], "support": {"9999999999": [0]}}}, "within the document, found"),
         ({"line": 2, "source": {"words": [], "support": {"-1": [0]}}}, "expected words, and words that"),
         ({"line": 2, "source": {"words": [0]}}, "expected words, and words that support them"),
-        ({"line": 5}, "line 5 of the text stands there twice"),
+        ({"line": 5}, "line 5 of the text is there twice"),
     ],
 )  # fmt: skip
 def test_refused(tmp_path, record, message):

@@ -125,8 +125,8 @@ def test_a_task_gives_what_its_models_read():
         (SimpleNamespace(), "same kind of context, found rows and none"),
         (model_of("rows"), "read the context alike"),
         (model_of("rows", bos=True, joined=True), "read the context alike"),
-        (model_of("vectors"), "--arch arch: expected --task metadata_context"),
-        (model_of("window"), "--arch arch: expected --task document_window"),
+        (model_of("vectors"), "--arch arch needs --task metadata_context"),
+        (model_of("window"), "--arch arch needs --task document_window"),
         (model_of("row"), "of the kinds rows, tags, vectors, window, found .*'row'"),
     ],
 )

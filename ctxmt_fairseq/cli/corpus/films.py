@@ -28,7 +28,7 @@ class Films(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.corpora.film_metadata import add_film_metadata, films_of, joined
-        from ctxmt_fairseq.corpora.raw.film_records import read_imdb, read_omdb
+        from ctxmt_fairseq.corpora.film_records import read_imdb, read_omdb
         from ctxmt_fairseq.files import check_outputs
         from ctxmt_fairseq.tables import aligned_table
 

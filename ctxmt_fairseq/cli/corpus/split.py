@@ -12,15 +12,11 @@ Example: ctxmt corpus split text/all --held-out text/dev=0.01 --held-out text/te
              --source-lang en --target-lang de --out text/train
 """
 
-from typing import TYPE_CHECKING, Iterator, List, Literal
+from typing import List, Literal
 
 from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, OfCorpus
-from ctxmt_fairseq.corpora.pairs import Part
 from ctxmt_fairseq.paths import Named
-
-if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.films import HeldOut
 
 
 class Split(NewCorpus, OfCorpus):
@@ -32,12 +28,9 @@ class Split(NewCorpus, OfCorpus):
     by: Literal["document", "film"] = option("what ids and shares are of", "document")
     duplicates: Literal["context", "leave-out", "keep"] = option("pairs that a later corpus has", "context")
 
-    def route(self) -> "HeldOut":
+    def run(self) -> None:
         from ctxmt_fairseq.corpora.films import HeldOut
-
-        return HeldOut(self.held_out, self.by)
-
-    def parts(self) -> Iterator[Part]:
         from ctxmt_fairseq.corpora.transforms.split import split
 
-        return split(self.text_files(), self.route(), self.duplicates)
+        held_out = HeldOut(self.held_out, self.by)
+        self.write(split(self.text_files(), held_out, self.duplicates), held_out)

@@ -14,17 +14,13 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml 
              --target-lang de --held-out text/dev=dev-films.txt --held-out text/test=0.01 --out text/train
 """
 
-from typing import TYPE_CHECKING, Iterator, List, Sequence
+from typing import List, Sequence
 
 from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import cleaning
 from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
-from ctxmt_fairseq.corpora.pairs import Part
 from ctxmt_fairseq.option_types import finite_float, number
 from ctxmt_fairseq.paths import Named
-
-if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.films import HeldOut
 
 
 class Opensubtitles(LinkedCorpus):
@@ -38,10 +34,8 @@ class Opensubtitles(LinkedCorpus):
         metavar="PREFIX=FILE|SHARE",
     )
 
-    def route(self) -> "HeldOut":
+    def run(self) -> None:
         from ctxmt_fairseq.corpora.films import HeldOut
 
-        return HeldOut(self.held_out)
-
-    def parts(self) -> Iterator[Part]:
-        return self.linked(self.clean, min_overlap=self.min_overlap, max_gap=self.max_gap)
+        parts = self.linked(self.clean, min_overlap=self.min_overlap, max_gap=self.max_gap)
+        self.write(parts, HeldOut(self.held_out))

@@ -32,7 +32,7 @@ class Which(OptionGroup):
 
     exclusive = True
 
-    translator: Optional[str] = option("translator of the reference", flag="--by")
+    by: Optional[str] = option("translator of the reference")
     system: Optional[str] = option("the translation of this system")
     blank_lines: bool = option("plain text, documents by blank lines")
     docs: Optional[Input] = option("plain text, DOMAIN<tab>DOCUMENT of every line")
@@ -49,7 +49,7 @@ class Wmt(NewCorpus):
         which = self.which
         if not (which.blank_lines or which.docs):
             kind = "hyp" if which.system else "ref"
-            return paired_files(self.source, self.target, kind, which.system or which.translator)
+            return paired_files(self.source, self.target, kind, which.system or which.by)
         if not len(self.source) == len(self.target) == 1:
             raise BadInput("--source, --target: expected one file of plain text each")
         sides = self.source[0], self.target[0]

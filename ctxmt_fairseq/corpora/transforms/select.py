@@ -1,6 +1,6 @@
 """Whole documents of a crawl, by the mean score of their pairs."""
 
-from typing import Iterator, List, Sequence
+from typing import BinaryIO, Iterator, Optional, Sequence
 
 import numpy as np
 
@@ -11,15 +11,20 @@ from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
 
 
 def select(
-    files: TextFiles, tables: Sequence[ScoreTable], threshold: float, rows: List[str]
+    files: TextFiles, tables: Sequence[ScoreTable], threshold: float, report: Optional[BinaryIO] = None
 ) -> Iterator[Part]:
-    """The documents whose pairs have a mean score above the threshold; ``rows`` gets a line for each."""
+    """The documents whose pairs have a mean score above the threshold.
+
+    Args:
+        report: gets a line for every document: id, pairs, mean score, 1 if it is kept and else 0.
+    """
     for document in files.documents():
         hashes = pair_hashes(document)
         scores = np.prod([table.of(hashes) for table in tables], axis=0)
         kept = bool(scores.mean() > threshold)
-        id = document[0].document.replace("\t", " ")
-        rows.append(f"{id}\t{len(document)}\t{scores.mean():.6f}\t{int(kept)}\n")
+        if report is not None:
+            name = document[0].document.replace("\t", " ")
+            report.write(f"{name}\t{len(document)}\t{scores.mean():.6f}\t{int(kept)}\n".encode())
         part = part_of(len(document), document if kept else [], "in documents with a low score")
         part.account.remarks["pairs without a score"] += int((scores == 0).sum())
         yield part

@@ -12,11 +12,11 @@ Example: ctxmt corpus filter select text/crawl --scores adequacy.tsv domain.tsv 
              --document-scores documents.tsv --source-lang en --target-lang cs --out text/train
 """
 
-from typing import Iterator, List, Optional
+import contextlib
+from typing import List, Optional
 
 from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, OfCorpus
-from ctxmt_fairseq.corpora.pairs import Part
 from ctxmt_fairseq.option_types import number
 from ctxmt_fairseq.paths import Input, Output
 
@@ -28,15 +28,16 @@ class Select(NewCorpus, OfCorpus):
     threshold: float = option("documents with a higher mean are kept", type=number(0, 1))
     document_scores: Optional[Output] = option("write them there", metavar="FILE.tsv")
 
-    def parts(self) -> Iterator[Part]:
+    def run(self) -> None:
         from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
         from ctxmt_fairseq.corpora.transforms.select import select
         from ctxmt_fairseq.corpora.writer import corpus_files
-        from ctxmt_fairseq.files import check_outputs, write_file
+        from ctxmt_fairseq.files import check_outputs, open_outputs
 
         check_outputs(self.document_scores, *corpus_files(self.out, self.languages))
-        rows: List[str] = []
-        tables = [ScoreTable(path) for path in self.scores]
-        yield from select(self.text_files(), tables, self.threshold, rows)
-        if self.document_scores:
-            write_file(self.document_scores, "".join(rows))
+        with contextlib.ExitStack() as stack:
+            report = None
+            if self.document_scores:
+                report = stack.enter_context(open_outputs([self.document_scores]))[self.document_scores]
+            tables = [ScoreTable(path) for path in self.scores]
+            self.write(select(self.text_files(), tables, self.threshold, report))

@@ -1,4 +1,4 @@
-"""How long the sentences and documents of a corpus are: counts, shares, a picture."""
+"""How long the sentences and documents of a corpus are."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -6,20 +6,14 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.corpora.data_folder import read_description
-from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.plots.charts import Point, chart
-from ctxmt_fairseq.tables import aligned_table
 
 BATCH = 10_000  # sentences that are encoded together
 PLACES = 50
 TAIL = 0.999  # the share of sentences or documents that a plot shows; longer ones are at the last place
 Encode = Callable[[List[str]], List[str]]
-COLUMNS = ("total", "mean", "median", "max")
 
 
 @dataclass
@@ -59,32 +53,6 @@ class Statistics:
             "sides": sides,
         }
 
-    def table(self, languages: Sequence[str], longer_than: Sequence[int]) -> str:
-        """``as_dict`` as text."""
-        record = self.as_dict(languages, longer_than)
-        sides = record["sides"].items()
-        rows = [("sentences a document", record["sentences a document"])]
-        rows += [
-            (f"{x}: {unit}", side[unit])
-            for x, side in sides
-            for unit in ("words", "subwords")
-            if unit in side
-        ]
-        cells = [
-            [title, *(f"{row[x]:.2f}" if x == "mean" else str(row[x]) for x in COLUMNS)]
-            for title, row in rows
-        ]
-        found = f"{record['sentences']} sentences ({record['context_only']} of them context only)"
-        single = f"{record['documents of one sentence']} of one sentence"
-        text = [f"{found} in {record['documents']} documents ({single})\n"]
-        text.append(aligned_table([["", *COLUMNS], *cells]) + "\n")
-        unit = "subwords" if self.subwords else "words"
-        for language, side in sides:
-            for length, share in side["longer"].items():
-                text.append(f"{language}: {share:.2%} of the sentences have more than {length} {unit}")
-            text.append(f"{language}: {side['empty']} empty sentences")
-        return "\n".join(text)
-
     def histogram(self, languages: Sequence[str]) -> str:
         """Tab-separated: length, source and target sentences, and documents of as many sentences."""
         columns = [*self.lengths, self.documents]
@@ -92,19 +60,6 @@ class Statistics:
         return "".join(
             "\t".join(map(str, row)) + "\n" for row in (("length", *languages, "documents"), *rows)
         )
-
-
-def encoders(folder: PathLike, languages: Sequence[str]) -> List[Encode]:
-    """For source and target, what a data folder's subwords make of sentences.
-
-    Raises:
-        BadInput: the folder is of other languages, or no data folder.
-    """
-    known = {read_description(folder)[f"{side}_lang"] for side in ("source", "target")}
-    if set(languages) != known:
-        expected, found = (" and ".join(sorted(names)) for names in (languages, known))
-        raise BadInput(f"expected {expected}, found {found}", folder)
-    return [Subwords.load(folder, language).encode_all for language in languages]
 
 
 def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:
