@@ -234,10 +234,10 @@ class ContextTask(DecodingTask):
             left_pad_target=self.cfg.left_pad_target,
             pad_to_multiple=self.cfg.required_seq_len_multiple,
             name=split,
-            **self.of_dataset(split, source, target, documents, training, contexts),
+            **self.dataset_arguments(split, source, target, documents, training, contexts),
         )
 
-    def of_dataset(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
+    def dataset_arguments(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
         """Further arguments for ``dataset_class``."""
         return {}
 

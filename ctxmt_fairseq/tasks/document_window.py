@@ -81,5 +81,5 @@ class DocumentWindowTask(ContextTask):
             self.cfg.attention_highlights, documents, lambda sentence: sides[sentence[0]].places(sentence[1])
         )
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         return {"highlights": self._highlights(source, target, documents) if training else None}

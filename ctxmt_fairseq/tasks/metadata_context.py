@@ -225,7 +225,7 @@ class MetadataContextTask(ContextTask):
 
     # ---- data ------------------------------------------------------------------------------------------
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         if contexts is None:
             raise BadInput(f"{split}: expected the contexts of the sentences, found none")
         return {"contexts": contexts, "tags": self._tags(contexts)}

@@ -36,5 +36,5 @@ class MultiSourceTask(ContextTask):
             raise BadInput("--batch-runs needs a row for each context sentence (--context-layout rows)")
         return model
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         return {"unique_sentences": self.cfg.batch_runs > 0}

@@ -135,17 +135,17 @@ def test_refusals_leave_nothing(save_dir):
             write_average(nearest_checkpoints(save_dir, *args), save_dir / "averaged.pt")
         assert sorted(save_dir.iterdir()) == before
 
-    refused("expected at least one checkpoint", 0)
+    refused("--count 0: expected 1 or more checkpoints", 0)
     save(save_dir / "checkpoint4.pt", 40, half=torch.zeros(7).half())
-    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but half differs")
+    refused(r"checkpoint4\.pt: cannot be averaged with checkpoint1\.pt: half differs")
     save(save_dir / "checkpoint4.pt", 40, half=torch.zeros(4, dtype=torch.long))
-    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but half differs")
+    refused(r"checkpoint4\.pt: cannot be averaged with checkpoint1\.pt: half differs")
     save(save_dir / "checkpoint4.pt", 40, more=torch.zeros(1))
-    refused(r"checkpoint4\.pt: expected the parameters of checkpoint1\.pt, but more differs")
+    refused(r"checkpoint4\.pt: cannot be averaged with checkpoint1\.pt: more differs")
     torch.save({"model": {}}, save_dir / "checkpoint4.pt")
-    refused(r"checkpoint4\.pt: expected a checkpoint of fairseq-train")
+    refused(r"checkpoint4\.pt: is no checkpoint of fairseq-train")
     (save_dir / "checkpoint4.pt").write_bytes(b"cut")
-    refused(r"checkpoint4\.pt: expected a checkpoint")
+    refused(r"checkpoint4\.pt: is no checkpoint")
     (save_dir / "checkpoint_best.pt").unlink()
     refused(r"checkpoint_best\.pt: no such checkpoint")
 
@@ -181,5 +181,5 @@ def test_code_in_a_checkpoint_is_not_run(save_dir):
             return print, ("run",)
 
     torch.save({"model": Evil()}, save_dir / "checkpoint_best.pt")
-    with pytest.raises(BadInput, match=r"checkpoint_best\.pt: expected a checkpoint"):
+    with pytest.raises(BadInput, match=r"checkpoint_best\.pt: is no checkpoint"):
         Checkpoint.read(save_dir / "checkpoint_best.pt")
