@@ -119,11 +119,7 @@ class Command(OptionGroup):
         raise NotImplementedError
 
     def start(self) -> Optional[int]:
-        """``run``, once it is certain that the outputs can be written; what is read stays as it is.
-
-        Raises:
-            BadInput: an output cannot be written, or is an input.
-        """
+        """``run``, once it is certain that the outputs can be written; what is read stays as it is."""
         from ctxmt_fairseq.files import check_outputs, keeping
 
         values = list(_flat(self.settings().values()))

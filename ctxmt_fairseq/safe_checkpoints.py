@@ -64,9 +64,6 @@ def read(
     Args:
         allowed, sections: see ``checkpoint_rules.reduced``.
         mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
-
-    Raises:
-        BadInput: as ``peek``; or it says something that is not allowed.
     """
     return reduced(peek(path, mmap), path, allowed, sections)
 

@@ -32,25 +32,22 @@ def choose_attention(
     Args:
         side: "encoder" or "decoder"; default: the encoder, if it attends to context.
         layer: from 1; default: the last with attention to context.
-
-    Raises:
-        BadInput: the model has no such attention.
     """
     found = {name: context_attentions(model, name) for name in SIDES}
     found = {name: layers for name, layers in found.items() if layers}
     if not found:
         raise BadInput(
-            "expected an attention to nothing but context (gated_context_transformer, "
+            "expected a model with an attention to context alone (gated_context_transformer, "
             "context_encoder_transformer, or dual_encoder_, caching_ or mtcue_transformer with "
             f"--context-fusion {', '.join(layer_fusions())}), found {architecture(model, 'context-fusion')}"
         )
     side = side or next(iter(found))
     if side not in found:
-        raise BadInput(f"--side {side}: expected {', '.join(found)} for {architecture(model)}")
+        raise BadInput(f"--side {side}: expected {' or '.join(found)} for {architecture(model)}")
     layer = max(found[side]) if layer is None else layer
     if layer not in found[side]:
         numbers = ", ".join(map(str, found[side]))
-        raise BadInput(f"--layer {layer}: expected {numbers} for the {side} of {architecture(model)}")
+        raise BadInput(f"--layer {layer}: expected one of {numbers} for the {side} of {architecture(model)}")
     return side, layer, found[side][layer]
 
 

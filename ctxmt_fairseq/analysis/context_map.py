@@ -94,11 +94,7 @@ class ContextMap:
 def context_map(
     labelled: LabelledTexts, space: ContextSpace, encoder: str, model: str, seed: int = 1
 ) -> ContextMap:
-    """Two maps of the contexts, and how well their vectors separate the attributes.
-
-    Raises:
-        BadInput: too few texts, or umap-learn is not installed.
-    """
+    """Two maps of the contexts, and how well their vectors separate the attributes."""
     return ContextMap(
         encoder=Path(encoder).name,
         model=model,
@@ -116,9 +112,6 @@ def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
 
     Returns:
         the files.
-
-    Raises:
-        BadInput: see ``check_picture``.
     """
     path = check_picture(path, NUMBERS)
     rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"

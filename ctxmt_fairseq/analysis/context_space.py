@@ -23,11 +23,7 @@ class ContextSpace(NamedTuple):
 
 
 def context_encoder(model: Any) -> VectorContextEncoder:
-    """The model's encoder of context vectors.
-
-    Raises:
-        BadInput: it has none.
-    """
+    """The model's encoder of context vectors."""
     if not isinstance(model.encoder, VectorEncoder):
         raise BadInput(
             "expected a model that encodes vectors of contexts (mtcue_transformer or cue_transformer), "

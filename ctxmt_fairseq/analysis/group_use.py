@@ -117,9 +117,6 @@ def group_use(
         annotation: of the sentences; tokens are then classes by part of speech.
         least: a token with more than this weight uses a group.
         max_tokens: padded tokens in a batch.
-
-    Raises:
-        BadInput: a model without groups, a sentence that is too long for it, or no sentence.
     """
     model = loaded.model
     latent = latent_groups(model)

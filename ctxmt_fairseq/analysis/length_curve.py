@@ -51,9 +51,6 @@ def length_curve(
         translations: of the systems, N lines each, with the same reference.
         edges: the last length of each bucket but the last, ascending.
         samples: of the bootstrap; the same for all systems.
-
-    Raises:
-        BadInput: edges that do not ascend.
     """
     if list(edges) != sorted(set(edges)) or min(edges) < 1:
         raise BadInput(

@@ -82,16 +82,15 @@ def attended_sentences(
         loaded: one model of the task ``multi_source`` whose context are tokens, in a row for each sentence.
         side, layer: see ``choose_attention``.
         max_tokens: padded tokens of the longer side in a batch.
-
-    Raises:
-        BadInput: another model, or a sentence that is too long for it.
     """
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)
     shortening = getattr(model.encoder, "context_shortening", None)
     if not isinstance(dataset, MultiSourceDataset) or dataset.arrangement == "joined":
-        raise BadInput(f"expected a model that reads context sentences apart, not {architecture(model)}")
+        raise BadInput(
+            f"expected a model that reads each context sentence apart, found {architecture(model)}"
+        )
     if shortening is not None and not shortening.keeps_tokens:
         raise BadInput("expected attention to tokens, found a model that shortens its context")
     reader = _Reader(loaded, text, side)

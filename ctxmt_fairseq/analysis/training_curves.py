@@ -38,9 +38,6 @@ def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Poin
     Args:
         subset: of the data, such as valid.
         by: epoch: the last validation in each epoch; updates: every validation.
-
-    Raises:
-        BadInput: a metric that no training logged.
     """
     known = known_metrics(systems, subset)
     if metric not in known:

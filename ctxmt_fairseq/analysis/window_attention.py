@@ -62,9 +62,6 @@ def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = M
     Args:
         loaded: one model of the task ``document_window`` whose layers are a transformer's.
         max_tokens: padded tokens of the longer side in a batch.
-
-    Raises:
-        BadInput: another kind of model, or a sentence that is too long for it.
     """
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)

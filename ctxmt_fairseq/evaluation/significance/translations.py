@@ -67,9 +67,6 @@ def compare_translations(
         units: from ``UNITS``.
         samples: bootstrap samples, and shuffles.
         all_pairs: compare all systems with each other, not only with the first.
-
-    Raises:
-        BadInput: fewer than two systems, fewer than two units, or documents that are not known.
     """
     statistics = {one.family: [one.rows(at, each) for at, each in enumerate(translations)]
                   for one in {one.family: one for one in measures}.values()}  # fmt: skip
@@ -99,11 +96,7 @@ class Tested(NamedTuple):
 def compare_systems(
     names: Sequence[str], tested: Sequence[Tested], samples: int, seed: int, all_pairs: bool = False
 ) -> List[TranslationComparison]:
-    """Both paired tests of each; Holm's correction is over the systems that are compared.
-
-    Raises:
-        BadInput: fewer than two systems.
-    """
+    """Both paired tests of each; Holm's correction is over the systems that are compared."""
     found = []
     pairs = system_pairs(len(names), all_pairs)
     for metric, unit, rows, scores, digits in tested:
@@ -117,16 +110,12 @@ def compare_systems(
 
 
 def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarray:
-    """Statistics (N, K) of sentences summed by sampling unit: (U, K).
-
-    Raises:
-        BadInput: an unknown unit, documents that are not known, or fewer than two units.
-    """
+    """Statistics (N, K) of sentences summed by sampling unit: (U, K)."""
     if unit not in UNITS:
         raise BadInput(f"--unit {unit}: expected {' or '.join(UNITS)}")
     if unit == "document":
         if translation.document_lengths is None:
-            raise BadInput("--unit document: expected --docids, which says where the documents are")
+            raise BadInput("--unit document needs --docids, which says where documents begin")
         rows = np.add.reduceat(rows, np.cumsum([0, *translation.document_lengths[:-1]]))
     if len(rows) < 2:
         raise BadInput(f"expected two or more {unit}s to draw from, found {len(rows)}")
