@@ -1,4 +1,4 @@
-"""Commands as dataclasses: a field is an option, its annotation says what the option takes.
+"""Commands as classes whose typed fields are options, as a dataclass has them:
 
     class Lengths(Command):
         '''Scores by the length of the source sentence: the text of --help.'''
@@ -10,22 +10,42 @@
 
         def run(self) -> None: ...
 
-What is Optional or has a default may be left out; a list takes several values, a bool is a flag, a Literal
-one of several words. Numbers are positive where no other type is named. ``cli/arguments.py`` makes the
-command line of it.
+The annotation says what an option takes. What is Optional or has a default may be left out; a list takes
+several values, a bool is a flag, a Literal one of several words. Numbers are positive where no other type is
+named. ``cli/arguments.py`` makes the command line of it. (The module ``dataclasses`` itself would make every
+--help an eighth slower.)
 """
 
-import dataclasses
-import inspect
 import sys
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterator, List, Optional, Type
+import textwrap
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Type, get_origin
 
 from ctxmt_fairseq.paths import Input, Language, Output
 
 
+class Field:
+    """What the parser must know of an option, or of a group of options.
+
+    Attributes:
+        annotation: of the field.
+        how: arguments of ``argparse.ArgumentParser.add_argument``; an option by name has its ``flag``.
+    """
+
+    annotation: Any = None
+
+    def __init__(self, default: Any = None, group: Optional[Type["OptionGroup"]] = None, **how: Any):
+        self.default, self.group, self.how = default, group, how
+
+    def value(self) -> Any:
+        """Where none is given."""
+        if self.group is not None:
+            return self.group()
+        return list(self.default) if isinstance(self.default, list) else self.default
+
+
 def argument(metavar: str, help: str, default: Any = None) -> Any:
     """A field that is given by its place on the command line."""
-    return _field(default, metavar=metavar, help=help)
+    return Field(default, metavar=metavar, help=help)
 
 
 def option(
@@ -36,44 +56,46 @@ def option(
     Args:
         type: what makes its value of the text; by default the annotation does.
         flag: its name, where that is not the field's; several with blanks between.
-        how: further arguments of ``argparse.ArgumentParser.add_argument``.
+        how: further arguments of ``add_argument``.
     """
-    return _field(default, flag=flag, help=help, **({"type": type} if type else {}), **how)
+    how = {**how, "type": type} if type else how
+    return Field(default, help=help, flag=flag, **how)
 
 
 def group(options: Type["OptionGroup"]) -> Any:
     """A field that holds a group of options; nothing need be said where the annotation is the group."""
-    return dataclasses.field(default_factory=options, metadata={"group": options})
-
-
-def _field(default: Any, **how: Any) -> Any:
-    if isinstance(default, list):
-        return dataclasses.field(default_factory=default.copy, metadata={**how, "default": default})
-    return dataclasses.field(default=default, metadata={**how, "default": default})
+    return Field(group=options)
 
 
 class OptionGroup:
-    """Options that belong together, and what is done with them; its subclasses are dataclasses.
+    """Options that belong together, and what is done with them.
 
     Attributes:
         heading: under which --help shows them; "" among those of the command.
         exclusive: at most one of them is given, and exactly one if one is ``required``.
+        own_fields, all_fields: by name, those of this class, and those that it inherits before them.
     """
 
     heading: ClassVar[str] = ""
     exclusive: ClassVar[bool] = False
     required: ClassVar[bool] = False
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **options: Any): ...
+    own_fields: ClassVar[Dict[str, Field]] = {}
+    all_fields: ClassVar[Dict[str, Field]] = {}
 
     def __init_subclass__(cls) -> None:
-        for name, kind in vars(cls).get("__annotations__", {}).items():
-            if isinstance(kind, type) and issubclass(kind, OptionGroup) and name not in vars(cls):
-                setattr(cls, name, group(kind))
-        cls.__doc__ = cls.__doc__ or sys.modules[cls.__module__].__doc__
-        dataclasses.dataclass(eq=False, repr=False, kw_only=True)(cls)
+        cls.own_fields = {}
+        for name, annotation in vars(cls).get("__annotations__", {}).items():
+            if get_origin(annotation) is not ClassVar:
+                cls.own_fields[name] = vars(cls).get(name) or group(annotation)
+                cls.own_fields[name].annotation = annotation
+        bases: List[Any] = [base for base in reversed(cls.__mro__) if issubclass(base, OptionGroup)]
+        cls.all_fields = {name: field for base in bases for name, field in base.own_fields.items()}
+
+    def __init__(self, **values: Any):
+        for name, field in self.all_fields.items():
+            setattr(self, name, values.pop(name) if name in values else field.value())
+        if values:
+            raise TypeError(f"{type(self).__name__} has no option {', '.join(values)}")
 
     def settings(self) -> Dict[str, Any]:
         """The value of every option by its name, those of groups among them."""
@@ -89,7 +111,8 @@ class Command(OptionGroup):
     @classmethod
     def help(cls) -> str:
         """Its docstring, or that of its module."""
-        return inspect.cleandoc(cls.__doc__ or "")
+        first, _, rest = (cls.__doc__ or sys.modules[cls.__module__].__doc__ or "").partition("\n")
+        return f"{first}\n{textwrap.dedent(rest)}".strip()
 
     def run(self) -> Optional[int]:
         """Do it; returns the exit code, if it is not 0."""

@@ -59,8 +59,8 @@ class Folder(Input):
     metavar = "DIR"
 
 
-class Folders(Folder):
-    """Folders joined by ``os.pathsep``, none of them empty."""
+class Joined(Input):
+    """Names of files or folders joined by ``os.pathsep``, none of them empty."""
 
     checked = staticmethod(option_types.names)
 

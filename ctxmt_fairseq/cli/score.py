@@ -11,7 +11,6 @@ et al. 2022); without references, those of the translation.
 Example: ctxmt score hyp.fr test.fr --docids test.docids --data data-bin --json scores.json
 """
 
-import dataclasses
 import sys
 from typing import List, Optional
 
@@ -41,6 +40,8 @@ class Score(Command):
     comet: Comet
 
     def run(self) -> None:
+        from dataclasses import asdict
+
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation import metrics
 
@@ -67,5 +68,5 @@ class Score(Command):
                 "people write it, and --tokenize none for tokens",
                 file=sys.stderr,
             )
-        segments = {"comet": [dataclasses.asdict(one) for one in comet]} if comet else {}
+        segments = {"comet": [asdict(one) for one in comet]} if comet else {}
         self.results.write({**metrics.score_dict(translation, scores), **segments})

@@ -6,12 +6,13 @@ import os
 import stat
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
 
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PathLike = Union[str, Path]
 T = TypeVar("T")
@@ -191,12 +192,14 @@ def read_sentences(path: PathLike) -> List[str]:
     return sentences
 
 
-def read_flags(path: PathLike, expected: int) -> np.ndarray:
+def read_flags(path: PathLike, expected: int) -> "np.ndarray":
     """A file of 0 or 1 per line: (expected,) bool.
 
     Raises:
         BadInput: as ``iterate_lines`` and ``parse_flag``; or another number of lines.
     """
+    import numpy as np  # here, because commands that only say their options read no flags
+
     lines = list(iterate_lines(path))
     if len(lines) != expected:
         raise BadInput(f"expected {expected} lines of 0 or 1, found {len(lines)}", path)

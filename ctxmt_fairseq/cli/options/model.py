@@ -7,7 +7,7 @@ from ctxmt_fairseq.command import OptionGroup, group, option
 from ctxmt_fairseq.data.context_options import ALL
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.option_types import non_negative_int, number, whole_number
-from ctxmt_fairseq.paths import Folder, Folders
+from ctxmt_fairseq.paths import Folder, Joined
 from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Model(UserDir):
 
     heading = "model"
 
-    data: Optional[Folders] = option("data folder (default: the one of the training)")
+    data: Optional[Joined] = option("data folder (default: the one of the training)", metavar="DIR")
     cpu: bool = option("do not use a GPU")
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")

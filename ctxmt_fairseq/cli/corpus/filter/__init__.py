@@ -16,14 +16,12 @@ Example:
       --target-lang cs --out text/train
 """
 
-from ctxmt_fairseq.cli.parser import add_commands
-from ctxmt_fairseq.corpora.transforms import FILTERS
-
-SCORES = {
-    "adequacy": "scores: does a side translate the other? by two translation models",
-    "domain": "scores: is the target side of the domain? by two language models",
+COMMANDS = {
+    "cli.corpus.filter.": {
+        "deduplicate": "the first copy of every pair",
+        "language": "pairs whose sides are in the right languages",
+        "select": "whole documents with good scores",
+        "adequacy": "scores: does a side translate the other? by two translation models",
+        "domain": "scores: is the target side of the domain? by two language models",
+    }
 }
-
-
-def add_arguments(parser) -> None:
-    add_commands(parser, {"corpora.transforms.": FILTERS, "cli.corpus_filter_": SCORES})
