@@ -48,8 +48,7 @@ class Agreement:
 
     @property
     def groups(self) -> Dict[Tuple[str, bool], List[Judged]]:
-        """(pronoun, whether the context must have more than one noun) -> its cases; ``all`` has all
-        pronouns."""
+        """(pronoun, whether the context must have several nouns) -> its cases; ``all`` has all pronouns."""
         found: Dict[Tuple[str, bool], List[Judged]] = {}
         for several in (False, True):
             chosen = [one for one in self.judged if not several or (one.nouns or 0) > 1]

@@ -133,8 +133,7 @@ class Consistency:
         ]
 
     def records(self) -> List[Dict[str, Any]]:
-        """For every system its measures in %, and how many sentences with a term do and do not translate
-        it."""
+        """For every system its measures in %, and how many sentences with a term translate it or do not."""
         records = []
         for name, system, rows in zip(self.names, self.translated, self.statistics(), strict=True):
             records.append(

@@ -1,5 +1,4 @@
-"""How many latent groups a model uses over a text, and for which tokens (sequence shortening, section
-5.4)."""
+"""How many latent groups a model uses, and for which tokens (sequence shortening, section 5.4)."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple

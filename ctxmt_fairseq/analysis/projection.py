@@ -20,8 +20,7 @@ def check_umap() -> None:
 
 
 def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:
-    """Project (n, D) vectors to (n, 2) float32 points, with UMAP's defaults; the same seed gives the same
-    result."""
+    """Project (n, D) vectors to (n, 2) float32 points with UMAP's defaults; the seed decides the result."""
     check_umap()
     if len(vectors) < LEAST:
         raise BadInput(f"expected at least {LEAST} texts for a map, found {len(vectors)}")

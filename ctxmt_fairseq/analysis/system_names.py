@@ -51,8 +51,7 @@ def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
 
 
 def _split(argument: str) -> Tuple[str, str]:
-    """Name and path, split at the last "=" before a path that exists (names may contain "="), or else at the
-    first."""
+    """Name and path, split at the last "=" before a path that exists, or else at the first."""
     if Path(argument).exists() or "=" not in argument:
         return "", argument
     places = [place for place, character in enumerate(argument) if character == "="]

@@ -1,5 +1,4 @@
-"""The attention from the sentences of a text to their context, word by word (Voita et al. 2018, section
-5.2)."""
+"""The attention from sentences to their context, word by word (Voita et al. 2018, section 5.2)."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -160,8 +159,7 @@ class _Reader:
 
 
 def _of_words(weights: np.ndarray, words: ReadWords) -> np.ndarray:
-    """From (P, K) to (W, K): the mean over the subwords of a word that have letters, or over all if none
-    has."""
+    """(P, K) to (W, K): the mean over the subwords of a word that have letters; over all if none has."""
     counted = words.lexical | ~words.lexical_words[words.place]
     member = (words.place == np.arange(len(words.words))[:, None]) & counted  # (W, P)
     return member @ weights / member.sum(1, keepdims=True)

@@ -1,5 +1,4 @@
-"""The latent groups to which the tokens of a sentence are assigned (sequence shortening, section 5.4, figure
-3)."""
+"""The latent groups of the tokens of a sentence (sequence shortening, section 5.4, figure 3)."""
 
 from typing import Any
 

@@ -9,8 +9,7 @@ from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 
 
 class Token(NamedTuple):
-    """A token's name, and whether it is a word or part of one, and not punctuation, ``<bos>`` or
-    ``<eos>``."""
+    """A token's name, and whether it is (part of) a word: not punctuation, ``<bos>`` or ``<eos>``."""
 
     label: str
     word: bool

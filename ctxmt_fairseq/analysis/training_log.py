@@ -63,8 +63,7 @@ class TrainingLog:
 
     @property
     def criterion(self) -> Dict[str, str]:
-        """The criterion's name as ``_name``, and its options, as text; empty if the log does not have
-        them."""
+        """The criterion's name as ``_name``, and its options, as text; empty if they are not in the log."""
         found = re.search(r"'criterion': \{([^}]*)\}", self._options)
         options = re.findall(r"'(\w+)': (.*?)(?:, (?=')|$)", found[1]) if found else []
         return {name: value.strip("'") for name, value in options}

@@ -145,8 +145,7 @@ def _ordered(found: Iterable[Placed]) -> List[Placed]:
 
 
 def value_tables(found: Sequence[Placed]) -> str:
-    """A table for each measure with mean and deviation over the runs, and the number of runs if some lack
-    it."""
+    """A table for each measure: mean and deviation over the runs, and how many runs if some lack it."""
     measures = dict.fromkeys(one.measure for one in found)
     return "\n\n".join(_table([one for one in found if one.measure == measure]) for measure in measures)
 

@@ -107,8 +107,7 @@ def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
 
 
 def batches_by_length(lengths: np.ndarray, max_tokens: int) -> Iterator[List[int]]:
-    """Batches, as places (N,), of similar length: at most ``max_tokens`` tokens with pads, or a single
-    place."""
+    """Batches of places with similar lengths: at most ``max_tokens`` with pads, or a single place."""
     batch: List[int] = []
     for place in np.argsort(lengths, kind="stable").tolist():
         if batch and lengths[place] * (len(batch) + 1) > max_tokens:

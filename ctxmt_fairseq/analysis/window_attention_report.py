@@ -14,8 +14,7 @@ from ctxmt_fairseq.tables import aligned_table
 
 
 class Difference(NamedTuple):
-    """The difference of two models' means, ``b`` minus ``a``, over the windows that have the measure in
-    both."""
+    """The difference of two models' means, ``b`` minus ``a``, over windows with the measure in both."""
 
     a: str
     b: str
@@ -42,15 +41,13 @@ class AttentionReport:
     seed: int
 
     def windows(self, model: WindowAttention) -> Dict[str, np.ndarray]:
-        """For every measure its values (N,): shares, with NaN if there is no context, and entropies in
-        nats."""
+        """The values (N,) of every measure: shares, with NaN without context, and entropies in nats."""
         shares = {f"share, {side}": model.shares[side] for side in SIDES}
         entropies = {f"entropy, {kind}": model.entropy(kind) for kind in KINDS}
         return {**shares, "share, both": model.both_shares, **entropies, "entropy, all": model.entropy()}
 
     def differences(self) -> List[Difference]:
-        """The differences of every other model from the first; windows are swapped, and p is corrected over
-        the models (Holm)."""
+        """Compare every other model with the first; p is corrected over the models (Holm)."""
         found = []
         first = self.windows(self.models[0])
         for name, model in zip(self.names[1:], self.models[1:], strict=True):
@@ -84,8 +81,7 @@ class AttentionReport:
         return "\n".join(lines)
 
     def map(self) -> LabelledMap:
-        """The mean entropy over windows of every layer of every model (rows) and every head, by kind
-        (columns)."""
+        """Entropy, as mean over windows: layers of every model (rows), heads by kind (columns)."""
         rows: List[str] = []
         values = []
         heads = {kind: max(model.entropies[kind].shape[2] for model in self.models) for kind in KINDS}

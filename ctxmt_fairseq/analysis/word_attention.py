@@ -63,8 +63,7 @@ class WordAttention:
         return "\n\n".join(parts)
 
     def points(self, least: int) -> Dict[str, List[Point]]:
-        """The points of figures 2 and 3, by the name of the horizontal axis: lengths and positions with at
-        least ``least`` values."""
+        """Figures 2 and 3 by their horizontal axis: lengths and positions with at least ``least`` values."""
 
         def line(measure: str, name: str, key: str) -> List[Point]:
             found = self.by(key, least)

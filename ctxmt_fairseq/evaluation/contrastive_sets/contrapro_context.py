@@ -140,6 +140,5 @@ def _read_document(target: Path) -> Tuple[List[str], List[str]]:
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, because releases of the corpus differ in spaces, quotes and
-    punctuation."""
+    """Letters and digits alone, because releases of the corpus differ in spaces and punctuation."""
     return "".join(re.findall(r"\w", text.lower()))

@@ -167,7 +167,6 @@ def texts_of(examples: Iterable[ContrastiveExample]) -> Tuple[List[str], List[st
 
 
 def drop_padding(*sides: Sequence[str]) -> Tuple[Sentences, ...]:
-    """Contexts whose lines belong together, farthest first, without leading lines that are empty on all
-    sides."""
+    """Contexts line by line, farthest first, without leading lines that are empty on all sides."""
     padding = next((at for at, lines in enumerate(zip(*sides, strict=True)) if any(lines)), len(sides[0]))
     return tuple(tuple(side[padding:]) for side in sides)

@@ -95,8 +95,7 @@ def _read_lines(path: Path, expected: int) -> List[str]:
 
 
 def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sentences, ...]]]:
-    """For each size of context and each example: the source context, and the target contexts of both
-    candidates."""
+    """The source context and both candidates' target contexts, by size and then by example."""
     name = re.compile(re.escape(prefix) + r"\.c([1-9][0-9]*)\.context\.src")
     matches = (name.fullmatch(file.name) for file in folder.iterdir())
     sizes = sorted(int(match.group(1)) for match in matches if match)

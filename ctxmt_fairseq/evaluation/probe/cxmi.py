@@ -21,8 +21,7 @@ class Cxmi(NamedTuple):
 
 
 def token_bits(with_context: Sequence[TokenScores], without: Sequence[TokenScores]) -> List[np.ndarray]:
-    """log2 p(y | x, C) - log2 p(y | x) for every token y of N current sentences: N arrays (T,), ``</s>``
-    last."""
+    """log2 p(y | x, C) - log2 p(y | x) of every token y of N sentences: N arrays (T,), ``</s>`` last."""
     return [
         (scores.current - alone.current) / np.log(2)
         for scores, alone in zip(with_context, without, strict=True)

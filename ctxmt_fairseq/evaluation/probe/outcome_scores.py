@@ -1,5 +1,4 @@
-"""Scores a text's translations in several contexts, and tests the differences from the document's own
-context."""
+"""Scores translations in several contexts, and tests them against the document's own context."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence

@@ -79,8 +79,7 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
 
 
 def compare_contrast(paths: Sequence[str], all_pairs: bool = False) -> List[ContrastComparison]:
-    """McNemar's test on each group of examples: all, each phenomenon, each distance, and those that need
-    context."""
+    """McNemar's test on all examples, each phenomenon, each distance, and those that need context."""
     pairs = system_pairs(len(paths), all_pairs)
     systems = [read_outcomes(path) for path in paths]
     for path, system in zip(paths[1:], systems[1:], strict=True):

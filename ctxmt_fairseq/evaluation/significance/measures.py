@@ -1,5 +1,4 @@
-"""Metrics of sacrebleu, and COMET, as sums over sentences: what each sentence adds, and the score of a
-sum."""
+"""sacrebleu's metrics and COMET as sums over sentences: what a sentence adds, and the score of a sum."""
 
 from dataclasses import dataclass
 from typing import Any, Optional, Protocol, Sequence
@@ -27,8 +26,7 @@ class Measure(Protocol):
         """How the score is computed."""
 
     def rows(self, system: int, translation: Translation) -> np.ndarray:
-        """What each sentence adds to a system's score, (N, K). ``number`` is the place of the system among
-        those that are compared."""
+        """What each sentence adds, (N, K); ``number`` is the system's place among those that are compared."""
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
         """The corpus scores (R,) of R sums of statistics (R, K)."""

@@ -33,8 +33,7 @@ class Subset:
 
 
 class SubsetScores(NamedTuple):
-    """The scores of systems on a subset, and the differences from the first system; none for a single
-    line."""
+    """The scores of systems on a subset, and differences from the first; none for a single line."""
 
     subset: Subset
     scores: List[float]
@@ -103,8 +102,7 @@ def compare_subsets(
     samples: int,
     seed: int,
 ) -> List[SubsetScores]:
-    """Score the systems on every subset, and test them as ``compare_translations`` does with sentences as
-    units.
+    """Score systems on every subset, and test them as ``compare_translations`` does by sentences.
 
     Args:
         translations: those of the systems, with a line for each line of the text.

@@ -124,8 +124,7 @@ class Evaluator:
         self._make(output, made_from, [output], work)
 
     def score(self, text: EvaluatedText, name: str) -> Dict[str, Any]:
-        """Score ``NAME.hyp`` with BLEU, chrF and COMET, and write ``NAME.score.json``. COMET reads the
-        unchanged text."""
+        """Score ``NAME.hyp``, and write ``NAME.score.json``. COMET reads the unchanged text."""
         settings, folder = self.settings, self.ledger.folder
         steps = self.loaded.target_subwords.steps
         lowercase = settings.lowercase or steps.lowercase
@@ -182,8 +181,7 @@ class Evaluator:
         return max(bleu, key=lambda n: bleu[n])
 
     def contrast(self, suite: ContrastiveSet) -> None:
-        """Write the accuracies on a set to ``NAME.contrast.json``, and the scores of each example to
-        ``NAME.examples.jsonl``."""
+        """Score a set: accuracies to ``NAME.contrast.json``, the examples to ``NAME.examples.jsonl``."""
         settings, folder = self.settings, self.ledger.folder
         convention = settings.convention or suite.convention
         files = [f"{suite.name}{settings.tag}.{kind}" for kind in ("contrast.json", "examples.jsonl")]

@@ -64,8 +64,7 @@ def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Di
 
 
 def find_results(path: PathLike) -> Path:
-    """The file of results in a training's folder or its folder ``evaluation``. A file is returned as it
-    is."""
+    """The file of results in a training's folder or its ``evaluation``; a file is itself."""
     path = Path(path)
     if not path.is_dir():
         return path
@@ -136,8 +135,7 @@ def results_table(
 
 
 def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
-    """Lower-cased names and values of scores that ``ctxmt score`` wrote: those over sentences, and all of
-    COMET."""
+    """Lower-cased names and values of what ``ctxmt score`` wrote: scores over sentences, and COMET's."""
     for score in get(place, record, "scores", list):
         name, level = (get(place, score, key, str) for key in ("name", "level"))
         if level == "sentence" or name.startswith(COMET):
