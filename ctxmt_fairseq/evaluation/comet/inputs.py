@@ -12,7 +12,7 @@ from typing import Dict, List, Optional
 import numpy as np
 
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
+from ctxmt_fairseq.data.text_lines import PathLike, check_count, iterate_lines, read_flags
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 
@@ -43,18 +43,16 @@ def read_comet_text(
     current: Optional[PathLike] = None,
 ) -> CometText:
     """Read files whose lines belong together."""
-    texts: List[Optional[List[str]]] = []
+    texts: List[List[str]] = []
     for path in (hypothesis, source, reference):
-        texts.append(None if path is None else [line.strip() for line in iterate_lines(path)])
-        if texts[-1] is not None and len(texts[-1]) != len(texts[0] or ()):
-            raise BadInput(
-                f"expected {len(texts[0] or ())} lines, as in {hypothesis}, found {len(texts[-1])}", path
-            )
-    hypotheses, sources, references = texts
-    assert hypotheses is not None and sources is not None
+        if path is not None:
+            texts.append([line.strip() for line in iterate_lines(path)])
+            check_count(texts[-1], len(texts[0]), hypothesis, path)
+    hypotheses, sources, *references = texts
     documents = None if docids is None else Documents.read(docids, len(hypotheses))
     marks = np.ones(len(hypotheses), bool) if current is None else read_flags(current, len(hypotheses))
-    return CometText(sources, hypotheses, references, documents, np.flatnonzero(marks))
+    found = references[0] if references else None
+    return CometText(sources, hypotheses, found, documents, np.flatnonzero(marks))
 
 
 @dataclass(frozen=True)

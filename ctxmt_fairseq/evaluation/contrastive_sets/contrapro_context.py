@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ctxmt_fairseq.data.json_files import Place, get
-from ctxmt_fairseq.data.text_lines import read_sentences
+from ctxmt_fairseq.data.text_lines import check_count, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import Sentences, drop_padding
 
@@ -70,8 +70,7 @@ def find_contexts(folder: Path, segments: Sequence[Segment]) -> List[Context]:
 
 def _from_context_files(folder: Path, segments: Sequence[Segment]) -> List[Context]:
     (source_file, source), (target_file, target) = _read_context_files(folder, segments[0].document)
-    if len(source) != len(target):
-        raise BadInput(f"expected {len(source)} lines, found {len(target)}", target_file)
+    check_count(target, len(source), source_file.name, target_file)
     candidates = sum(segment.candidates for segment in segments)
     size, rest = divmod(len(source), candidates)
     if rest or not size:
@@ -132,10 +131,7 @@ def _read_document(target: Path) -> Tuple[List[str], List[str]]:
     if len(others) != 1:
         raise BadInput(f"expected one source file {target.stem}.* beside it, found {len(others)}", target)
     texts = read_sentences(others[0]), read_sentences(target)
-    if len(texts[0]) != len(texts[1]):
-        raise BadInput(
-            f"expected {len(texts[0])} lines, as in {others[0].name}, found {len(texts[1])}", target
-        )
+    check_count(texts[1], len(texts[0]), others[0].name, target)
     return texts
 
 
