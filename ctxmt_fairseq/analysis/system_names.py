@@ -6,11 +6,7 @@ from typing import Callable, Dict, List, Sequence, Tuple
 
 from ctxmt_fairseq.errors import BadInput
 
-USUAL = (
-    "train.log",
-    "results.json",
-    "evaluation",
-)  # in a training's folder, after which the system is called
+USUAL = ("train.log", "results.json", "evaluation")  # the same in the folder of every training
 
 
 def _unknown(_: str) -> str:
@@ -20,7 +16,7 @@ def _unknown(_: str) -> str:
 def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
     """Names and paths of systems, given as PATH or NAME=PATH; paths of one name are runs of one system.
 
-    Paths without a name get one from ``short_names``, but not from ``USUAL`` files.
+    Paths without a name get one from ``short_names``; what is ``USUAL`` does not become part of it.
 
     Args:
         called: gives a path without a name its name, or "" for none.

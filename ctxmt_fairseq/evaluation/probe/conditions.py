@@ -47,7 +47,7 @@ def selected(
 
 
 def sized(loaded: LoadedModels, sizes: Sequence[int]) -> List[Condition]:
-    """The document's own context, limited to the nearest ``size`` sentences, for each of ``sizes``."""
+    """The document's own context, limited to the nearest sentences, for each of these sizes."""
     own = {name: loaded.task.options[name] for name in SIZES}
     conditions = []
     for size in sizes:

@@ -89,8 +89,8 @@ class Prober:
         """Translations, as tokens by line, of at least all current lines.
 
         Args:
-            document: translations of all documents with their own context. They are the target context if a
-                sentence gets that of another document.
+            document: the condition with the document's own context. Its translations are the target context
+                of sentences that get the context of other documents.
         """
         if condition.options in self._translations:
             return self._translations[condition.options]
