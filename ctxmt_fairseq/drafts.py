@@ -1,18 +1,18 @@
-"""Temporary siblings of an output that is being written, and locks that a process loses however it ends.
+"""Drafts: hidden files and folders beside the outputs that are being written.
 
-A draft lies beside its output, so that one rename puts it in place. Its name cannot be a user's, and its
-writer holds a lock on it: a draft that nobody holds was left behind by a run that was killed, and the next
-run to the same output removes it. Process numbers say nothing here: they are used again.
+A process locks its drafts until it ends, and one rename puts a draft in its output's place. A draft that
+nobody locks was left by a run that was killed; the next run to the same output removes it. Locks tell this,
+process numbers would not, because they are used again.
 """
 
+import contextlib
 import errno
 import fcntl
 import hashlib
 import os
-import secrets
 import shutil
 from pathlib import Path
-from typing import Callable, Set, Union
+from typing import Optional, Set, Union
 
 PathLike = Union[str, Path]
 PREFIX = ".ctxmt-"
@@ -20,7 +20,8 @@ _held: Set[int] = set()  # descriptors of locks
 
 
 def _let_go() -> None:
-    """A forked worker may outlive its parent, and would go on to hold the parent's locks."""
+    """Close the parent's locks in a forked worker, which may outlive its parent and would go on holding
+    them."""
     for descriptor in _held:
         os.close(descriptor)
     _held.clear()
@@ -33,7 +34,7 @@ class Lock:
     """A lock on a file or folder, held until ``close`` or until the process ends.
 
     Attributes:
-        certain: False on a file system without locks, where nothing keeps others out.
+        certain: False on a file system without locks, where others are not kept out.
 
     Raises:
         BlockingIOError: another ``Lock`` holds it.
@@ -53,7 +54,7 @@ class Lock:
         _held.add(self._descriptor)
 
     def covers(self, path: PathLike) -> bool:
-        """Whether what was locked is still what lies at the path."""
+        """Whether the path still leads to the file or folder that was locked."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(path))
         except FileNotFoundError:
@@ -66,22 +67,22 @@ class Lock:
 
 
 class Draft:
-    """A locked temporary sibling of ``target``, which vanishes at the end of a ``with`` unless it was placed.
+    """A locked file or folder beside ``target``, removed at the end of a ``with`` unless it was placed.
 
     Args:
-        target: the output's own path, no symbolic link.
-        make: makes the empty file or folder of a given name, which must not exist.
-
-    Raises:
-        OSError: it cannot be made.
+        target: the output's path, with symbolic links resolved.
+        folder: whether to make a folder instead of a file.
     """
 
-    def __init__(self, target: Path, make: Callable[[Path], None]):
+    def __init__(self, target: Path, folder: bool = False):
         self.target = target
         remove_leftovers(target)
         while True:
-            self.path = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}"
-            make(self.path)
+            self.path = hidden(target, f"-{os.urandom(8).hex()}")
+            if folder:
+                self.path.mkdir()
+            else:
+                self.path.touch(exist_ok=False)
             try:
                 self._lock = Lock(self.path)
             except (BlockingIOError, FileNotFoundError):  # another run took it for a leftover
@@ -93,8 +94,13 @@ class Draft:
     def __enter__(self) -> "Draft":
         return self
 
-    def place(self) -> None:
-        """Put it in the output's place, in one step."""
+    def place(self, old: Optional[os.stat_result] = None) -> None:
+        """Move it to the output's place in one step. It takes the mode of what was there and, if allowed, the
+        owner."""
+        if old:
+            with contextlib.suppress(PermissionError):
+                os.chown(self.path, old.st_uid, old.st_gid)
+            os.chmod(self.path, old.st_mode & 0o7777)
         os.replace(self.path, self.target)
         sync_folder(self.target.parent)
 
@@ -103,29 +109,14 @@ class Draft:
         self._lock.close()
 
 
-def draft_file(target: Path) -> Draft:
-    """A draft that is a file, with the permissions of any new file."""
-    return Draft(target, lambda path: os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)))
-
-
-def draft_folder(target: Path) -> Draft:
-    """A draft that is a folder."""
-    return Draft(target, lambda path: path.mkdir())
-
-
-def _prefix(target: Path) -> str:
-    """What the names of a target's drafts begin with: short, whatever the target's name is."""
-    return f"{PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
-
-
-def former(target: Path) -> Path:
-    """Where a folder lies while another takes its place."""
-    return target.parent / f"{_prefix(target)[:-1]}.old"
+def hidden(target: Path, end: str) -> Path:
+    """A hidden path beside a target, with a short name however long the target's is."""
+    return target.parent / f"{PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}{end}"
 
 
 def remove_leftovers(target: Path) -> bool:
-    """Remove the drafts of an output that nobody holds; returns whether somebody holds one."""
-    living, prefix = False, _prefix(target)
+    """Remove the drafts of an output that nobody locks, and return whether somebody locks one."""
+    living, prefix = False, hidden(target, "-").name
     names = os.listdir(target.parent) if target.parent.is_dir() else []
     for path in (target.parent / name for name in names if name.startswith(prefix)):
         try:
@@ -135,11 +126,9 @@ def remove_leftovers(target: Path) -> bool:
             continue
         except OSError:  # gone by now, or another user's
             continue
-        try:
+        with contextlib.closing(lock):
             if lock.certain:
                 _remove(path)
-        finally:
-            lock.close()
     return living
 
 
@@ -151,7 +140,7 @@ def _remove(path: Path) -> None:
 
 
 def sync_folder(folder: PathLike) -> None:
-    """Put on disk which files the folder has."""
+    """Write the folder's list of files to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -160,12 +149,3 @@ def sync_folder(folder: PathLike) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def take_over_permissions(path: PathLike, like: os.stat_result) -> None:
-    """Give a draft the mode of what it will replace, and its owner where that is allowed."""
-    try:
-        os.chown(path, like.st_uid, like.st_gid)
-    except PermissionError:
-        pass
-    os.chmod(path, like.st_mode & 0o7777)

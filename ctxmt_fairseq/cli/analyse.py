@@ -3,7 +3,7 @@
 Example: ctxmt analyse attention checkpoint_best.pt --context "I saw a heart." --sentence "It was beating."
 """
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.parser import add_commands
 
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
@@ -13,11 +13,7 @@ ANALYSES = {
     "attention-words": "which words look at the context in a whole text, and at which of its sentences",
     "attention-share": "how much attention stays in the current sentence of a window",
     "curves": "trainings side by side, from their logs",
-    "sweep": "an option of the training, such as the context discount, against what it leads to",
-    "windows": "scores with windows smaller and larger than trained",
-    "results": "systems side by side",
-    "runs": "mean and deviation over runs (seeds), real minus random context, as a table and bars",
-    "lenpen": "scores of the development set against the length penalty",
+    "results": "systems side by side, with mean and deviation over runs (seeds)",
     "consistency": "are terms that recur in a document translated alike?",
     "lengths": "scores by the length of the source sentence",
     "contexts": "maps of contexts before and after the context encoder",
@@ -25,4 +21,4 @@ ANALYSES = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "analysis", {"cli.analyse_": ANALYSES})
+    add_commands(parser, {"cli.analyse_": ANALYSES})

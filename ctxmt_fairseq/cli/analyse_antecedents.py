@@ -38,8 +38,8 @@ def run(args) -> None:
     from ctxmt_fairseq.data.annotation import is_noun, read_annotation
     from ctxmt_fairseq.data.coreference import read_coreference
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.made_by import made_by
-    from ctxmt_fairseq.output_files import check_outputs, write_files
+    from ctxmt_fairseq.files import check_outputs, write_files
+    from ctxmt_fairseq.provenance import made_by
 
     check_outputs(args.json)
     args.side = "encoder"  # a pronoun is a word of the source

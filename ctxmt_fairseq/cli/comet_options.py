@@ -26,7 +26,7 @@ def add_comet_options(parser: Any) -> None:
 def comet_scores(args: Any, hypotheses: Sequence[str], reference: Optional[str]) -> List[List[Any]]:
     """For each file of translations a ``CometScore`` of each model of the options.
 
-    The scores of ``HYP`` are kept in ``HYP.comet.json``.
+    The scores of ``HYP`` are kept in ``HYP.comet.jsonl``.
 
     Raises:
         BadInput: options or files that do not go together.
@@ -55,7 +55,7 @@ def comet_scores(args: Any, hypotheses: Sequence[str], reference: Optional[str])
         ]
         for model in map(load_comet, names):
             for found, text, name in zip(scores, texts, hypotheses, strict=True):
-                cache = Path(f"{name}.comet.json")
+                cache = Path(f"{name}.comet.jsonl")
                 options = (args.comet_context, cache, args.comet_batch_size, args.cpu)
                 found.append(comet_score(text, model, *options))
                 _report_lengths(name, found[-1])

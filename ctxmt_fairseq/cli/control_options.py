@@ -22,7 +22,9 @@ def add_evaluation_options(parser: Any) -> None:
         "--system", metavar="NAME", help="what the result is called (default: the model's path)"
     )
     result.add_argument(
-        "--setting", metavar="FILE", help="the setting.json of the training, which ctxmt control plot needs"
+        "--setting",
+        metavar="FILE",
+        help="the setting.json of the training, which ctxmt analyse results --across examples needs",
     )
     add_search_options(parser, ("beam", "lenpen")).add_argument(
         "--batch-size", type=positive_int, default=32, metavar="N", help="sentences side by side"
@@ -33,7 +35,7 @@ def add_evaluation_options(parser: Any) -> None:
 def check_system(args: Any, *hypotheses: str) -> None:
     """Raises BadInput: not either a model or the options named, all of them; no writable output."""
     from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.output_files import check_outputs
+    from ctxmt_fairseq.files import check_outputs
 
     given = [getattr(args, name.lstrip("-").replace("-", "_")) is not None for name in hypotheses]
     if (args.path is not None) == any(given) or any(given) != all(given):
@@ -102,7 +104,7 @@ def write_result(
     Args:
         system: the result's name, unless --system names it.
     """
-    from ctxmt_fairseq.output_files import write_files
+    from ctxmt_fairseq.files import write_files
 
     current = {"current_vector": args.current_vector} if args.current_vector else {}
     result = {"system": args.system or system, "setting": setting, **current, **report}

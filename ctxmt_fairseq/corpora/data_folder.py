@@ -1,14 +1,14 @@
 """The binarised data folder: its description ``ctxmt.json`` and how a new one comes into being."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, ContextManager, Dict, Optional, Union
 
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import check_nothing_kept_within
-from ctxmt_fairseq.output_folders import folder_output
+from ctxmt_fairseq.files import check_nothing_kept_within, folder_output
 
 PathLike = Union[str, Path]
 DESCRIPTION = "ctxmt.json"
@@ -19,6 +19,12 @@ _ENTRIES = {
     "given_symbols": dict,
 }
 _REQUIRED = ("source_lang", "target_lang", "splits")
+
+
+def first_folder(data: object) -> Path:
+    """The first of the data folders that fairseq's ``data`` names, joined by ``:``; it has the
+    dictionaries."""
+    return Path(str(data or "").split(os.pathsep)[0])
 
 
 def read_description(folder: PathLike) -> Dict[str, Any]:
@@ -93,7 +99,7 @@ def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
 
     Raises:
         BadInput: ``path`` is in use: by something that is no data folder, or by one and not ``overwrite``;
-            it or something in it is read (``kept_files``); or it cannot be written.
+            it or something in it is read (``files.keeping``); or it cannot be written.
     """
 
     def check(folder: Path) -> None:

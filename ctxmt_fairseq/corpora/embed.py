@@ -28,7 +28,7 @@ from ctxmt_fairseq.data.store_header import (
 )
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_folders import check_folder
+from ctxmt_fairseq.files import check_folder
 
 _CHUNK = 2**20
 

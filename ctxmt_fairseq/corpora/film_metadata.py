@@ -9,11 +9,12 @@ from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Unio
 
 from ctxmt_fairseq.corpora.film_records import FIELDS, Films
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines, parse_flag, together
+from ctxmt_fairseq.data.documents import id_spans, iterate_ids
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
+from ctxmt_fairseq.data.text_lines import iterate_lines, parse_flag, together
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import open_outputs
+from ctxmt_fairseq.files import open_outputs
 
 PathLike = Union[str, Path]
 PREVIOUS = 5  # previous sentences, as MTCue reads
@@ -43,9 +44,9 @@ def films_of(prefix: PathLike) -> Set[str]:
     """The ids of all films of a corpus.
 
     Raises:
-        BadInput: as ``id_runs``; or no document's id names a film.
+        BadInput: as ``id_spans``; or no document's id names a film.
     """
-    found = {film_of_document(name) for name, _ in id_runs(f"{prefix}.docids")}
+    found = {film_of_document(name) for name, _ in id_spans(f"{prefix}.docids")}
     films = {film.id for film in found if film}
     if not films:
         raise BadInput("expected ids of documents as YEAR/IMDB/FILE, found none", f"{prefix}.docids")

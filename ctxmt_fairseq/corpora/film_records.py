@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple, Union
 
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.json_files import Place, json_lines, load_json
 from ctxmt_fairseq.data.metadata_text import texts_by_field
+from ctxmt_fairseq.data.text_lines import iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 PathLike = Union[str, Path]

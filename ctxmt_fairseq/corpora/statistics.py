@@ -1,6 +1,5 @@
 """How long the sentences and documents of a corpus are."""
 
-import io
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Sequence, Tuple
@@ -9,10 +8,11 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
+from ctxmt_fairseq.plots.charts import Point, chart
 
 BATCH = 10_000  # sentences that are encoded together
-BARS = 50
-TAIL = 0.999  # the share of sentences or documents that a plot shows; longer ones are in the last bar
+PLACES = 50
+TAIL = 0.999  # the share of sentences or documents that a plot shows; longer ones are at the last place
 Encode = Callable[[List[str]], List[str]]
 
 
@@ -112,25 +112,19 @@ def _longer(lengths: Counter, than: Sequence[int]) -> Dict[str, float]:
 
 def picture(statistics: Statistics, languages: Sequence[str]) -> bytes:
     """Lengths of sentences on either side, and of documents, as the content of a PNG file."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    sentences, documents = figure.subplots(1, 2)
-    _draw(sentences, statistics.lengths, languages)
-    sentences.set(xlabel="subwords" if statistics.subwords else "words", ylabel="sentences")
-    sentences.legend()
-    _draw(documents, [statistics.documents], ["documents"])
-    documents.set(xlabel="sentences", ylabel="documents", yscale="log")
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    return content.getvalue()
+    across = {"sentences": "subwords" if statistics.subwords else "words", "documents": "sentences"}
+    points = _counts("sentences", statistics.lengths, languages)
+    points += _counts("documents", [statistics.documents], ["documents"])
+    return chart(points, across, logarithmic=["documents"])
 
 
-def _draw(axes: Any, counters: Sequence[Counter], labels: Sequence[str]) -> None:
+def _counts(what: str, counters: Sequence[Counter], names: Sequence[str]) -> List[Point]:
+    """How many there are of each length, by at most ``PLACES`` ranges of lengths, called by the least."""
     most = max(_quantile(counter, TAIL) for counter in counters)
-    width = -(-(most + 1) // BARS)
-    edges = np.arange(0, most + width + 1, width) - 0.5
-    for counter, label in zip(counters, labels, strict=True):
+    width = -(-(most + 1) // PLACES)
+    points = []
+    for counter, name in zip(counters, names, strict=True):
         lengths, times = _sorted(counter)
-        bars = {"bins": edges, "weights": times, "histtype": "step", "label": label.replace("$", r"\$")}
-        axes.hist(np.minimum(lengths, most), **bars)
+        counts = np.bincount(np.minimum(lengths, most) // width, weights=times)
+        points += [Point(what, name, at * width, int(count)) for at, count in enumerate(counts)]
+    return points

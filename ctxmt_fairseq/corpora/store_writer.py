@@ -17,7 +17,6 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
 from ctxmt_fairseq.data.absence import EMPTY_TEXT, NO_TEXT
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.store_header import (
     DTYPES,
     HEADER,
@@ -32,9 +31,10 @@ from ctxmt_fairseq.data.store_header import (
     write_header,
 )
 from ctxmt_fairseq.data.text_encoders import TextEncoder
-from ctxmt_fairseq.drafts import PREFIX, Lock, draft_file
+from ctxmt_fairseq.data.text_lines import PathLike
+from ctxmt_fairseq.drafts import PREFIX, Draft, Lock
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import writing
+from ctxmt_fairseq.files import writing
 
 CHUNK = 2048  # texts that are embedded, and put on disk, together
 _SAME = 0.01  # how far apart two runs of one encoder may be: devices and float16 round differently
@@ -190,7 +190,7 @@ class StoreWriter:
             digest: of the source text.
         """
         checksum = sentences = 0
-        with draft_file(self.path / index_file(name)) as draft:
+        with Draft(self.path / index_file(name)) as draft:
             with open(draft.path, "wb") as stream:
                 for texts in rows:
                     numbers = [NO_TEXT if text is None else self.row(text) for text in texts]

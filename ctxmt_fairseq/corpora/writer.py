@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Sequ
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import open_outputs
+from ctxmt_fairseq.files import open_outputs
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
 _ENDS = ("docids", "current", "meta.jsonl", "counts.json")
@@ -102,5 +102,5 @@ def write_corpus(
                 ("meta.jsonl", corpus.with_metadata),
             ):
                 if not wanted:
-                    outputs.leave_out(f"{corpus.prefix}.{end}")
+                    outputs.pop(f"{corpus.prefix}.{end}")
     return record

@@ -1,15 +1,16 @@
-"""What stands beside synthetic source text, so that both are a corpus (Sennrich et al. 2016)."""
+"""The files beside a back-translation, so that both are a training corpus (Sennrich et al. 2016)."""
 
 import json
 import os
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_ids
+from ctxmt_fairseq.data.documents import iterate_ids
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 
 
 def is_same(path: PathLike, others: Iterable[Optional[PathLike]]) -> bool:
-    """Whether a file is there, and one of the others."""
+    """Whether a file exists and is one of the others."""
     return any(
         os.path.exists(path) and other is not None and os.path.exists(other) and os.path.samefile(path, other)
         for other in others
@@ -24,14 +25,15 @@ def other_files(
     current: Optional[PathLike] = None,
     mark: Optional[Tuple[str, str]] = None,
 ) -> List[Tuple[str, Optional[str]]]:
-    """Files and their contents: the text that is translated, now the target side; its document ids; which
-    lines are only context; metadata. None stands for what this corpus does not have (``write_files``).
+    """Give the corpus's other files and their contents: the text that was translated, now the target side;
+    its document ids; which lines are only context; metadata. None: this corpus has no such file
+    (``write_files``).
 
     Args:
         prefix, language: of the corpus, and of the text.
-        documents: with one sentence for each line of ``docids``.
-        current: given if some lines are context only.
-        mark: field and text of every sentence's metadata.
+        documents: one sentence for each line of ``docids``.
+        current: a file that says which lines are only context; None: none are.
+        mark: a metadata field and its text, for every sentence.
     """
     columns: Dict[str, Optional[Iterable[object]]] = {
         language: documents.sentences,

@@ -10,16 +10,16 @@ from ctxmt_fairseq.generation.loading import LoadedModels
 
 
 def words_of(text: str) -> int:
-    """Words between white space, and the sentence's end."""
+    """Count the words between white space, and the sentence's end as one more."""
     return len(text.split()) + 1
 
 
 def cross_entropies(
     loaded: LoadedModels, sources: List[str], targets: List[str], max_tokens: int = MAX_TOKENS
 ) -> np.ndarray:
-    """-log p(target | source), ``</s>`` included, in nats per word of the target (``words_of``).
+    """Compute -log p(target | source), ``</s>`` included, in nats per word of the target (``words_of``).
 
-    Every pair is a document by itself: what comes before it is not looked at.
+    Every pair is a document of its own, so no context is read.
 
     Args:
         sources, targets: N sentences each.

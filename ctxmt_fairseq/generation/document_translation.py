@@ -1,4 +1,4 @@
-"""Whole documents through the models: many side by side, sentence by sentence, each after its own past."""
+"""Translates whole documents, many side by side: each sentence after the earlier ones of its document."""
 
 import collections
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -14,18 +14,18 @@ from ctxmt_fairseq.modules.sentence_cache import SentenceCache
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 
 
 def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
-    """Batches of at most ``width`` lines.
+    """Divide lines into batches of at most ``width``.
 
     Args:
-        lines: to translate, increasing.
+        lines: those to translate, in increasing order.
         dependent: each line needs the translations before it in its document. Then a batch holds the next
-            line of ``width`` documents, and a finished document makes room for the next one.
+            line of each of ``width`` documents, and the next document takes the place of a finished one.
     """
     if not dependent:
         yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
@@ -65,8 +65,8 @@ class DocumentTranslator:
         self.dependent = self.forced or options.target_text_on_source
         self.caching = [model.encoder for model in loaded.models if hasattr(model.encoder, "sentence_cache")]
         if self.forced and loaded.task.keep_sentence == "first":
-            raise BadInput("--keep-sentence first: expected --decoding window, which decodes that sentence")
-        for model in loaded.models:  # fairseq's layers make attention weights in evaluation unless told so
+            raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
+        for model in loaded.models:  # else fairseq's layers return attention weights in evaluation
             model.make_generation_fast_(need_attn=False)
         dictionary = loaded.task.target_dictionary
         models: Any = loaded.models
@@ -76,9 +76,9 @@ class DocumentTranslator:
 
     @property
     def separators(self) -> Optional[str]:
-        """What is to be said at the end of the translations' separators; None: nothing.
+        """A warning, at the end, of translations with a wrong number of separators; None: there are none.
 
-        A forced prefix has the right number of them, so only those that came after it tell something.
+        A forced prefix has the right number of them, so only separators after it are counted.
         """
         if not (self.count.windows and self.loaded.task.context_options().target_context):
             return None
@@ -95,7 +95,7 @@ class DocumentTranslator:
         contexts: Optional[SentenceContexts] = None,
         current: Optional[np.ndarray] = None,
     ) -> RunningDocuments:
-        """Documents ready to be translated; see ``RunningDocuments``."""
+        """Prepare documents for ``translate``; see ``RunningDocuments``."""
         for encoder in self.caching:
             encoder.sentence_cache = SentenceCache()
         return RunningDocuments(
@@ -104,7 +104,7 @@ class DocumentTranslator:
             documents,
             targets,
             self.loaded.limits,
-            distinct=True if self.caching else None,
+            unique_sentences=True if self.caching else None,
             contexts=contexts,
             current=current,
         )
@@ -112,11 +112,12 @@ class DocumentTranslator:
     def translate(
         self, running: RunningDocuments, lines: Sequence[int]
     ) -> Iterator[Tuple[int, List[Hypothesis]]]:
-        """n-best current sentences of ``lines``, as they become available.
+        """Yield the n-best lists of ``lines``, as they become available.
 
-        A line whose target is already known (given, or resumed) is context for others like any other.
+        A line whose target is already known (given, or kept by an earlier run) is context for others like any
+        other.
         """
-        if not self.dependent and not self.caching:  # else neighbours follow each other
+        if not self.dependent and not self.caching:  # else a document's lines must follow each other
             block = self.width * _SORTED_BATCHES
             for at in range(0, len(lines), block):
                 by_length = sorted(lines[at : at + block], key=lambda line: len(running.sources[line]))

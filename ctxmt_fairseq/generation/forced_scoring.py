@@ -1,7 +1,7 @@
 """Log-probabilities of given translations in their context, by teacher forcing.
 
-Each distinct (visible source, target window) pair is scored once, so that pairs which a model cannot tell
-apart get the very same score; each distinct source is encoded once for all its targets.
+Each distinct pair of visible source and target window is scored once, so pairs that a model cannot tell apart
+get exactly the same score. Each distinct source is encoded once for all its targets.
 """
 
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -12,10 +12,10 @@ from fairseq.data import data_utils
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.running_document import Sentences
@@ -27,11 +27,11 @@ MAX_TOKENS = 4000
 
 
 class TokenScores(NamedTuple):
-    """Natural logarithms of the probabilities of a target window's tokens.
+    """The log-probabilities (base e) of a target window's tokens.
 
     Attributes:
         window: (T,) float64, target context, separators and ``</s>`` included.
-        first: place of the current sentence's first token.
+        first: the index of the current sentence's first token.
     """
 
     window: np.ndarray
@@ -39,21 +39,21 @@ class TokenScores(NamedTuple):
 
     @property
     def current(self) -> np.ndarray:
-        """Those of the current sentence, ``</s>`` included."""
+        """The log-probabilities of the current sentence's tokens, ``</s>`` included."""
         return self.window[self.first :]
 
 
 class TranslationScorer:
-    """Scores given translations of a text; models with other context options score them again.
+    """Scores given translations of a text, under one setting of the context options after the other.
 
-    What the models see of a sentence alike is scored once, also under several options.
+    A window that looks the same to the models under several options is scored once.
 
     Args:
-        sources, targets: n sentences each as int64 tokens, ending with ``</s>``. The target context of a
-            sentence are the targets before it.
+        sources, targets: n sentences each as int64 tokens, ending with ``</s>``. The targets before a
+            sentence are its target context.
         documents: their boundaries.
-        contexts: what the models read of them besides their tokens (``LoadedModels.contexts_of``).
-        current: lines that are scored, None for all; the others serve as context only.
+        contexts: what the models read besides tokens (``LoadedModels.contexts_of``).
+        current: the lines that are scored, None for all; the others are only context.
         max_tokens: padded target tokens in a batch.
     """
 
@@ -72,11 +72,7 @@ class TranslationScorer:
         self._known: Dict[Window, TokenScores] = {}
 
     def dataset(self, loaded: LoadedModels) -> ContextDataset:
-        """The windows that the models see.
-
-        Raises:
-            BadInput: a context that this text cannot have, or a sentence that is too long for the models.
-        """
+        """Build the windows that the models see; refuse a sentence that is too long for them."""
         dataset = loaded.task.build_dataset(
             "text",
             self.sources,
@@ -85,27 +81,24 @@ class TranslationScorer:
             self.current,
             training=False,
             contexts=self.contexts,
-            distinct=False,  # scored examples are named anew, so no states are kept by their names
         )
+        dataset.unique_sentences = False  # scored examples are named anew: no states are kept by their names
         _, too_long = dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)
         if too_long:
             line = int(dataset.lines[too_long[0]])
-            found = f"{len(self.sources[line])} and {len(self.targets[line])}"
+            found = f"{len(self.sources[line])} source and {len(self.targets[line])} target tokens"
             raise BadInput(
-                f"sentence {line + 1}: expected at most {loaded.limits[0]} source and {loaded.limits[1]} "
-                f"target tokens, found {found}"
+                f"sentence {line + 1} has {found}; the models read at most {loaded.limits[0]} and "
+                f"{loaded.limits[1]}: shorten it"
             )
         return dataset
 
     def scores(self, loaded: LoadedModels, progress: bool = True) -> List[TokenScores]:
-        """The scores of every current sentence; an ensemble averages probabilities, as in search.
+        """Score every current sentence. An ensemble averages probabilities, as the search does.
 
         Args:
             loaded: the same models each time.
-            progress: show it, where stderr is a terminal.
-
-        Raises:
-            BadInput: see ``dataset``.
+            progress: show a progress bar, where stderr is a terminal.
         """
         dataset = self.dataset(loaded)
         windows = windows_of(dataset)
@@ -113,7 +106,7 @@ class TranslationScorer:
 
 
 def windows_of(dataset: ContextDataset) -> List[Window]:
-    """What a model sees of every example, and the target window that it is to score."""
+    """Give what a model sees of every example, and the target window that it is to score."""
     examples = (dataset[index] for index in range(len(dataset)))
     return [(dataset.visible(example), tuple(example["target"].tolist())) for example in examples]
 
@@ -127,13 +120,13 @@ def score_windows(
     known: Optional[Dict[Window, TokenScores]] = None,
     progress: bool = True,
 ) -> List[TokenScores]:
-    """Scores of windows that the dataset made, in their order.
+    """Score windows that the dataset made, in their order.
 
     Args:
         max_tokens: padded target tokens in a batch.
         unit: what the progress bar counts.
-        known: scores of windows; those that it lacks are added.
-        progress: show it, where stderr is a terminal.
+        known: scores that are known; the others are added to it.
+        progress: show a progress bar, where stderr is a terminal.
     """
     known = {} if known is None else known
     by_source: Dict[Source, Dict[Target, None]] = {}
@@ -149,7 +142,7 @@ def score_windows(
 
 
 def _batches(by_source: Dict[Source, Dict[Target, None]], max_tokens: int) -> Iterator[List[Window]]:
-    """Pairs by length, with all targets of a source in one batch."""
+    """Sort pairs by length into batches, all targets of a source in one batch."""
     batch: List[Window] = []
     longest = 0
     for source in sorted(by_source, key=lambda key: (max(map(len, by_source[key])), len(key[0]))):
@@ -165,7 +158,7 @@ def _batches(by_source: Dict[Source, Dict[Target, None]], max_tokens: int) -> It
 
 @torch.no_grad()
 def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[Window]) -> List[TokenScores]:
-    """Scores of B (source, target) pairs, those of one source following each other."""
+    """Score B pairs of source and target; the pairs of one source follow each other."""
     dictionary = loaded.task.target_dictionary
     sources = list(dict.fromkeys(source for source, _ in batch))
     net_input, position = _encoder_input(dataset, sources)
@@ -200,12 +193,12 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
 def _log_probs(
     loaded: LoadedModels, net_input: Dict[str, Any], targets: Dict[str, torch.Tensor]
 ) -> np.ndarray:
-    """Log-probabilities (B, T) of the targets' tokens; one copy to the device, and one from it.
+    """Compute the log-probabilities (B, T) of the targets' tokens, with one copy to the device and one back.
 
     Args:
-        net_input: of the encoders, one row for each source.
-        targets: ``rows`` (B,) source of each target; ``previous`` and ``target`` (B, T); what
-            ``_distinct_places`` found, ``place`` as numbers of tokens.
+        net_input: the encoders' input, a row for each source.
+        targets: ``rows`` (B,), the source of each target; ``previous`` and ``target`` (B, T); and what
+            ``_distinct_places`` returns, with ``place`` as indices into the flat (B, T).
     """
     net_input, targets = to_device((net_input, targets), loaded.device)
     log_probs = []
@@ -223,24 +216,24 @@ def _log_probs(
 def _distinct_places(
     rows: np.ndarray, previous: np.ndarray, is_word: np.ndarray
 ) -> Tuple[np.ndarray, np.ndarray]:
-    """Where the vocabulary's probabilities must be computed: once for what targets have in common.
+    """Find where the vocabulary's probabilities must be computed: once for a prefix that targets share.
 
     Args:
-        rows: (B,) source of each target; those of one source follow each other.
-        previous: (B, T) decoder input. is_word: bool (B, T).
+        rows: (B,) the source of each target; the targets of one source follow each other.
+        previous: (B, T) the decoder's input. is_word: bool (B, T).
 
     Returns:
-        the places, bool (B, T) with N of them true, and the number (0 to N - 1) of the place whose
-        probabilities are those of each token, (B, T): its own, or that of an earlier target of the same
-        source with the same tokens up to there.
+        the places, bool (B, T) with N of them true; and for each token (B, T) the number, 0 to N - 1, of the
+        place that has its probabilities: its own, or that of an earlier target of the same source with the
+        same tokens up to there.
     """
     same = np.zeros_like(is_word)
     same[1:] = (previous[1:] == previous[:-1]) & (rows[1:] == rows[:-1])[:, None]
     shared = np.logical_and.accumulate(same, axis=1) & is_word
-    shared[1:] &= is_word[:-1]  # the shorter target has nothing to share after its end
+    shared[1:] &= is_word[:-1]  # a shorter target has nothing to share after its end
     place = is_word & ~shared
     numbers = place.cumsum().reshape(place.shape) - 1
-    # The nearest row above, itself included, that shares with none before it.
+    # The nearest row above, or the row itself, that shares nothing with the rows before it.
     owner = np.maximum.accumulate(np.where(shared, 0, np.arange(len(rows))[:, None]), axis=0)
     return place, np.take_along_axis(numbers, owner, axis=0).clip(min=0)
 
@@ -248,7 +241,7 @@ def _distinct_places(
 def _encoder_input(
     dataset: ContextDataset, sources: Sequence[Source]
 ) -> Tuple[Dict[str, Any], Dict[Source, int]]:
-    """A batch of the distinct sources, and the row of each."""
+    """Collate the distinct sources; returns the encoders' input and each source's row."""
     batch = dataset.collater([dataset.restored(number, source) for number, source in enumerate(sources)])
     position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
     return batch["net_input"], position

@@ -1,4 +1,4 @@
-"""Documents that Python code gives: lists of sentences, checked and laid out as files would have them."""
+"""Documents that Python code gives, as lists of sentences: checked, and laid out as a file would be."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Sequence, TypeVar
@@ -16,8 +16,8 @@ class GivenDocuments:
     """Documents as they were given.
 
     Attributes:
-        sentences: those of all documents, one after the other.
-        lengths: sentences of each document.
+        sentences: the sentences of all documents, one after the other.
+        lengths: the number of sentences of each document.
     """
 
     sentences: List[str]
@@ -25,13 +25,10 @@ class GivenDocuments:
 
     @classmethod
     def of(cls, documents: Any, name: str = "documents") -> "GivenDocuments":
-        """From a list of documents, each a list of sentences.
+        """Check a list of documents, each a list of sentences that a file could hold.
 
         Args:
-            name: what the caller calls them.
-
-        Raises:
-            BadInput: something else, or a sentence that no file of sentences could have.
+            name: what the caller calls them, for messages.
         """
         sentences: List[str] = []
         lengths: List[int] = []
@@ -56,7 +53,7 @@ class GivenDocuments:
         return [[next(rest) for _ in range(length)] for length in self.lengths]
 
     def check_alike(self, other: "GivenDocuments", name: str) -> None:
-        """Raises BadInput: ``other``, which the caller calls ``name``, has another shape."""
+        """Refuse ``other``, which the caller calls ``name``, if it has another shape."""
         if len(other.lengths) != len(self.lengths):
             raise BadInput(f"{name}: expected {len(self.lengths)} documents, found {len(other.lengths)}")
         for number, (expected, found) in enumerate(zip(self.lengths, other.lengths, strict=True)):
@@ -64,15 +61,12 @@ class GivenDocuments:
                 raise BadInput(f"{name}[{number}]: expected {expected} sentences, found {found}")
 
     def metadata(self, contexts: Any) -> List[Dict[str, str]]:
-        """What is known of each sentence: text by field.
+        """Give each sentence's metadata, text by field.
 
         Args:
             contexts: for every sentence, in the shape of the documents, a dictionary of texts, a text that is
                 taken as it is ("Formal conversation"), a list of such texts, or None; or one dictionary or
-                one text for all sentences; None: nothing is known.
-
-        Raises:
-            BadInput: something else, or another shape.
+                one text for all sentences; None: there is no metadata.
         """
         if contexts is None or isinstance(contexts, (str, Mapping)):
             return [_fields(contexts, "contexts")] * len(self.sentences)
@@ -91,14 +85,14 @@ class GivenDocuments:
 
 
 def _list(given: Any, place: str, of: str) -> List[Any]:
-    """Raises BadInput: no list, tuple or the like; a text, which is one of characters, is none."""
+    """Refuse what is no list, tuple or the like. A text counts as none, although it has characters."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise BadInput(f"{place}: expected a list of {of}, found a {type(given).__name__}")
     return list(given)
 
 
 def _text(given: Any, place: str) -> str:
-    """Raises BadInput: no text that could be written to a file."""
+    """Refuse what could not be written to a file of text."""
     if not isinstance(given, str):
         raise BadInput(f"{place}: expected a text, found a {type(given).__name__}")
     try:
@@ -120,7 +114,7 @@ def _sentence(given: Any, place: str) -> str:
 
 
 def _fields(given: Any, place: str) -> Dict[str, str]:
-    """What is known of one sentence; texts without a field are prompts, as ``ctxmt translate --metadata``."""
+    """One sentence's metadata; texts without a field are prompts, as in ``ctxmt translate --metadata``."""
     if given is None:
         return {}
     if isinstance(given, Mapping):

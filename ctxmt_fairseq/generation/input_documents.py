@@ -6,10 +6,11 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, document_id, read_flags, read_sentences
+from ctxmt_fairseq.data.documents import Documents, document_id
 from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.text_lines import PathLike, read_flags, read_sentences
 from ctxmt_fairseq.errors import BadInput
 
 
@@ -20,9 +21,9 @@ class InputDocuments:
     Attributes:
         sentences: source sentences.
         documents: their boundaries.
-        current: (S,) bool; False for sentences that serve as context only.
-        output_lines: (S,) the line of the output, from 0, that holds each sentence's translation.
-        height: lines of the output, as many as the input has.
+        current: (S,) bool; False for sentences that are only context.
+        output_lines: (S,) the line of the output, from 0, that gets each sentence's translation.
+        height: the number of lines of the output, which is that of the input.
     """
 
     sentences: List[str]
@@ -33,11 +34,7 @@ class InputDocuments:
 
 
 def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] = None) -> InputDocuments:
-    """Text with one document id per line, and optionally 0 (context only) or 1 per line.
-
-    Raises:
-        BadInput: unequal line counts, a blank id, a flag that is not 0 or 1.
-    """
+    """Read a text, one document id per line and, if given, one 0 (only context) or 1 per line."""
     sentences = read_sentences(text)
     documents = Documents.read(docids, len(sentences))
     flags = np.ones(len(sentences), bool)
@@ -47,11 +44,7 @@ def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] 
 
 
 class ParallelDocuments(NamedTuple):
-    """Source text and references, a line of each per sentence.
-
-    Attributes:
-        reference_file: where they are.
-    """
+    """Source text and references, a line of each per sentence."""
 
     documents: InputDocuments
     references: List[str]
@@ -59,11 +52,7 @@ class ParallelDocuments(NamedTuple):
 
 
 def read_parallel(prefix: PathLike, languages: Tuple[str, str]) -> ParallelDocuments:
-    """``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, and ``PREFIX.current`` if it is there.
-
-    Raises:
-        BadInput: a file is missing or does not match the others.
-    """
+    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, and ``PREFIX.current`` if it is there."""
     source, target = (f"{prefix}.{language}" for language in languages)
     flags = f"{prefix}.current"
     documents = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
@@ -76,7 +65,7 @@ def read_parallel(prefix: PathLike, languages: Tuple[str, str]) -> ParallelDocum
 
 
 def read_blank_line_documents(text: PathLike) -> InputDocuments:
-    """Text with blank lines between documents; it cannot hold empty sentences."""
+    """Read a text with blank lines between documents; it cannot have empty sentences."""
     sentences, lengths, lines = [], [], []
     between, number = True, -1
     for number, sentence in enumerate(read_sentences(text)):
@@ -94,11 +83,8 @@ def read_blank_line_documents(text: PathLike) -> InputDocuments:
 
 
 def read_joined(text: PathLike, joint: str) -> InputDocuments:
-    """A document on each line, its sentences joined by ``joint``: the last is translated, the others are its
-    context. So ctxpro and others publish the inputs of their test sets.
-
-    Raises:
-        BadInput: no line holds ``joint``.
+    """Read a document from each line, its sentences joined by ``joint``: the last one is translated, the
+    others are its context. ctxpro and others publish the inputs of their test sets like this.
     """
     rows = [[part.strip() for part in line.split(joint)] for line in read_sentences(text)]
     lengths = [len(row) for row in rows]
@@ -112,10 +98,8 @@ def read_joined(text: PathLike, joint: str) -> InputDocuments:
 
 
 def read_json_lines(path: PathLike) -> InputDocuments:
-    """One object per line: ``source`` (text), ``document`` (its id), optionally ``current`` (true or false).
-
-    Raises:
-        BadInput: a line that is not such an object.
+    """Read one object per line: ``source`` (text), ``document`` (its id), and ``current`` (true or false),
+    which may be missing.
     """
     sentences, ids, flags = [], [], []
     for place, record in json_lines(path):
@@ -125,9 +109,9 @@ def read_json_lines(path: PathLike) -> InputDocuments:
         document, current = record["document"], record.get("current", True)
         name = document_id(str(document)) if isinstance(document, (str, int)) else ""
         if not name or not isinstance(current, bool):
-            raise place.error("expected a text, a non-empty document id and true or false")
+            raise place.error("document must not be empty, and current must be true or false")
         if "\n" in source or "\0" in source:
-            raise place.error("expected a single line of text in source")
+            raise place.error("source must be one line of text")
         if SEPARATOR in source.split():
             raise place.error(f"expected text, found the symbol {SEPARATOR}")
         sentences.append(source.strip())
@@ -137,13 +121,10 @@ def read_json_lines(path: PathLike) -> InputDocuments:
 
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:
-    """What is known of each sentence: text by field.
+    """Read each sentence's metadata, text by field.
 
     Args:
-        name: a file of JSON objects, or the prefix of a text whose metadata stand beside it.
-
-    Raises:
-        BadInput: see ``MetadataFiles``.
+        name: a file of JSON objects, or the prefix of a text whose metadata is beside it (``MetadataFiles``).
     """
     rows = ((line + 1, None) for line in range(documents.height))
     lines = [values for _, values in MetadataFiles.named(name).of_rows(rows)]

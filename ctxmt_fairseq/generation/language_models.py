@@ -2,7 +2,6 @@
 
 import functools
 import math
-import os
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Protocol
 
@@ -14,6 +13,7 @@ from fairseq.tasks.language_modeling import LanguageModelingTask
 
 from ctxmt_fairseq.checkpoint_options import mapping
 from ctxmt_fairseq.checkpoint_rules import ALLOWED, modules_of
+from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.cross_entropy import words_of
@@ -28,16 +28,16 @@ class LanguageModel(Protocol):
     """Scores sentences one by one."""
 
     def log_probabilities(self, sentences: List[str]) -> np.ndarray:
-        """Natural logarithms of the probabilities of sentences (N,) whose units are joined by spaces, each
-        with its end ``</s>``; minus infinity where one is longer than the model can read."""
+        """Compute the log-probabilities (base e) of sentences (N,), whose units are joined by spaces; each
+        counts its end ``</s>``. Minus infinity for a sentence that is longer than the model can read."""
 
 
 def cross_entropies(model: LanguageModel, texts: List[str], subwords: Optional[Subwords]) -> np.ndarray:
-    """Cross-entropies of sentences (N,), ``</s>`` included, in nats per word (``words_of``), whatever units
-    the model has; infinite where a sentence is too long for it.
+    """Compute the cross-entropies of sentences (N,), ``</s>`` included, in nats per word (``words_of``), so
+    that models with different units can be compared. Infinite for a sentence that is too long for the model.
 
     Args:
-        subwords: from text to the model's units; None: words between white space.
+        subwords: makes the model's units of text; None: the units are words between white space.
     """
     units = subwords.encode_all(texts) if subwords else [" ".join(text.split()) for text in texts]
     return -model.log_probabilities(units) / np.array([words_of(text) for text in texts])
@@ -46,15 +46,13 @@ def cross_entropies(model: LanguageModel, texts: List[str], subwords: Optional[S
 def load_language_model(
     path: PathLike, data: Optional[PathLike] = None, device: Any = None, max_tokens: int = MAX_TOKENS
 ) -> LanguageModel:
-    """A language model: one of kenlm by its name (.arpa, .binary, ..), else a checkpoint of fairseq.
+    """Load a language model: one of kenlm, told by its name (.arpa, .binary, ..), or else a fairseq
+    checkpoint.
 
     Args:
         data: the folder with the checkpoint's ``dict.txt``; default: the one of the training.
-        device: as of ``load_models``.
+        device: see ``load_models``.
         max_tokens: padded tokens in a batch.
-
-    Raises:
-        BadInput: no such file, or none that may be loaded; kenlm is not installed.
     """
     if str(path).endswith(KENLM):
         return _Kenlm(Path(path))
@@ -66,13 +64,13 @@ class _Kenlm:
         try:
             import kenlm
         except ImportError:
-            raise BadInput("expected kenlm, to read its models: pip install kenlm", path) from None
+            raise BadInput("needs kenlm: pip install kenlm", path) from None
         if not path.is_file():
             raise BadInput("no such file", path)
         try:
             self._model = kenlm.Model(str(path))
         except (OSError, RuntimeError) as error:
-            raise BadInput(f"expected a language model of kenlm: {error}", path) from None
+            raise BadInput(f"is no language model that kenlm can read: {error}", path) from None
 
     def log_probabilities(self, sentences: List[str]) -> np.ndarray:
         scores = [self._model.score(sentence, bos=True, eos=True) for sentence in sentences]  # base 10
@@ -80,17 +78,18 @@ class _Kenlm:
 
 
 class _Fairseq:
-    """A ``transformer_lm``, which this caller alone admits: to other commands it stays an unknown class."""
+    """A ``transformer_lm``. Only this class lets a checkpoint name it; for other commands it stays
+    unknown."""
 
     def __init__(self, path: Path, data: Optional[PathLike], device: torch.device, max_tokens: int):
         allowed = ALLOWED | modules_of(TransformerLanguageModel, LanguageModelingTask)
         state = read(path, allowed, sections=("task", "model"))
         options = mapping(state["cfg"]["task"], "task")
         if options["_name"] != "language_modeling":
-            raise BadInput("expected a language model (--task language_modeling)", path)
-        folder = Path(str(data or options.get("data") or "").split(os.pathsep)[0])
+            raise BadInput("is no language model of fairseq (--task language_modeling)", path)
+        folder = first_folder(data or options.get("data"))
         if not (folder / "dict.txt").is_file():
-            raise BadInput("expected the data folder of the language model, with its dict.txt", folder)
+            raise BadInput("has no dict.txt; expected the data folder of the language model", folder)
         overrides: Dict[str, Any] = {"data": str(folder)}
         (model,), _, task = load_ensemble(
             [str(path)], overrides, None, state=upgraded(state, path, overrides)
@@ -117,7 +116,7 @@ class _Fairseq:
         return found
 
     def _batches(self, lengths: List[int]) -> Iterator[List[int]]:
-        """Sentences by length, without those that are too long."""
+        """Sort sentences by length into batches, and leave out those that are too long."""
         batch: List[int] = []
         for row in sorted(range(len(lengths)), key=lengths.__getitem__):
             if lengths[row] > self._longest:

@@ -11,6 +11,7 @@ from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.checkpoint_options import mapping
 from ctxmt_fairseq.checkpoint_rules import ALLOWED
+from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
 from ctxmt_fairseq.errors import BadInput
@@ -38,8 +39,15 @@ class LoadedModels:
     target_subwords: Subwords
 
     @property
+    def model(self) -> Any:
+        """The only model; raises BadInput of an ensemble."""
+        if len(self.models) > 1:
+            raise BadInput(f"expected one checkpoint, found {len(self.models)}")
+        return self.models[0]
+
+    @property
     def limits(self) -> Tuple[int, int]:
-        """Source and target positions that every model has."""
+        """How many source and target positions all models have."""
         return utils.resolve_max_positions(
             self.task.max_positions(), *[model.max_positions() for model in self.models]
         )
@@ -58,17 +66,17 @@ class LoadedModels:
         return replace(self, task=self.task.with_options(**options))
 
     def encode_source(self, text: str) -> torch.Tensor:
-        """A source sentence as int64 tokens ending with ``</s>``: (S,)."""
+        """Turn a source sentence into int64 tokens (S,), which end with ``</s>``."""
         return _encode(self.source_subwords, self.task.source_dictionary, text)
 
     def encode_target(self, text: str) -> torch.Tensor:
-        """A target sentence as int64 tokens ending with ``</s>``: (T,)."""
+        """Turn a target sentence into int64 tokens (T,), which end with ``</s>``."""
         return _encode(self.target_subwords, self.task.target_dictionary, text)
 
     def warn_of_unknown(
         self, name: PathLike, sources: Iterable[str] = (), targets: Iterable[str] = ()
     ) -> None:
-        """Log a warning for each side of a text of which the models' vocabulary lacks more than 5 %."""
+        """Log a warning for each side of a text if the models' vocabulary lacks more than 5 % of it."""
         for side, texts in (("source", sources), ("target", targets)):
             subwords, dictionary = getattr(self, f"{side}_subwords"), getattr(self.task, f"{side}_dictionary")
             counts = count_unknown(texts, subwords, dictionary)
@@ -80,11 +88,12 @@ class LoadedModels:
         return isinstance(self.task, MetadataContextTask)
 
     def contexts_of(self, sentences: List[str], metadata: Sequence[Mapping[str, str]]) -> Any:
-        """What the models read besides the tokens of n source sentences; None for tasks without metadata."""
+        """Give what the models read besides the tokens of n source sentences; None: the task has no
+        metadata."""
         return self.task.contexts_of(sentences, metadata, str(self.device))
 
     def decode_target(self, tokens: torch.Tensor) -> str:
-        """Text of a target sentence (T,)."""
+        """Turn a target sentence's tokens (T,) into text."""
         return self.target_subwords.decode(self.task.target_dictionary.string(tokens.cpu()))
 
 
@@ -119,12 +128,12 @@ def load_models(
     kind = TASK_REGISTRY[first["_name"]]
     if not issubclass(kind, ContextTask):
         raise BadInput(
-            "expected a checkpoint trained with one of the plugin's tasks (--task document_window)", files[0]
+            "was not trained with one of this plugin's tasks, such as --task document_window", files[0]
         )
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
     saved = kind.saved(states[0].get("task_state"))
     overrides: Dict[str, Any] = {**dict.fromkeys(saved), **kind.checked_options(options or {})}
-    folder = Path(str(data or first.get("data") or "").split(os.pathsep)[0])
+    folder = first_folder(data or first.get("data"))
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
     if data is not None:
@@ -147,11 +156,7 @@ def load_models(
 
 
 def _files(paths: Paths) -> List[Path]:
-    """The checkpoints of an ensemble.
-
-    Raises:
-        BadInput: none of them, or no paths.
-    """
+    """The checkpoints of an ensemble."""
     named: List[Any] = [paths] if isinstance(paths, Path) else []
     if isinstance(paths, str):
         named = paths.split(os.pathsep)
@@ -163,11 +168,7 @@ def _files(paths: Paths) -> List[Path]:
 
 
 def chosen_device(device: Any) -> torch.device:
-    """A device by its name; None: a GPU where there is one.
-
-    Raises:
-        BadInput: no CPU or GPU of this machine.
-    """
+    """Find a device by its name; None: a GPU where there is one."""
     if device is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -176,5 +177,5 @@ def chosen_device(device: Any) -> torch.device:
         raise BadInput(f"device: expected cpu, cuda or a certain GPU (cuda:1), found {device!r}") from None
     known = {"cpu": 1, "cuda": torch.cuda.device_count()}.get(found.type, 0)
     if (found.index or 0) >= known:
-        raise BadInput(f"device: expected one that there is, found {device!r} ({known} of this type)")
+        raise BadInput(f"device: there is no {device!r}; this machine has {known} of this type")
     return found

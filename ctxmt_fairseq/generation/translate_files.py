@@ -9,15 +9,16 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.documents import PathLike, read_sentences
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.files import destination, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
-from ctxmt_fairseq.generation.journal import Journal, fingerprint
+from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.output_files import destination, write_files
+from ctxmt_fairseq.journal import fingerprint
 
 
 def translate_file(
@@ -32,7 +33,7 @@ def translate_file(
     tag: str = "",
     beside: Sequence[Tuple[PathLike, Optional[str]]] = (),
 ) -> None:
-    """Translate everything to a file (or stdout), line-aligned with the input.
+    """Translate everything to a file (or stdout), a line for each line of the input.
 
     Args:
         output: written whole at the end; until then, if it is a regular file, ``OUTPUT.partial`` keeps what
@@ -40,14 +41,10 @@ def translate_file(
         settings: what else the translations depend on.
         target_context: a file with the target context, one line per input line.
         scores: write each sentence's score and a tab before it.
-        metadata: of every sentence, text by field (task ``metadata_context``).
-        replace: what another run, with other settings, has left in ``OUTPUT.partial`` is dropped.
-        tag: what stands before each translation, and a blank behind it.
+        metadata: every sentence's metadata, text by field (task ``metadata_context``).
+        replace: drop what another run, with other settings, has left in ``OUTPUT.partial``.
+        tag: a word that is written before each translation.
         beside: other files and their text, which appear together with the output; see ``write_files``.
-
-    Raises:
-        BadInput: the target context does not match the input, the output cannot be written, or another run
-            or its journal is in the way.
     """
     loaded = translator.loaded
     sources = [loaded.encode_source(sentence) for sentence in documents.sentences]
@@ -62,11 +59,12 @@ def translate_file(
     wanted = documents.current | (translator.dependent and targets is None)
     done: Dict[int, Dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
-        journal = None
+        journal: Optional[KeptTranslations] = None
         if output is not None and (file := destination(output).file):
             run = _run(documents, settings, target_context, metadata)
             symbols = len(loaded.task.target_dictionary)
-            journal = stack.enter_context(Journal(file, run, len(documents.sentences), symbols, replace))
+            journal = KeptTranslations(file, run, len(documents.sentences), symbols, replace)
+            stack.enter_context(journal)
             done.update(journal.done)
         if targets is None:
             for line, record in done.items():
@@ -77,7 +75,7 @@ def translate_file(
                 record = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
                 done[line] = record
                 if journal:
-                    journal.add(line, **record)
+                    journal.translated(line, **record)
                 progress.update()
         text = _lines(loaded, documents, done, scores, f"{tag} " if tag else "")
         if output is None:
@@ -95,7 +93,7 @@ def _lines(
     scores: bool,
     tag: str,
 ) -> str:
-    """The output: a line for each of the input, empty for what is not translated."""
+    """The output's text: a line for each line of the input, empty for what is not translated."""
     text = [""] * documents.height
     for line in np.flatnonzero(documents.current).tolist():
         translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
@@ -164,6 +162,6 @@ def post_edit(
         output.flush()
         correction = corrections.readline().strip()
         if SEPARATOR in correction.split():
-            raise BadInput(f"expected a correction, found the symbol {SEPARATOR}", "standard input")
+            raise BadInput(f"a correction may not have the symbol {SEPARATOR}", "standard input")
         if correction:
             running.record(line, loaded.encode_target(correction))

@@ -1,4 +1,9 @@
-"""The contract of models that read context: what a new architecture derives from (docs/architecture.md)."""
+"""The contract of models that read context: what a new architecture derives from (docs/extending.md).
+
+It is a ``ContextModel``, most often a ``MultiSourceModel`` or a ``MetadataModel``, which says what context it
+reads (``context_format``), and whose ``ContextEncoder`` makes states of it (``encode_context``). The decoder
+attends to these behind those of the source, and nothing else is asked of an architecture.
+"""
 
 import argparse
 from typing import Any, Dict, Mapping, Optional, Tuple, Type
@@ -9,6 +14,7 @@ from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, T
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
@@ -29,15 +35,27 @@ _UNSUPPORTED = (
 
 
 class ContextEncoder(TransformerEncoder):
-    """fairseq's encoder with context: ``forward`` is the template, a subclass fills in its three steps.
+    """fairseq's encoder with context. Nobody overrides ``forward``, which takes three steps:
+
+    1. ``encode_context(context)`` returns the context's states. Every subclass has it.
+    2. ``encode_source(states, *source)`` returns fairseq's ``encoder_out`` of the current sentences.
+    3. ``for_decoder(encoder_out, states)`` returns what the decoder is given.
+
+    Without context in the batch, the first step is left out, the states are None, and the result is
+    fairseq's. A row that has no context must get that result too, whatever the rows beside it have. In a beam
+    search the entries of ``encoder_out`` whose names begin with ``context_``, tensors (B, ...), are reordered
+    with its rows.
+
+    A batch of ``--batch-runs`` names groups of rows of like length. Then the second step is taken group by
+    group, with the group's part of the states; no subclass needs to know.
 
     Attributes:
-        context_of_source: the context is made of the current sentences' states, too: then these come first,
-            and are what the batch's context has as ``encoder_out``.
+        context_of_source: the context is made of the current sentences' states, too: then the second step
+            is the first, without states, and ``context`` has its result as ``encoder_out``.
     """
 
     context_of_source = False
-    _beam_size: Optional[int] = None  # None: nobody has said what the rows are
+    _beam_size: Optional[int] = None  # None: nobody has said that rows are hypotheses
 
     def forward(
         self,
@@ -48,16 +66,17 @@ class ContextEncoder(TransformerEncoder):
         context: Optional[Mapping[str, Any]] = None,
     ) -> EncoderOut:
         """fairseq's ``forward``; ``context`` is the batch's, None: there is none."""
-        groups = getattr(context["sizes"], "groups", ()) if context and "sizes" in context else ()
-        more = () if groups else (src_lengths, return_all_hiddens, token_embeddings)
+        sizes = context.get("sizes") if context is not None else None
+        groups = sizes.groups if sizes is not None else ()
         states: Any = None
-
-        def encode(tokens: Tensor, rows: slice) -> EncoderOut:
-            own = states.of_rows(rows) if groups and states is not None else states
-            return self.encode_source(own, tokens, *more)
-
         if context is not None and not self.context_of_source:
             states = self.encode_context(context)
+
+        def encode(tokens: Tensor, rows: slice) -> EncoderOut:
+            if not groups:
+                return self.encode_source(states, tokens, src_lengths, return_all_hiddens, token_embeddings)
+            return self.encode_source(None if states is None else states.of_rows(rows), tokens)
+
         encoder_out = encode_in_groups(encode, src_tokens, groups, left=True)
         if context is not None and self.context_of_source:
             states = self.encode_context({**context, "encoder_out": encoder_out})
@@ -65,33 +84,37 @@ class ContextEncoder(TransformerEncoder):
         return {**self.for_decoder(encoder_out, states), **named}
 
     def encode_context(self, context: Mapping[str, Any]) -> Any:
-        """The context's states, ``ContextStates``, of what the dataset's ``context_batch`` returns."""
+        """The context's states: ``ContextStates``, if the other steps are the default ones.
+
+        Args:
+            context: the batch's, with the entries of the model's ``context_format``.
+        """
         raise NotImplementedError
 
     def encode_source(self, context: Any, *source: Any) -> EncoderOut:
-        """``encoder_out`` for the current sentences; here fairseq's, which reads no context.
+        """Return the current sentences' ``encoder_out``; here fairseq's, which reads no context.
 
         Args:
-            context: what ``encode_context`` returned, or None.
+            context: what ``encode_context`` returned for these rows, or None.
             source: what fairseq's ``forward`` takes.
         """
         return self.forward_scriptable(*source)
 
     def for_decoder(self, encoder_out: EncoderOut, context: Optional[ContextStates]) -> EncoderOut:
-        """What the decoder is given: the context as ``--context-fusion`` wants it; of models without this
-        option further positions of the source."""
+        """Return what the decoder gets: the context as ``--context-fusion`` wants it. In models without this
+        option the context's states are further positions of the source."""
         if context is None:
             return encoder_out
         return FUSIONS[getattr(self.args, "context_fusion", "flat")].for_decoder(encoder_out, context)
 
     def set_beam_size(self, beam_size: Optional[int]) -> None:
-        """In a search, as many rows in turn continue the same sentence (fairseq's decoders have this method
-        too)."""
+        """Say that in a search so many rows in turn are of the same sentence. fairseq's decoders have this
+        method, too."""
         self._beam_size = beam_size
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        """The rows ``new_order``. In a search sentences only leave: while there are as many rows as before,
-        hypotheses of one sentence have changed places, and its states are the same."""
+        """Take the rows ``new_order``. In a search, as long as the number of rows stays the same, rows change
+        places only with hypotheses of the same sentence, whose states are the same."""
         if self._beam_size is not None and len(new_order) == encoder_out["encoder_out"][0].size(1):
             return encoder_out
         reordered = super().reorder_encoder_out(encoder_out, new_order)
@@ -99,9 +122,10 @@ class ContextEncoder(TransformerEncoder):
 
 
 class ContextModel(TransformerModel):
-    """fairseq's transformer whose encoder reads context, and that can start from a sentence-level one.
+    """fairseq's transformer with an encoder that reads context; it can start from a sentence-level model.
 
     Attributes:
+        context_format: what it reads, a ``ContextFormat``; a property where an option decides.
         encoder_class, decoder_class: what it consists of, made from fairseq's options and ours.
         sentence_parameters: names and shapes of the parameters that a sentence-level model of this size has;
             the others are the context's.
@@ -110,15 +134,15 @@ class ContextModel(TransformerModel):
     encoder_class: Type[TransformerEncoder] = ContextEncoder
     decoder_class: Type[TransformerDecoder] = Decoder
     sentence_parameters: Mapping[str, torch.Size] = {}
-    context_format: Any = ContextFormat()  # what the model reads; a property where an option decides
+    context_format: Any = ContextFormat()
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
-        """Raises BadInput: shared embeddings of two dictionaries."""
+        """Refuse to share the embeddings of two dictionaries."""
         shares = getattr(args, "share_all_embeddings", False)
         if shares and task.source_dictionary != task.target_dictionary:
             raise BadInput(
-                "--share-all-embeddings: expected a joined dictionary, found two "
+                "--share-all-embeddings needs a joined dictionary, found two "
                 f"(--arch {getattr(args, 'arch', '')} may set it; without _base it does not)"
             )
         model = super().build_model(args, task)
@@ -142,7 +166,7 @@ class ContextModel(TransformerModel):
         context: Optional[Mapping[str, Any]] = None,
         **inputs: Any,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """fairseq's ``forward``, with the batch's context."""
+        """As fairseq's ``forward``, with the batch's context."""
         encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, context=context)
         return self.decoder(
             prev_output_tokens,
@@ -167,16 +191,18 @@ class SeparateContextModel(ContextModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
-        """Raises BadInput: an option of fairseq's that the context layers do not have."""
+        """Refuse options of fairseq's that the context layers do not have."""
         for name in _UNSUPPORTED:
             if getattr(args, name, False):
-                raise BadInput(f"--{name.replace('_', '-')} does not work with --arch {args.arch}")
+                raise BadInput(f"{flag(name)} does not work with --arch {args.arch}")
         model = super().build_model(args, task)
         if getattr(args, "train_context_only", False):
             for name, parameter in model.named_parameters():
                 parameter.requires_grad = name not in model.sentence_parameters
             if not any(parameter.requires_grad for parameter in model.parameters()):
-                raise BadInput("--train-context-only: this model has only what a sentence-level one has")
+                raise BadInput(
+                    "--train-context-only: this model has nothing but a sentence-level one to train"
+                )
         return model
 
 

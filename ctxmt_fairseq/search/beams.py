@@ -1,4 +1,4 @@
-"""One projection of what all hypotheses of a sentence attend to."""
+"""Shares the encoder's projections between the hypotheses of one sentence."""
 
 import contextlib
 from typing import Iterator, Sequence
@@ -8,10 +8,10 @@ from torch import nn
 
 @contextlib.contextmanager
 def beams(models: Sequence[nn.Module], size: int) -> Iterator[None]:
-    """Tell encoders and decoders that ``size`` rows in turn continue the same sentence.
+    """Tell encoders and decoders that each ``size`` rows that follow each other are of the same sentence.
 
-    fairseq's attention then projects and keeps source and context states once for those rows; its own models
-    never pass the number on.
+    fairseq's attention then projects and keeps source and context states once for those rows. fairseq's own
+    models never tell it the number.
     """
     parts = [part for model in models for part in model.children() if hasattr(part, "set_beam_size")]
     before = [getattr(part, "_beam_size", 1) for part in parts]  # fairseq's name

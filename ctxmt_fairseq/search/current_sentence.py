@@ -1,4 +1,4 @@
-"""From the hypotheses of a window to those of its current sentence."""
+"""Cuts the hypotheses of a window to its current sentence."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Tuple
@@ -23,19 +23,19 @@ class WindowCount:
 
 
 def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current") -> Tuple[int, int, bool]:
-    """Where the wanted sentence stands in a hypothesis.
+    """Find the wanted sentence in a hypothesis.
 
     Args:
-        tokens: (T,) the window, ending with ``</s>``.
-        separator: its index.
+        tokens: (T,) the window, which ends with ``</s>``.
+        separator: its index in the dictionary.
         before: the number of sentences expected before the current one.
         keep: "current", or "first" for the first sentence of the window (the thesis' "1st sentence" rows).
 
     Returns:
         begin and end, the end including the sentence's ``</s>`` or separator; and whether the window is
-        well-formed: the expected number of separators, and a word after them unless the window has none.
-        With too few, or nothing after them, the last sentence that has a word is taken; with too many, all
-        that follows the last expected one (the caller drops the surplus separators).
+        well-formed: it has the expected number of separators, and a word after them unless it has no word.
+        With too few separators, or nothing after them, the last sentence that has a word is taken; with too
+        many, all that follows the last expected one (the caller drops the surplus separators).
     """
     ends = (tokens[:-1] == separator).nonzero().flatten().tolist()
     if keep == "first":
@@ -50,7 +50,8 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
 
 
 def cut(hypothesis: Hypothesis, separator: int, eos: int, before: int, keep: str) -> Tuple[Hypothesis, bool]:
-    """One window hypothesis cut to the wanted sentence, and whether it was well-formed."""
+    """Cut a window's hypothesis to the wanted sentence; returns it, and whether the window was
+    well-formed."""
     tokens = hypothesis["tokens"]
     begin, end, well_formed = span(tokens, separator, before, keep)
     inside = torch.arange(len(tokens), device=tokens.device)
@@ -77,14 +78,14 @@ def keep_sentence(
 ) -> List[List[Hypothesis]]:
     """Cut every hypothesis of a batch to its current sentence.
 
-    Well-formed windows rank first, then the window's score decides; a sentence that several windows agree on
-    stands once, at its best rank. The printed score is the sentence's own, normalised as the search does.
+    Well-formed windows rank first, then the window's score decides. A sentence that several windows have is
+    listed once, at its best rank. Its score is the sentence's own, normalised as the search does.
 
     Args:
-        hypotheses: n-best lists of windows, one per row.
-        before: sentences expected before the current one, one number per row.
-        count: is added to.
-        length_penalty, normalize: of the search.
+        hypotheses: the n-best windows of each row.
+        before: for each row, the number of sentences expected before the current one.
+        count: these windows are added to it.
+        length_penalty, normalize: settings of the search.
         keep: "current" or "first".
     """
     return [

@@ -1,8 +1,8 @@
-"""Forced target prefixes that the decoder reads in one pass, once for all hypotheses of a sentence.
+"""Forces target prefixes: the decoder reads them in one pass, once for all hypotheses of a sentence.
 
-fairseq's ``prefix_tokens`` decodes every prefix token as a search step, for each hypothesis. Here the target
-context, already translated, is read at once; the search then sees only the current sentence, so that scores,
-minimum length and length penalty count nothing else.
+fairseq's ``prefix_tokens`` decodes every prefix token as a search step, for each hypothesis. Here the decoder
+reads the target context, which is translated already, at once. The search then sees the current sentence
+alone, so scores, minimum length and length penalty count nothing else.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from fairseq.modules import PositionalEmbedding
 from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
-from ctxmt_fairseq.data.transfer import to_device
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.prefix_attention import Prefixes, continued, read_by
@@ -22,9 +22,9 @@ IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
 
 
 class RowPositions(nn.Module):
-    """Positions of single decoding steps counted per row over non-pad tokens.
+    """Counts the position of a decoding step for each row by itself, pads left out.
 
-    fairseq gives all rows of a batch the same position, which is wrong once prefixes differ in length.
+    fairseq gives all rows of a batch the same position, which is wrong where prefixes differ in length.
     """
 
     def __init__(self, positions: nn.Module):
@@ -34,7 +34,8 @@ class RowPositions(nn.Module):
     def forward(
         self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs
     ) -> Tensor:
-        """(B, T) tokens -> (B, 1, C) for the last one (incremental), else as the wrapped module."""
+        """(B, T) tokens -> (B, 1, C), the position of the last one (incremental); else as the wrapped
+        module."""
         embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
         if incremental_state is None:
             return embedded
@@ -49,7 +50,7 @@ _STOCK_POSITIONS = tuple(type(PositionalEmbedding(4, 4, 1, learned=learned)) for
 
 @contextlib.contextmanager
 def _row_positions(decoder: nn.Module) -> Iterator[None]:
-    """Let fairseq's own position modules count per row; the plugin's modules already do."""
+    """Have fairseq's own position modules count per row; those of this plugin do so already."""
     stock = getattr(decoder, "embed_positions", None)
     if not isinstance(stock, _STOCK_POSITIONS):
         yield
@@ -67,8 +68,8 @@ class ForcedPrefixEnsemble(EnsembleModel):
     Give it to ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch.
 
     Attributes:
-        prefixes: (L,) int64 target context of each row of the batch, each sentence ending with its
-            separator; possibly empty. They are on the CPU.
+        prefixes: the target context (L,) int64 of each row of the batch, on the CPU. Each of its sentences
+            ends with a separator; it may be empty.
     """
 
     def __init__(self, models: Sequence[nn.Module], eos: int, pad: int):
@@ -105,7 +106,7 @@ class ForcedPrefixEnsemble(EnsembleModel):
                 prefix.keep(new_order[:: self.beam_size] // self.beam_size)
 
     def _read_prefixes(self, device, encoder_outs, incremental_states) -> None:
-        """One pass of each decoder over ``</s>`` and the prefixes but for their last tokens."""
+        """Have each decoder read ``</s>`` and the prefixes, without their last tokens, in one pass."""
         rows = len(self.prefixes)
         width = max((len(prefix) for prefix in self.prefixes), default=0)
         read = torch.full((rows, width), self.pad)
@@ -140,6 +141,6 @@ class ForcedPrefixEnsemble(EnsembleModel):
             decoder(read, encoder_out=encoder_out, features_only=True)
         if not prefixes:  # as with --cross-self-attention: what was read would be lost
             raise BadInput(
-                "target context: expected a decoder with attention to the target alone, found none"
+                "--decoding prefix needs a decoder with attention to the target alone; use --decoding window"
             )
         return prefixes

@@ -1,6 +1,6 @@
-"""Self-attention of all hypotheses of a sentence to the target context that they continue.
+"""Self-attention from the hypotheses of a sentence to the target context that they continue.
 
-Its keys and values are kept once for a sentence; fairseq's cache holds only what each hypothesis has added.
+The context's keys and values are kept once for a sentence; fairseq's cache holds what each hypothesis adds.
 """
 
 import contextlib
@@ -12,12 +12,12 @@ from torch import Tensor, nn
 
 
 class PrefixAttention:
-    """What takes the place of a self-attention's ``forward`` while hypotheses are extended.
+    """Takes the place of a self-attention's ``forward`` while hypotheses are extended.
 
     Args:
-        attention: fairseq's, of a decoder layer.
+        attention: fairseq's, in a decoder layer.
         states: (L, B, D) its input at the prefixes of B sentences.
-        padding: BoolTensor (B, L), True behind a prefix; a sentence without one is True everywhere.
+        padding: BoolTensor (B, L), True behind a prefix, and everywhere for a sentence without prefix.
     """
 
     def __init__(self, attention: MultiheadAttention, states: Tensor, padding: Tensor):
@@ -28,7 +28,7 @@ class PrefixAttention:
         self.padding = padding[:, None, None]  # (B, 1, 1, L)
 
     def keep(self, sentences: Tensor) -> None:
-        """Forget all but these of the B sentences, LongTensor (b,)."""
+        """Forget all of the B sentences but these, LongTensor (b,)."""
         self.keys, self.values, self.padding = (
             kept.index_select(0, sentences) for kept in (self.keys, self.values, self.padding)
         )
@@ -36,9 +36,10 @@ class PrefixAttention:
     def __call__(
         self, query: Tensor, *args: Any, **options: Any
     ) -> Tuple[Tensor, None]:  # what fairseq's decoder layers call
-        """One step: fairseq's ``forward`` of (1, B * beam, D), the hypotheses of a sentence side by side.
+        """Compute one step as fairseq's ``forward`` does, of (1, B * beam, D): the hypotheses of a sentence
+        are side by side.
 
-        One softmax over both parts, prefix and suffix, whose sums are then added.
+        One softmax covers both parts, prefix and suffix; then their weighted sums are added.
         """
         attention = self.attention
         steps, rows, _ = query.shape
@@ -70,10 +71,10 @@ Prefixes = Dict[MultiheadAttention, PrefixAttention]
 
 @contextlib.contextmanager
 def read_by(decoder: nn.Module, padding: Tensor) -> Iterator[Prefixes]:
-    """A ``PrefixAttention`` of each self-attention in the decoder, of what it is given meanwhile.
+    """Make a ``PrefixAttention`` for each self-attention of the decoder from what it reads in the block.
 
     Args:
-        padding: BoolTensor (B, L) of the prefixes.
+        padding: BoolTensor (B, L), True behind a prefix.
     """
     prefixes: Prefixes = {}
 
@@ -95,7 +96,7 @@ def read_by(decoder: nn.Module, padding: Tensor) -> Iterator[Prefixes]:
 
 @contextlib.contextmanager
 def continued(prefixes: Optional[Prefixes]) -> Iterator[None]:
-    """Let the self-attentions attend to their prefixes as well."""
+    """Have the self-attentions attend to their prefixes as well, within the block."""
     prefixes = prefixes or {}
     for attention, prefix in prefixes.items():
         attention.forward = prefix  # type: ignore[method-assign]

@@ -1,7 +1,7 @@
 """Documents that are being translated: what is known so far, and the next batch of windows.
 
-The windows are built by the dataset that training uses; only the target sentences differ: they are the
-translations made so far, or given ones.
+The dataset of the training builds the windows. Only the target sentences differ: they are the translations
+made so far, or given ones.
 """
 
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
@@ -11,9 +11,9 @@ import torch
 
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.data.context_dataset import join
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
@@ -42,18 +42,15 @@ class RunningDocuments:
     """Source sentences, and target sentences as far as they are known.
 
     Args:
-        task: a task of this plugin, with its models built (they decide the batch's keys).
-        sources: (L,) int64 each, ending with ``</s>``.
+        task: a task of this plugin, whose models are built (they decide the batch's keys).
+        sources: (L,) int64 each, with ``</s>`` at the end. None may be longer than ``limits`` allow.
         documents: their boundaries.
-        targets: given target sentences; those that are missing or empty tensors are filled by ``record``.
+        targets: given target sentences; ``record`` fills in those that are missing or empty tensors.
         limits: the models' source and target positions.
-        distinct: whether a batch holds each context sentence once and names it, for models that keep states
-            (``sentence_cache``); None: as the task's options say.
+        unique_sentences: whether a batch holds each context sentence once and names it, for models that keep
+            states (``sentence_cache``); None: as the task's options say.
         contexts: what the models read of the sentences besides their tokens (``LoadedModels.contexts_of``).
-        current: (n,) those that are translated, None for all; the others serve as context only.
-
-    Raises:
-        BadInput: a source sentence is longer than the models' positions.
+        current: (n,) which ones are translated, None for all; the others are only context.
     """
 
     def __init__(
@@ -63,7 +60,7 @@ class RunningDocuments:
         documents: Documents,
         targets: Optional[Sequence[torch.Tensor]] = None,
         limits: Tuple[int, int] = (1024, 1024),
-        distinct: Optional[bool] = None,
+        unique_sentences: Optional[bool] = None,
         contexts: Optional[SentenceContexts] = None,
         current: Optional[np.ndarray] = None,
     ):
@@ -75,7 +72,9 @@ class RunningDocuments:
         longest = int(self.sources.sizes.argmax()) if self.sources else 0
         if self.sources and len(self.sources[longest]) > limits[0]:
             size = len(self.sources[longest])
-            raise BadInput(f"sentence {longest + 1}: expected at most {limits[0]} tokens, found {size}")
+            raise BadInput(
+                f"sentence {longest + 1} has {size} tokens; the models read at most {limits[0]}: shorten it"
+            )
         self.end = torch.tensor([task.target_dictionary.eos()])
         self.dataset = task.build_dataset(
             "input",
@@ -85,28 +84,31 @@ class RunningDocuments:
             current=current,
             training=False,
             contexts=contexts,
-            distinct=distinct,
         )
+        if unique_sentences is not None:
+            self.dataset.unique_sentences = unique_sentences
 
     def record(self, line: int, tokens: torch.Tensor) -> None:
-        """Keep a translation (T,), ending with ``</s>``, as target context of later lines."""
+        """Keep a translation (T,), which ends with ``</s>``, as target context of later lines."""
         self.targets[line] = tokens.cpu().long()
 
     def batch(self, lines: Sequence[int], forced: bool) -> Tuple[Dict[str, Any], List[torch.Tensor]]:
-        """The windows around ``lines``, farthest context left out where the model cannot hold it.
+        """Build the windows around ``lines``; the farthest context is left out where the model cannot hold
+        it.
 
         Args:
             forced: the target context is known and will be forced; else whole windows will be decoded.
 
         Returns:
-            a batch of the dataset's collater (rows sorted by length: see its ``id``), and the target context
-            of every row, each sentence ending with its separator.
+            a batch of the dataset's collater (its rows are sorted by length: see its ``id``), and the target
+            context of every row, whose sentences each end with a separator.
         """
         indices = np.array(lines)
         builder = self.dataset.builder
         target_sizes = np.maximum(self.targets.sizes, 1)
         max_source, max_target = self.limits
-        # Room for the sentence that will be decoded. Unforced target context is decoded too: of unknown size.
+        # Room for the sentence that will be decoded. Context that is not forced is decoded too, and its size
+        # is unknown.
         target_sizes[indices] = np.minimum(max_target // 2, 2 * self.sources.sizes[indices] + 50)
         measured = self.dataset.measured()
         measured.target = target_sizes
@@ -122,7 +124,7 @@ class RunningDocuments:
         return batch, [prefixes[line] for line in batch["id"].tolist()]
 
     def _known(self, slots: Slots) -> Slots:
-        """Target sentences that nobody has translated yet stand as empty sentences."""
+        """Put an empty sentence in the place of a target sentence that is not translated yet."""
 
         def known(line: int) -> int:
             return EMPTY_SENTENCE if line >= 0 and not len(self.targets[line]) else line
@@ -141,7 +143,7 @@ class RunningDocuments:
         forced: bool,
         count: WindowCount,
     ) -> Dict[int, List[Hypothesis]]:
-        """n-best current sentences of some lines, and record the best ones."""
+        """Translate some lines: returns their n-best lists, and records the best ones."""
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)
         hypotheses = generate_current(

@@ -1,4 +1,4 @@
-"""One batch of windows through fairseq's search, down to the current sentences."""
+"""Decodes a batch of windows with fairseq's search, and cuts out the current sentences."""
 
 import contextlib
 from argparse import Namespace
@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 import torch
 from fairseq.data import data_utils
 
-from ctxmt_fairseq.data.transfer import to_host
+from ctxmt_fairseq.data.device_copies import to_host
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount, keep_sentence
@@ -15,9 +15,9 @@ from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 
 
 def remember_length_limit(generator: Any, args: Namespace) -> None:
-    """Keep the limit that the user set for one sentence; ``generate_current`` applies it to windows.
+    """Keep the length limit that the user set for one sentence; ``generate_current`` applies it to windows.
 
-    A scorer of references (``--score-reference``) has none.
+    A scorer of references (``--score-reference``) has no limit.
     """
     if hasattr(generator, "max_len_b"):
         generator.sentence_limit = (getattr(args, "max_len_a", 0), getattr(args, "max_len_b", 200))
@@ -25,10 +25,10 @@ def remember_length_limit(generator: Any, args: Namespace) -> None:
 
 @contextlib.contextmanager
 def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[int]) -> Iterator[None]:
-    """Allow a x + b tokens for every sentence of the longest row, where fairseq allows them per window.
+    """Allow a x + b tokens for every sentence of the longest row; fairseq would allow them for the window.
 
     Raises:
-        BadInput: these are fewer than ``--min-len``; fairseq would stop at an assertion.
+        BadInput: they are fewer than ``--min-len``, where fairseq would stop at an assertion.
     """
     if not hasattr(generator, "sentence_limit"):
         yield
@@ -41,8 +41,8 @@ def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[in
     most = min(limit, generator.max_len - 1)
     if most < generator.min_len:
         raise BadInput(
-            f"--min-len: expected at most {most}, the tokens that --max-len-a {per_token:g}, --max-len-b "
-            f"{per_sentence:g} and the model's positions leave to a translation, found {generator.min_len}"
+            f"--min-len {generator.min_len}: expected at most {most}, because --max-len-a {per_token:g}, "
+            f"--max-len-b {per_sentence:g} and the model's positions allow no longer translation"
         )
     before = generator.max_len_a, generator.max_len_b
     generator.max_len_a, generator.max_len_b = 0, limit
@@ -62,16 +62,16 @@ def generate_current(
     prefixes: Optional[List[torch.Tensor]] = None,
     **options: Any,
 ) -> List[List[Hypothesis]]:
-    """The n-best current sentences of a batch of windows.
+    """Translate a batch of windows; returns the n-best current sentences.
 
     Args:
-        generator: fairseq's; over a ``ForcedPrefixEnsemble`` when ``prefixes`` are given.
+        generator: fairseq's; made for a ``ForcedPrefixEnsemble`` if ``prefixes`` are given.
         sample: a batch of ``ContextDataset.collater``.
-        separator: of the target dictionary.
-        count: is told how many windows had a wrong number of separators.
+        separator: its index in the target dictionary.
+        count: counts windows with a wrong number of separators.
         keep: "current", or "first" for the first sentence of the window.
-        prefixes: (L,) target context of each row, forced; None to decode whole windows.
-        options: of ``generator.generate``.
+        prefixes: the target context (L,) of each row, to be forced; None: whole windows are decoded.
+        options: for ``generator.generate``.
 
     Returns:
         n-best lists on the CPU, best first; an empty source sentence has one hypothesis, which is empty.
@@ -85,7 +85,7 @@ def generate_current(
         ensemble = generator.model
         assert isinstance(ensemble, ForcedPrefixEnsemble)
         ensemble.prefixes = prefixes
-        # Prefix and sentence share the decoder's positions; the search knows of the sentence only.
+        # Prefix and sentence share the decoder's positions, but the search knows only of the sentence.
         generator.max_len = ensemble.max_decoder_positions() - max(map(len, prefixes))
         lengths, expected = [len(sentence) for sentence in parts.current], [0] * len(prefixes)
     limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected])
@@ -114,7 +114,7 @@ def show_current(
 
     Args:
         dictionary: the source's; the target's has the same pad and ``</s>``.
-        separator: of the target dictionary.
+        separator: its index in the target dictionary.
         keep: "current", or "first" for the first sentence of the window.
     """
     pad, eos = dictionary.pad(), dictionary.eos()
@@ -132,7 +132,7 @@ def show_current(
 
 
 def _segment(tokens: torch.Tensor, separator: int, eos: int, pad: int, number: int) -> torch.Tensor:
-    """Sentence ``number`` (from 0) of a window (S,), with its final separator turned into ``</s>``."""
+    """Sentence ``number`` (from 0) of a window (S,); its separator at the end becomes ``</s>``."""
     tokens = tokens[tokens != pad]
     ends = ((tokens == separator) | (tokens == eos)).nonzero().flatten()
     begin = 0 if number == 0 else int(ends[number - 1]) + 1

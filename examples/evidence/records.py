@@ -6,7 +6,7 @@ from typing import Any, Dict
 
 from ctxmt_fairseq.data.json_files import load_json
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.files import write_file
 from evidence.leads import Results
 from evidence.workplace import Workplace, called
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional
 
 from ctxmt_fairseq.data.json_files import load_json
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.files import write_file
 from ctxmt_fairseq.safe_checkpoints import load_checkpoint_to_cpu
 from ctxmt_fairseq.tasks.cpu_autocast import has_fast_products
 from evidence import commands, systems

@@ -14,14 +14,14 @@ import json
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.cli.commands import CommandParser
-from ctxmt_fairseq.data.documents import Documents, PathLike, read_sentences
+from ctxmt_fairseq.cli.parser import CommandParser
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.edge import run_command
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import keeping
+from ctxmt_fairseq.exit_codes import run_command
+from ctxmt_fairseq.files import check_outputs, keeping, write_files
 from ctxmt_fairseq.option_types import prefix
-from ctxmt_fairseq.output_files import check_outputs, write_files
 
 PRONOMINAL = "PRONOMINAL"
 

@@ -28,12 +28,11 @@ import sys
 from typing import Any, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.map_files import check_optional_picture
-from ctxmt_fairseq.cli.commands import CommandParser
-from ctxmt_fairseq.edge import run_command
+from ctxmt_fairseq.cli.parser import CommandParser
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import keeping
+from ctxmt_fairseq.exit_codes import run_command
+from ctxmt_fairseq.files import keeping, write_files
 from ctxmt_fairseq.option_types import positive_int
-from ctxmt_fairseq.output_files import write_files
 from ctxmt_fairseq.tables import aligned_table
 from scripts.benchmark import earlier, paired, run
 from scripts.benchmark.context_memory import picture

@@ -5,7 +5,7 @@ import torch
 
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from scripts.benchmark.paired import Comparison, alternate, seconds
 from tests.helpers import synthetic
 

@@ -11,7 +11,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from scripts.benchmark.paired import Comparison, alternate, seconds
 from tests.helpers import synthetic
 
@@ -43,7 +43,7 @@ def _training(
     options = dict(shortening="none", context_gradient_encoder=gradient, dropout=0.1)
     model = synthetic.make_multi_source_model(task, size, "caching_transformer", **options).to(device).train()
     without_runs = synthetic.make_multi_source_task(size)
-    without_runs.wanted.adopt(model, "caching_transformer")
+    without_runs.request.adopt(model, "caching_transformer")
     datasets = {
         runs: synthetic.dataset(of, documents=max(1, documents), document_length=100)
         for runs, of in ((RUN, task), (0, without_runs))

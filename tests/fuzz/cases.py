@@ -17,7 +17,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from ctxmt_fairseq.cli.main import main, parser
-from ctxmt_fairseq.edge import exit_code
+from ctxmt_fairseq.exit_codes import exit_code
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME

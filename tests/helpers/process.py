@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Callable
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.loggers import quiet_libraries
 from ctxmt_fairseq.processes import interrupts_are_ours
-from ctxmt_fairseq.quiet import quiet_libraries
 
 _STATUS = Path("/proc/self/status")  # getrusage's peak would include the parent's, from before exec
 

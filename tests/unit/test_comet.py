@@ -11,6 +11,7 @@ import yaml
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.comet import scores as comet_scores
 from ctxmt_fairseq.evaluation.comet.inputs import CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel, load_comet
 from ctxmt_fairseq.evaluation.comet.scores import comet_score
@@ -243,8 +244,8 @@ def test_systems_are_compared_by_comet(files, folders, loaded, capsys):
     [
         (("--comet", "{reference}"), "COMET: expected --source"),
         (("--comet", "no/such/folder/", "--source", "src"), "no such folder, and no name of a model"),
-        (("--quality-estimation", "{reference}", "--source", "src"), "a model that needs no references"),
-        (("--comet", "{reference}", "--source", "src", "--comet-context"), "expected --docids"),
+        (("--quality-estimation", "{reference}", "--source", "src"), "needs references; give them"),
+        (("--comet", "{reference}", "--source", "src", "--comet-context"), "needs --docids"),
         (("--comet", "{reference}", "--source", "short"), "expected 5 lines, as in "),
         (("--source", "src"), "--source: expected --comet or --quality-estimation"),
         (("--comet", "{reference}", "--source", "src", "--comet-context", "-1"), "argument --comet-context"),
@@ -260,10 +261,32 @@ def test_refusals(files, folders, capsys, monkeypatch, options, words):
 
 def test_a_file_of_the_cache_s_name_stays(files, folders, loaded):
     cache = files / "mine.json"
-    cache.write_text('{"a": "b"}')
-    with pytest.raises(BadInput, match="expected COMET scores"):
-        comet_score(text(), loaded["reference"], cache=cache, cpu=True)
-    assert cache.read_text() == '{"a": "b"}'
+    for content, message in (
+        ('{"a": "b"}', "mine.json: is of another run .* or somebody else's file"),
+        ('{"scores": "COMET"}\n{"a": "b"}\n', "mine.json:2: expected COMET scores; delete the file"),
+    ):
+        cache.write_text(content)
+        with pytest.raises(BadInput, match=message):
+            comet_score(text(), loaded["reference"], cache=cache, cpu=True)
+        assert cache.read_text() == content
+
+
+def test_a_killed_run_goes_on_behind_the_scores_that_it_kept(files, loaded, monkeypatch):
+    model, cache, asked = loaded["reference"], files / "kept.jsonl", []
+    predict = CometModel.predict
+    monkeypatch.setattr(comet_scores, "KEPT", 2)
+    monkeypatch.setattr(
+        CometModel, "predict", lambda self, some, *how: asked.append(len(some)) or predict(self, some, *how)
+    )
+    whole = comet_score(text(), model, cache=cache, cpu=True)
+    content = cache.read_bytes()
+    assert asked == [2, 2, 1] and content.count(b"\n") == 4
+    for cut in range(0, len(content) + 1, 5):
+        cache.write_bytes(content[:cut])
+        asked.clear()
+        assert comet_score(text(), model, cache=cache, cpu=True) == whole
+        assert cache.read_bytes() == content
+        assert sum(asked) == max(0, 5 - 2 * max(0, content[:cut].count(b"\n") - 1))
 
 
 def test_without_the_extra_one_line_names_it(monkeypatch):

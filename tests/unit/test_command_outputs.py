@@ -44,7 +44,6 @@ COMMANDS = {
     "translate": ["translate", MODEL, "hyp", "--output", MISSING],
     "embed": ["embed", "data", "--train", "x", "--json", MISSING],
     "control attributes": ["control", "attributes", MODEL, "set", "--json", "good", "--examples", MISSING],
-    "control plot": ["control", "plot", "result", "--out", MISSING + ".png"],
     "compare contrast": ["compare", "contrast", "a", "b", "--json", MISSING],
     "compare translations": ["compare", "translations", "hyp", "hyp", "hyp", "--json", MISSING],
     "analyse attention": ["analyse", "attention", MODEL, "--sentence", "x", "--output", MISSING + ".png"],
@@ -63,13 +62,11 @@ COMMANDS = {
         MISSING,
     ],
     "analyse curves": ["analyse", "curves", "x", "--output", MISSING + ".png"],
-    "analyse sweep": ["analyse", "sweep", "x", "--json", MISSING],
     "analyse attention-words --by sentence": [
         *("analyse", "attention-words", MODEL, "x", "--by", "sentence", "--json", MISSING)
     ],
-    "analyse windows": ["analyse", "windows", "x", "--json", MISSING],
-    "analyse runs": ["analyse", "runs", "x", "--output", MISSING + ".png"],
-    "analyse lenpen": ["analyse", "lenpen", "x", "--json", MISSING],
+    "analyse results": ["analyse", "results", "x", "--json", MISSING],
+    "analyse results picture": ["analyse", "results", "x", "--output", MISSING + ".png"],
     "compare lines": ["compare", "lines", "x", "x", "x", "x", "--json", MISSING],
     "analyse contexts": ["analyse", "contexts", MODEL, "--texts", "x", "--output", MISSING + ".png"],
     "report": ["report", "run", "--output", MISSING],
@@ -109,7 +106,7 @@ TWICE = {
         *("analyse", "attention-words", MODEL, "x", "--output", "a.png", "--json", "a.positions.csv")
     ],
     "analyse lengths": ["analyse", "lengths", "x", "x", "x", "--output", "a.png", "--json", "a.csv"],
-    "analyse sweep": ["analyse", "sweep", "x", "--output", "a.png", "--json", "a.csv"],
+    "analyse results": ["analyse", "results", "x", "--output", "a.png", "--json", "a.csv"],
     "corpus stats": [
         *("corpus", "stats", "x", "--source-lang", "a", "--target-lang", "b", "--plot", "a.png"),
         *("--lengths", "a.png"),

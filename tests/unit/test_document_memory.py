@@ -9,7 +9,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from scripts.benchmark import document_memory as memory
 from tests.unit.probed_models import checkpoint, randomised, write_text
 

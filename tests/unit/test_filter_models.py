@@ -202,9 +202,9 @@ def test_models_of_kenlm(models, monkeypatch, tmp_path, capsys):
 def test_only_the_step_admits_language_models(models, tmp_path):
     with pytest.raises(BadInput, match="--task language_modeling: expected a task of this plugin"):
         load_models(models / "news.pt")
-    with pytest.raises(BadInput, match="expected a language model"):
+    with pytest.raises(BadInput, match="is no language model"):
         load_language_model(models / "en-fr.pt")
-    with pytest.raises(BadInput, match="none: expected the data folder of the language model"):
+    with pytest.raises(BadInput, match="none: has no dict.txt; expected the data folder"):
         load_language_model(models / "news.pt", tmp_path / "none")
     victim = tmp_path / "victim"
     payload = f"__import__('pathlib').Path({str(victim)!r}).touch()"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq import drafts, partial_files
+from ctxmt_fairseq import journal
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
@@ -191,15 +191,12 @@ def test_score_files_of_others(tmp_path):
     before = partial.read_bytes()
     for content in (before, b"a letter\n and more"):
         partial.write_bytes(content)
-        with pytest.raises(BadInput, match="holds scores of another run; delete it"):
+        with pytest.raises(BadInput, match="is of another run .* or somebody else's file; delete it"):
             write(path, Scorer(), PAIRS, {"scores": "other"})
         assert partial.read_bytes() == content
-    partial.write_text('{"scores": "other"}\n')  # it had not begun
-    write(path, Scorer())
-    lock = partial_files.lock_partial(partial, b"{}\n", "other")
-    with pytest.raises(BadInput, match="another ctxmt corpus filter"):
+    partial.unlink()
+    with journal.Journal(partial, {}), pytest.raises(BadInput, match="another ctxmt is writing to it"):
         write(path, Scorer(), PAIRS, {"scores": "third"})
-    lock.close()
     for text, place in (("", ":1: "), ("x\n", ":1: "), (before.decode() + "x\t1\n", ":6: ")):
         partial.write_text(text)
         with pytest.raises(BadInput, match=place):
@@ -213,13 +210,13 @@ def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypa
         write(path, Scorer(most=8))
     before, moved = partial.read_bytes(), []
 
-    class Late(drafts.Lock):
+    class Late(journal.Lock):
         def __init__(self, file):
             super().__init__(file)
             if file == partial and not moved:
                 moved.append(partial.rename(tmp_path / "theirs"))
 
-    monkeypatch.setattr(partial_files, "Lock", Late)
+    monkeypatch.setattr(journal, "Lock", Late)
     anew = Scorer()
     assert write(path, anew) == 10 and len(anew.asked) == 10
     assert moved and moved[0].read_bytes() == before
@@ -227,7 +224,7 @@ def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypa
 
 def test_a_pipe_of_the_unfinished_files_name_is_refused(tmp_path):
     os.mkfifo(tmp_path / "scores.tsv.partial")
-    with pytest.raises(BadInput, match="expected no folder, pipe or device"):
+    with pytest.raises(BadInput, match="choose a regular file, not a pipe"):
         write(tmp_path / "scores.tsv", Scorer())
 
 

@@ -1,4 +1,4 @@
-"""Which attentions are torch's fused one: the table of docs/benchmarks.md."""
+"""Which attentions are torch's fused one: a table of docs/results/speed.md."""
 
 import contextlib
 from pathlib import Path
@@ -9,7 +9,7 @@ from fairseq.modules import MultiheadAttention
 
 from tests.unit.steps import STOCK, batch, build, criterion, decoder, first_steps, train
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "results" / "speed.md"
 HEADER = "| attentions that are fused / all | training | validation | a step of a search |"
 SHOWN = [
     "concat shift",
@@ -75,7 +75,7 @@ def test_the_table_of_fused_attention_is_what_is_measured(monkeypatch):
     rows.update((system, table_row(system, monkeypatch)) for system in SHOWN)
     lines = [HEADER, "|---|---|---|---|"]
     lines += [f"| {name} | {' | '.join(numbers)} |" for name, numbers in rows.items()]
-    assert "\n".join(lines) in DOCUMENT.read_text(), "\n".join(["put into docs/benchmarks.md:", *lines])
+    assert "\n".join(lines) in DOCUMENT.read_text(), "\n".join(["put into docs/results/speed.md:", *lines])
 
 
 def test_weights_are_made_for_whoever_names_a_layer_or_searches_with_alignments():

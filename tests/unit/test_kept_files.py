@@ -16,8 +16,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora import formats, transforms
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, new_folder
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.kept_files import keeping
-from ctxmt_fairseq.output_files import check_outputs, write_file, write_files
+from ctxmt_fairseq.files import check_outputs, keeping, write_file, write_files
 
 
 def test_kept_files_are_not_written_within_the_block(tmp_path, monkeypatch):
@@ -107,7 +106,7 @@ COMMANDS = {
     "contrast": ("contrast m.pt dx.json --json dx.json", "dx.json"),
     "probe": ("probe m.pt t --words t.de", "t.de"),
     "compare lines": ("compare lines t.en t.de t.de p --json p", "p"),
-    "analyse runs": ("analyse runs a=dx.json --json dx.json", "dx.json"),
+    "analyse results": ("analyse results a=dx.json --json dx.json", "dx.json"),
     "analyse contexts": ("analyse contexts m.pt --scores dx.json --output dx.png", "dx.json"),
     "corpus stats": (f"corpus stats t {LANGUAGES} --lengths t.docids", "t.docids"),
     "corpus moses": (f"corpus moses --source t.en --target t.de --ids p {LANGUAGES} --out t", "t.en"),

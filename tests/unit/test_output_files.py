@@ -10,9 +10,9 @@ import threading
 import pytest
 
 from ctxmt_fairseq import drafts
-from ctxmt_fairseq.drafts import PREFIX, draft_file
+from ctxmt_fairseq.drafts import PREFIX, Draft
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import check_outputs, write_file, write_files
+from ctxmt_fairseq.files import check_outputs, write_file, write_files
 
 
 def names(folder):
@@ -174,8 +174,8 @@ def test_standard_output_goes_on_where_it_is(tmp_path, monkeypatch, redirection)
 @pytest.mark.parametrize(
     "name, message",
     [
-        ("folder", "folder: cannot be written: expected a file, found the name of a folder"),
-        ("new/", "new/: cannot be written: expected a file, found the name of a folder"),
+        ("folder", "folder: cannot be written: this is the name of a folder; choose that of a file"),
+        ("new/", "new/: cannot be written: this is the name of a folder; choose that of a file"),
         ("missing/out", "missing/out: cannot be written: no such folder: .*missing"),
         ("file/out", "file/out: cannot be written: Not a directory"),
         ("n" * 256, "nnn: cannot be written: File name too long"),
@@ -264,10 +264,10 @@ def test_outputs_that_were_not_asked_for_and_twice_the_same(tmp_path):
 
 def test_leftovers_are_removed_and_living_drafts_are_not(tmp_path):
     target = tmp_path / "out"
-    killed = draft_file(target)
+    killed = Draft(target)
     killed.path.write_text("half")
     killed._lock.close()  # as the end of a process does
-    with draft_file(target) as living, draft_file(tmp_path / "other") as other:
+    with Draft(target) as living, Draft(tmp_path / "other") as other:
         living.path.write_text("half")
         assert names(tmp_path) == sorted([living.path.name, other.path.name])
         write_file(target, "text")
@@ -282,7 +282,7 @@ def test_a_worker_that_outlives_its_parent_holds_no_draft(tmp_path):
     go_on, parent_ends = os.pipe()
     parent = os.fork()
     if not parent:
-        draft_file(target)
+        Draft(target)
         if not os.fork():  # a worker, such as multiprocessing's
             os.close(parent_ends)
             os.read(go_on, 1)
@@ -306,5 +306,5 @@ def test_a_draft_that_is_taken_for_a_leftover_while_it_is_made_is_made_again(tmp
             super().__init__(path)
 
     monkeypatch.setattr(drafts, "Lock", Hasty)
-    with draft_file(tmp_path / "out") as draft:
+    with Draft(tmp_path / "out") as draft:
         assert draft.path != taken[0] and draft.path.exists()

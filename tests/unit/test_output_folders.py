@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ctxmt_fairseq.corpora.data_folder import new_folder, write_description
-from ctxmt_fairseq.drafts import former
+from ctxmt_fairseq.drafts import hidden
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_folders import check_folder, folder_output
+from ctxmt_fairseq.files import check_folder, folder_output
 
 
 def names(folder):
@@ -157,7 +157,7 @@ def test_killed_while_one_folder_replaces_another(tmp_path, monkeypatch, renames
         patch.setattr(os, "replace", rename)
         killed(data_folder, tmp_path / "data", "new", True)
     if renames == 1:
-        assert former(tmp_path / "data").is_dir() and not (tmp_path / "data").exists()
+        assert hidden(tmp_path / "data", ".old").is_dir() and not (tmp_path / "data").exists()
     with pytest.raises(BadInput, match="data: exists; --overwrite replaces it"):
         data_folder(tmp_path / "data", "newer")
     assert (tmp_path / "data" / "text").read_text() == ("new" if renames == 2 else "old")

@@ -10,7 +10,7 @@ import torch
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.translator import Translator
 from tests.unit.evaluations import result
 from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
@@ -214,11 +214,11 @@ def refused(call, *arguments, **options):
         ({"lenpen": math.nan}, "--lenpen: expected a number from -100 to 100, found nan"),
         ({"lenpen": "1"}, "--lenpen: expected a number"),
         ({"decoding": "both"}, "--decoding: expected prefix or window, found 'both'"),
-        ({"keep_sentence": "first"}, "--keep-sentence first: expected --decoding window"),
-        ({"documents_at_once": 0}, "documents_at_once: expected a number of at least 1, found 0"),
+        ({"keep_sentence": "first"}, "--keep-sentence first needs --decoding window"),
+        ({"documents_at_once": 0}, "documents_at_once: expected a whole number of at least 1, found 0"),
         ({"device": "gpu"}, "device: expected cpu, cuda"),
-        ({"device": "cuda:99"}, "device: expected one that there is, found 'cuda:99'"),
-        ({"device": "mps"}, "device: expected one that there is, found 'mps'"),
+        ({"device": "cuda:99"}, "device: there is no 'cuda:99'"),
+        ({"device": "mps"}, "device: there is no 'mps'"),
         ({"user_dir": "nowhere"}, "nowhere: no such folder"),
     ],
 )
@@ -249,7 +249,7 @@ def test_loading_refuses_other_files(tmp_path):
         ([["a\nb"]], "documents[0][0]: expected one sentence on one line"),
         ([["a\0b"]], "documents[0][0]: expected text, found a NUL character"),
         ([["\udcff"]], "documents[0][0]: expected text, found half a character"),
-        ([["a"], ["b", "a " * 1100]], "sentence 3: expected at most 1024 tokens, found 1101"),
+        ([["a"], ["b", "a " * 1100]], "sentence 3 has 1101 "),
     ],
 )
 def test_documents_that_are_none(loaded, documents, line):
@@ -295,14 +295,14 @@ def test_contexts_that_are_none(loaded, contexts, line):
 def test_what_a_model_cannot_do(loaded, models):
     model = loaded["document_window"]
     assert refused(model.translate, DOCUMENTS, "Formal talk") == (
-        "contexts: expected a model of the task metadata_context"
+        "contexts: leave them out; only models of the task metadata_context read them"
     )
     reference = model.with_options(context_selection="reference")
-    assert "expected references" in refused(reference.translate, DOCUMENTS)
+    assert "needs references" in refused(reference.translate, DOCUMENTS)
     assert reference.score(DOCUMENTS, DOCUMENTS) != model.score(DOCUMENTS, DOCUMENTS)
     assert "no such option" in refused(model.with_options, source_kontext=1)
     assert refused(model.translate, DOCUMENTS, width=3).startswith("width: expected a setting of the search")
     assert "--beam" in refused(model.translate, DOCUMENTS, beam=0)
     random = model.with_options(context_selection="random")
-    assert "expected at least two documents" in refused(random.translate, DOCUMENTS[:1])
+    assert "needs at least two documents" in refused(random.translate, DOCUMENTS[:1])
     assert "no such file or folder" in refused(model.contrast, "nowhere")

@@ -56,7 +56,9 @@ def test_no_checkpoint_says_what_is_imported(folder, tmp_path):
     named(state, "model", "outside_one")
     section(state, "common")["user_dir"] = section(state, "model")["user_dir"] = str(code)
     path = save(tmp_path / "own.pt", state)
-    with pytest.raises(BadInput, match="--arch 'outside_one': expected a known model; is the --user-dir"):
+    with pytest.raises(
+        BadInput, match="--arch 'outside_one': no such model; if it is your own, give its --user-dir"
+    ):
         Translator.load(path, device="cpu")
     assert not (code / "imported").exists()
 
@@ -159,8 +161,8 @@ def test_refusals(folder, tmp_path):
     for path, line in (
         (tmp_path / "nowhere", "no such folder; --user-dir names one with Python code"),
         (first / "__init__.py", "no such folder"),
-        (second, f"expected a folder with another name: a module outside_same of {first} is imported"),
-        (torch_named, "expected a folder with another name: a module torch of "),
+        (second, f"rename the folder: another module outside_same of {first} is imported"),
+        (torch_named, "rename the folder: another module torch of "),
         (registered, "Cannot register duplicate model"),
     ):
         with pytest.raises(BadInput) as refusal:

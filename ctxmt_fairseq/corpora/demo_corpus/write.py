@@ -12,7 +12,7 @@ from ctxmt_fairseq.corpora.demo_corpus.documents import document, scenes_of
 from ctxmt_fairseq.corpora.demo_corpus.formats import as_files, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_folders import folder_output
+from ctxmt_fairseq.files import folder_output
 
 LENGTHS = (4, 8)  # sentences of a document, unless asked for otherwise
 MOST_EXAMPLES = 1000  # more per set would hold out too much of the grammar

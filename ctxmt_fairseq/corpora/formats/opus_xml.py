@@ -1,14 +1,15 @@
 """OPUS' files: documents in XML, and alignments: which sentences of two documents are translations."""
 
 import re
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.corpora.formats.opus_names import exchanged
 from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, scan
 from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
 from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 _CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
@@ -156,11 +157,3 @@ def _link(element: Any, order: int, path: PathLike) -> Link:
         raise BadInput(f"expected a number as overlap, found {overlap!r}", path, element.sourceline) from None
     first, second = sides[::order]
     return Link(tuple(first.split()), tuple(second.split()), share)
-
-
-def exchanged(names: Sequence[str], languages: Sequence[str]) -> Optional[bool]:
-    """Whether documents (``en/1.xml``) come in the other order than the languages; None: of others."""
-    found = [name.split("/")[0] for name in names]
-    if set(found) != set(languages) or not all(names):
-        return None
-    return found != list(languages)

@@ -7,7 +7,7 @@ from typing import Iterator, List, Optional, Sequence
 from ctxmt_fairseq.corpora.linguistics.analysers import analyser
 from ctxmt_fairseq.corpora.workers import chunks, in_order
 from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 LONGEST = 100_000  # characters of a line: far more than any sentence, and its analysis can be held

@@ -2,11 +2,8 @@
 each pair."""
 
 import itertools
-import json
 import math
-import os
-from pathlib import Path
-from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Sequence
 
 import numpy as np
 from tqdm.auto import tqdm
@@ -14,10 +11,10 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.output_files import check_outputs
-from ctxmt_fairseq.partial_files import lock_partial, partial_file
+from ctxmt_fairseq.files import check_outputs, regular_file
+from ctxmt_fairseq.journal import Journal, json_line, partial_file
 
 Score = Callable[[List[Pair]], Sequence[np.ndarray]]
 BATCH = 2048  # pairs that are scored, and kept, together
@@ -42,49 +39,20 @@ def write_scores(
         BadInput: the output cannot be written, another run is writing to it, or it holds other scores.
     """
     check_outputs(path)
-    head = json.dumps(description, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-    if os.path.isfile(path):
-        with open(path, "rb") as stream:
-            if stream.readline() == head:
+    output = regular_file(path)
+    if output.is_file():
+        with open(output, "rb") as stream:
+            if stream.readline() == json_line(description):
                 return sum(1 for _ in stream)
-    partial = partial_file(Path(path).resolve())
-    lock = lock_partial(partial, head, "ctxmt corpus filter")
-    try:
-        with open(partial, "r+b") as stream:
-            number = _resume(stream, head, partial)
-            left = itertools.islice(tqdm(pairs, unit=" pairs", disable=None), number, None)
-            scorer = None
-            for batch in chunks(left, BATCH):
-                scorer = scorer or score()
-                for pair, values in zip(batch, zip(*scorer(batch), strict=True), strict=True):
-                    stream.write(_line(pair, values))
-                stream.flush()
-                number += len(batch)
-            os.fsync(stream.fileno())
-        os.replace(partial, Path(path).resolve())
-    finally:
-        lock.close()
-    return number
-
-
-def _resume(stream: BinaryIO, head: bytes, path: Path) -> int:
-    """How many pairs have their scores already; the stream stands behind them.
-
-    Raises:
-        BadInput: the file is of another run.
-    """
-    found = stream.readline()
-    if not head.startswith(found) and stream.read(1):  # else it has not begun
-        raise BadInput("holds scores of another run; delete it to start anew", path)
-    number, end = 0, len(head)
-    for line in stream:
-        if line.endswith(b"\n"):  # else half a line of a run that was killed
-            number, end = number + 1, end + len(line)
-    stream.seek(0)
-    stream.write(head)
-    stream.seek(end)
-    stream.truncate()
-    return number
+    with Journal(partial_file(output), description) as journal:
+        left = itertools.islice(tqdm(pairs, unit=" pairs", disable=None), journal.count, None)
+        scorer = None
+        for batch in chunks(left, BATCH):
+            scorer = scorer or score()
+            values = zip(*scorer(batch), strict=True)
+            journal.add(*(_line(pair, its) for pair, its in zip(batch, values, strict=True)))
+        journal.place(output)
+    return journal.count
 
 
 def _line(pair: Pair, values: Sequence[float]) -> bytes:

@@ -1,22 +1,23 @@
 """COMET's scores of a translation, kept beside it: a sentence that has its score is not scored again."""
 
+import contextlib
 import hashlib
 import json
 from importlib.metadata import version
-from pathlib import Path
 from typing import Dict, List, Mapping, Optional
 
 import torch
 
-from ctxmt_fairseq.data.documents import PathLike
-from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.corpora.workers import chunks
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 from ctxmt_fairseq.evaluation.comet.report import CometScore
-from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.journal import Journal, json_line
 
 BATCH = 16
+KEPT = 1024  # sentences whose scores are kept together
 
 
 def comet_score(
@@ -31,14 +32,11 @@ def comet_score(
 
     Args:
         context: k, previous sentences: document-level COMET.
-        cache: a file of scores by content, which is read and added to.
+        cache: a journal of scores by content, which is read and added to.
         cpu: leave a GPU alone.
-
-    Raises:
-        BadInput: a model without the references that it needs, or see ``build_inputs``.
     """
     if model.needs_references and text.references is None:
-        raise BadInput("expected a model that needs no references", model.name)
+        raise BadInput("needs references; give them, or choose a model that needs none", model.name)
     inputs = build_inputs(text, model, context)
     segments = _segments(inputs, model, bool(context), cache, batch_size, cpu)
     references = text.references is not None and model.reads_references
@@ -58,26 +56,30 @@ def _segments(
     cpu: bool,
 ) -> List[float]:
     keys = [_key(sample, model, context) for sample in inputs.samples]
-    known = _read(cache)
-    new = {key: sample for key, sample in zip(keys, inputs.samples, strict=True) if key not in known}
-    if new:
+    known: Dict[str, float] = {}
+
+    def keep(line: bytes, number: int) -> None:
+        try:
+            scores = json.loads(line)
+        except (ValueError, RecursionError):
+            scores = None
+        if not isinstance(scores, dict) or not all(type(score) is float for score in scores.values()):
+            raise BadInput("expected COMET scores; delete the file to score anew", cache, number)
+        known.update(scores)
+
+    with contextlib.ExitStack() as stack:
+        journal = stack.enter_context(Journal(cache, {"scores": "COMET"}, keep)) if cache else None
+        new = {key: sample for key, sample in zip(keys, inputs.samples, strict=True) if key not in known}
         gpu = torch.cuda.is_available() and not cpu
-        known.update(zip(new, model.predict(list(new.values()), context, batch_size, gpu), strict=True))
-        if cache is not None:
-            write_file(cache, json.dumps(known) + "\n")
+        for some in chunks(new.items(), KEPT):
+            scores = model.predict([sample for _, sample in some], context, batch_size, gpu)
+            found = {key: score for (key, _), score in zip(some, scores, strict=True)}
+            known.update(found)
+            if journal:
+                journal.add(json_line(found))
     return [known[key] for key in keys]
 
 
 def _key(sample: Mapping[str, str], model: CometModel, context: bool) -> str:
     """Of all that a score depends on."""
     return hashlib.sha256(json.dumps([model.content, context, sample], sort_keys=True).encode()).hexdigest()
-
-
-def _read(cache: Optional[PathLike]) -> Dict[str, float]:
-    """Scores by content. Raises BadInput: a file that is no cache stays as it is."""
-    if cache is None or not Path(cache).exists():
-        return {}
-    known = load_json(cache)
-    if not isinstance(known, dict) or not all(type(score) is float for score in known.values()):
-        raise BadInput("expected COMET scores that were kept here; no other file may have this name", cache)
-    return known

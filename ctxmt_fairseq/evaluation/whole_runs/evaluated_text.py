@@ -10,8 +10,8 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometText
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
-from ctxmt_fairseq.generation.journal import fingerprint
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.journal import fingerprint
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,6 @@ class EvaluatedText:
 def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
     """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
     there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
-
-    Raises:
-        BadInput: a file is missing or does not match the others, or no line is to be translated.
     """
     documents, references, reference_file = read_parallel(prefix, loaded.languages)
     if not documents.current.any():

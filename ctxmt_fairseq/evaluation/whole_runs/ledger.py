@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Sequence
 
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.generation.journal import fingerprint
-from ctxmt_fairseq.output_files import write_file
+from ctxmt_fairseq.files import write_file
+from ctxmt_fairseq.journal import fingerprint
 
 NAME = "done.json"
 
