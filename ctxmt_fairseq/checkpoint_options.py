@@ -1,7 +1,7 @@
-"""The options that a registered class declares, and whether a saved value is one of them.
+"""Finds the options that a registered class declares, and checks saved values against them.
 
 Values are judged by their type alone: no parsing function of an option is ever called on what a file says,
-for some of fairseq's pass it to ``eval``.
+because some of fairseq's pass it to ``eval``.
 """
 
 import argparse
@@ -15,28 +15,30 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
 
+from ctxmt_fairseq.data.context_options import flag
+
 NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
-# Declared as text, but evaluated (MultiheadAttention).
+# Declared as text, but fairseq evaluates it (MultiheadAttention).
 EVALUATED = re.compile(r"(.*_)?xformers_att_config")
-# Text that a language model's options hold, and that is evaluated too: it may be numbers, in brackets.
+# Text in a language model's options that fairseq evaluates, too: it may be numbers, in brackets.
 NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
-# Files that a training started from; evaluation reads none but the data folder.
+# Files that a training started from. An evaluation opens none of them, only the data folder.
 PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights")
 
 
 class WrongValue(ValueError):
-    """A value that the option cannot have; ``str()`` says what was expected."""
+    """An option cannot have this value; ``str()`` says what was expected."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """What a value of one option may be; None always may.
+    """Says which values an option may have; it may always be None.
 
     Attributes:
-        kinds: its types, or those of its items.
+        kinds: the types of the value, or of its items.
         several: whether it is a list.
-        choices: the only values, where they are few.
+        choices: the only values, if they are few.
         options: those of a nested configuration.
     """
 
@@ -46,15 +48,11 @@ class Option:
     options: Optional[Dict[str, "Option"]] = None
 
     def checked(self, name: str, value: Any) -> Any:
-        """The value as fairseq is to have it.
-
-        Raises:
-            WrongValue: it is not one of the option's.
-        """
+        """Check a value, and return it as fairseq shall get it."""
         if value is None or PATHS.fullmatch(name):
             return None
         if EVALUATED.fullmatch(name):
-            raise WrongValue("nothing, for fairseq evaluates it")
+            raise WrongValue("nothing, because fairseq evaluates it")
         if self.options is not None:
             return checked_options(self.options, mapping(value, name))
         if self.several:
@@ -69,7 +67,7 @@ class Option:
     def _items(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and NUMBERS.fullmatch(value) and str not in self.kinds:
             if name.endswith("layers_to_keep"):
-                return value  # which fairseq splits at the commas
+                return value  # fairseq splits it at the commas
             value = [int(number) for number in re.findall(r"\d+", value)]
         if not isinstance(value, (list, tuple)):
             raise WrongValue("a list")
@@ -78,7 +76,7 @@ class Option:
         return value
 
     def _check(self, value: Any) -> None:
-        # bool is an int; and what says "${...}" is replaced by what another option says
+        # bool is an int. And "${...}" would be replaced by another option's value.
         fits = type(value) in self.kinds or (type(value) is int and {bool, float} & set(self.kinds))
         if not fits or (isinstance(value, str) and "${" in value):
             raise WrongValue(" or ".join(kind.__name__ for kind in self.kinds))
@@ -89,13 +87,10 @@ class Option:
 
 
 def mapping(section: Any, name: str) -> Dict[str, Any]:
-    """What a saved configuration, a dictionary or a namespace, says.
+    """Turn a saved configuration, which is a dictionary or a namespace, into a dictionary.
 
     Args:
-        name: what to call it.
-
-    Raises:
-        WrongValue: it is neither.
+        name: its name, for messages.
     """
     values = vars(section) if isinstance(section, argparse.Namespace) else section
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
@@ -104,12 +99,12 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
 
 def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
-    """The values of ``options``; of what is not declared the plain numbers, which nothing can evaluate.
+    """Keep the values of ``options``, and of what is not declared plain numbers, which nothing can evaluate.
 
-    A model's namespace holds the whole command line, so that most of it is not its own.
+    A model's namespace has the whole command line, so most of it is not declared.
 
     Raises:
-        WrongValue: a value is not one of its option's; the message begins with the option.
+        WrongValue: an option cannot have its value; the message begins with the option.
     """
     kept = {}
     for name, value in values.items():
@@ -117,15 +112,14 @@ def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[
             try:
                 kept[name] = options[name].checked(name, value)
             except WrongValue as expected:
-                flag = f"--{name.replace('_', '-')}"
-                raise WrongValue(f"{flag}: expected {expected}, found {shown(value)}") from None
+                raise WrongValue(f"{flag(name)}: expected {expected}, found {shown(value)}") from None
         elif value is None or type(value) in (bool, int, float):
             kept[name] = value
     return kept
 
 
 def shown(value: Any) -> str:
-    """A value in a message."""
+    """Show a value in a message."""
     if not isinstance(value, (str, int, float)):
         return f"a {type(value).__name__}"
     text = repr(value)
@@ -133,11 +127,11 @@ def shown(value: Any) -> str:
 
 
 def declared_options(kind: Any) -> Dict[str, Option]:
-    """The options of a registered task, model or criterion, by their names in a configuration."""
+    """Find the options of a registered task, model or criterion, by their names in a configuration."""
     fields = getattr(kind, "__dataclass", None)
     if fields is not None:
         return _of_dataclass(fields)
-    # Defaults are not read: those of some classes are set by the architecture.
+    # Defaults are not read, because the architecture sets those of some classes.
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     kind.add_args(parser)
     return {action.dest: _of_action(action) for action in parser._actions}

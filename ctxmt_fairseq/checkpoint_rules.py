@@ -1,7 +1,7 @@
 """What a checkpoint may say.
 
-fairseq builds whatever task, model and criterion a checkpoint names, with the options that it gives them;
-some of fairseq's own classes pass their options to ``eval``, or open the files that they name. So a
+fairseq builds whatever task, model and criterion a checkpoint names, with the options that it gives them, and
+some of fairseq's own classes pass their options to ``eval``, or open the files that they name. Therefore a
 checkpoint is reduced before anything is built: to classes that this list allows, with options of the declared
 types. All else in its configuration (optimizer, tokenizer, folders of Python code, ...) is left out.
 """
@@ -23,9 +23,10 @@ from ctxmt_fairseq.checkpoint_options import (
     mapping,
     shown,
 )
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.errors import BadInput
 
-# fairseq's modules whose classes a checkpoint may name, and other classes may be derived from. None of them
+# The fairseq modules whose classes a checkpoint may name, and other classes may derive from. None of them
 # evaluates or opens anything that ``checkpoint_options`` lets through.
 ALLOWED: FrozenSet[str] = frozenset(
     f"fairseq.{module}"
@@ -48,9 +49,9 @@ class Section(NamedTuple):
     """A part of the configuration that names a class.
 
     Attributes:
-        option: what names the class on the command line.
+        option: the option of the command line that names the class.
         registered: the classes by their names.
-        default: the name where an old checkpoint has none.
+        default: the name if an old checkpoint has none.
     """
 
     option: str
@@ -63,13 +64,13 @@ SECTIONS: Dict[str, Section] = {
     "model": Section("arch", ARCH_MODEL_REGISTRY),
     "criterion": Section("criterion", CRITERION_REGISTRY, "cross_entropy"),
 }
-# What the options of those three may refer to.
+# The options of those three may refer to these.
 SHARED: Dict[str, Any] = {
     "common": CommonConfig,
     "dataset": DatasetConfig,
     "optimization": OptimizationConfig,
 }
-# What fairseq stores besides the parameters and the configuration.
+# fairseq saves these besides the parameters and the configuration.
 KINDS = {
     "optimizer_history": list,
     "extra_state": dict,
@@ -80,26 +81,22 @@ KINDS = {
 
 
 def modules_of(*kinds: type) -> FrozenSet[str]:
-    """fairseq's modules that classes come from: their own, and those of what they are derived from."""
+    """The fairseq modules that classes, or what they derive from, come from."""
     modules = {base.__module__ for kind in kinds for base in kind.__mro__}
     return frozenset(module for module in modules if module.split(".")[0] in ("fairseq", "fairseq_cli"))
 
 
 def check_parameters(parameters: Any, path: object) -> None:
-    """Stop on what are no parameters of a model.
-
-    Raises:
-        BadInput: no dictionary of tensors, a tensor that claims to be larger than what is stored of it, or
-            numbers that are not finite.
-    """
+    """Refuse what are no parameters of a model: they must be a dictionary of tensors with finite numbers,
+    none of which says that it is larger than what is stored of it."""
     if not isinstance(parameters, dict) or not parameters:
-        raise BadInput("expected a checkpoint of fairseq-train, found no model's parameters in it", path)
+        raise BadInput("is no checkpoint of fairseq-train: it has no parameters of a model", path)
     for name, tensor in parameters.items():
         plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout == torch.strided
         if not isinstance(name, str) or not plain or tensor.device.type != "cpu" or tensor.is_quantized:
             raise BadInput(f"{name}: expected a parameter of a model", path)
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
-            raise BadInput(f"{name}: expected all numbers of a parameter, found fewer", path)
+            raise BadInput(f"{name}: fewer numbers than the parameter's shape says", path)
         if tensor.is_floating_point() and tensor.numel():
             least, most = tensor.aminmax()
             if not (torch.isfinite(least) and torch.isfinite(most)):
@@ -129,21 +126,17 @@ def _check_kinds(state: Dict[str, Any]) -> None:
 def reduced(
     state: Any, path: object, allowed: FrozenSet[str] = ALLOWED, sections: Iterable[str] = tuple(SECTIONS)
 ) -> Dict[str, Any]:
-    """A checkpoint's contents with no more in its configuration than may be built.
+    """Refuse a checkpoint that names what may not be built, and reduce its configuration to what may.
 
     Args:
-        state: what safe loading gave.
-        path: the file, for messages.
-        allowed: fairseq's modules whose classes may be named; classes of other packages are this plugin's or
-            of the user's own ``--user-dir``, for nothing that a checkpoint says is imported.
-        sections: which of ``SECTIONS`` the caller builds, or compares with what it has built; the others are
-            left out.
-
-    Raises:
-        BadInput: it names something else, gives an option a value of another type, or is no checkpoint.
+        state: what safe loading gave. path: the file, for messages. allowed: the fairseq modules whose
+        classes may be named. Classes of other packages are this plugin's or
+            those of the user's own ``--user-dir``, because nothing that a checkpoint says is imported.
+        sections: those of ``SECTIONS`` that the caller builds, or compares with what it has built; the others
+            are left out.
     """
     if not isinstance(state, dict):
-        raise BadInput(f"expected a checkpoint of fairseq-train, found a {type(state).__name__}", path)
+        raise BadInput(f"is no checkpoint of fairseq-train but a {type(state).__name__}", path)
     check_parameters(state.get("model"), path)
     try:
         _check_kinds(state)
@@ -161,16 +154,15 @@ def reduced(
 
 
 def _check_depth(options: Dict[str, Any], parameters: int) -> None:
-    """A model of more layers than its checkpoint has parameters would only be built to be refused."""
+    """Refuse a model with more layers than its checkpoint has parameters before it is built."""
     for name, value in options.items():
         if name.endswith(("layers", "depth")) and type(value) is int and value > parameters:
-            flag = f"--{name.replace('_', '-')}"
-            raise WrongValue(f"{flag}: expected a number of layers that are in the checkpoint, found {value}")
+            raise WrongValue(f"{flag(name)} {value}: there are not so many layers in the checkpoint")
 
 
 def _sections(args: Dict[str, Any]) -> Dict[str, Any]:
-    """The configuration of an old checkpoint, which holds the command line as it was parsed."""
-    args = {name: value for name, value in args.items() if name != "_name"}  # all classes' options are in it
+    """Make the configuration of an old checkpoint, which has the parsed command line instead."""
+    args = {name: value for name, value in args.items() if name != "_name"}  # it has all classes' options
     if isinstance(args.get("data"), list):
         args["data"] = args["data"][0] if args["data"] else None
     for side in ("source", "target"):
@@ -185,7 +177,7 @@ def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
     chosen = values.get("_name") or values.get(option, default)
     if not isinstance(chosen, str) or chosen not in registered:
         raise WrongValue(
-            f"--{option} {shown(chosen)}: expected a known {name}; is the --user-dir missing that has it?"
+            f"--{option} {shown(chosen)}: no such {name}; if it is your own, give its --user-dir"
         )
     kind = registered[chosen]
     foreign = sorted(modules_of(kind) - allowed)

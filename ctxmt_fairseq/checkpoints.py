@@ -20,7 +20,8 @@ SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One checkpoint file, the training updates behind it and its validation score, if it was validated."""
+    """A checkpoint file, the number of its training updates, and its validation score, if it was
+    validated."""
 
     path: Path
     updates: int
@@ -28,48 +29,46 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path: Path) -> "Checkpoint":
-        """Raises BadInput: no checkpoint of fairseq, or one that says what it may not."""
+        """Read a checkpoint of fairseq-train."""
         state = read(path, sections=("task", "model"))
         try:
             updates = state["optimizer_history"][-1]["num_updates"]
             score = state["extra_state"].get("val_loss")
             return cls(path, updates, None if score is None else float(score))
         except (TypeError, KeyError, ValueError):
-            raise BadInput("expected a checkpoint of fairseq-train", path) from None
+            raise BadInput("is no checkpoint of fairseq-train", path) from None
 
 
 def save_dir(folder: Path) -> Path:
-    """Where a training's checkpoints are: in its folder itself, or in ``checkpoints`` there."""
+    """Find where a training's checkpoints are: in its folder itself, or in ``checkpoints`` there."""
     inner = folder / "checkpoints"
     return inner if inner.is_dir() else folder
 
 
 def checkpoints_in(folder: Path) -> List[Path]:
-    """Those that a training saves, which it may go on from."""
+    """The checkpoints that a training has saved, and may go on from."""
     own = ("checkpoint_best.pt", "checkpoint_last.pt")
     paths = folder.iterdir() if folder.is_dir() else ()
     return [path for path in paths if path.name in own or SAVED_NAME.fullmatch(path.name)]
 
 
 def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
-    """The checkpoints nearest to the best (or last) one, which is among them, in the order of training.
+    """Find the checkpoints nearest to the best (or last) one, and this one, in the order of training.
 
-    Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it,
-    where there are as many. Of two equally near the earlier is taken. Fewer than ``count`` are warned about.
+    Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it, if
+    there are as many. Of two that are equally near the earlier is taken. A warning says if there are fewer
+    than ``count``.
 
     Args:
         folder: fairseq's --save-dir.
-        count: how many.
+        count: the number of checkpoints.
         around: "best" or "last": the centre is what checkpoint_best.pt or checkpoint_last.pt was saved from.
-
-    Raises:
-        BadInput: ``count`` below 1, no ``around`` checkpoint, or a file that is no checkpoint.
     """
     if count < 1:
-        raise BadInput(f"expected at least one checkpoint to average, found --count {count}")
+        raise BadInput(f"--count {count}: expected 1 or more checkpoints to average")
     centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt")
     saved = [Checkpoint.read(path) for path in Path(folder).iterdir() if SAVED_NAME.fullmatch(path.name)]
-    # The epoch's own file of the centre may have been removed (--keep-last-epochs): then its copy counts.
+    # If the centre's own file has been removed (--keep-last-epochs), its copy counts.
     by_updates = {checkpoint.updates: checkpoint for checkpoint in [centre, *saved]}
     ordered = [by_updates[updates] for updates in sorted(by_updates)]
     middle = ordered.index(by_updates[centre.updates])
@@ -80,12 +79,11 @@ def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = 
 
 
 def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
-    """The mean of every floating-point parameter, in its own type but summed in float32 or wider.
+    """Average every floating-point parameter, in its own type, but summed in float32 or wider.
 
-    Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do.
-
-    Raises:
-        BadInput: a file's parameters have other names, shapes or types than the first one's.
+    Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do. All
+    files
+    must have the same names, shapes and types of parameters.
     """
     first = peek(paths[0])["model"]
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
@@ -93,7 +91,7 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
         model = peek(path)["model"]
         for name in [*first, *model]:
             if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
-                raise BadInput(f"expected the parameters of {paths[0].name}, but {name} differs", path)
+                raise BadInput(f"cannot be averaged with {paths[0].name}: {name} differs", path)
         for name, tensor in model.items():
             if tensor.is_floating_point():
                 sums[name] += _wide(tensor)
@@ -111,16 +109,12 @@ def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    """float16 and bfloat16 as float32; other types as they are."""
+    """Turn float16 and bfloat16 into float32; other types stay as they are."""
     return tensor.float() if tensor.is_floating_point() and tensor.itemsize < 4 else tensor
 
 
 def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
-    """Write the last of the checkpoints with the averaged parameters and without its optimizer state.
-
-    Raises:
-        BadInput: the checkpoints are not of one model, or the output cannot be written.
-    """
+    """Write the last of the checkpoints with the averaged parameters and without its optimizer state."""
     state = dict(peek(checkpoints[-1].path))
     state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
     state.pop("last_optimizer_state", None)
@@ -130,7 +124,7 @@ def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
 def _save(state: Dict[str, Any], stream: BinaryIO) -> None:
     try:
         torch.save(state, stream)
-    except RuntimeError as error:  # torch says that it did not write what it should; this is why
+    except RuntimeError as error:  # torch says that it has not written everything; the context says why
         if isinstance(error.__context__, OSError):
             raise error.__context__ from None
         raise

@@ -1,24 +1,25 @@
-"""How a result was made: the command, and the versions of what computed it; for JSON."""
+"""How a result was made, for its JSON: the command, and the versions of what computed it."""
 
-import importlib.metadata
-import platform
-import shlex
-from typing import Any, Dict
+from contextvars import ContextVar
+from typing import Any, Dict, Sequence
 
 DISTRIBUTIONS = ("ctxmt_fairseq", "fairseq-fixed", "torch", "numpy", "sentencepiece", "sacrebleu")
+# The words after ``ctxmt`` of the command that runs.
+COMMAND_LINE: ContextVar[Sequence[str]] = ContextVar("command line", default=())
 
 
-def made_by(args: Any) -> Dict[str, Any]:
-    """The entry ``made_by``.
+def made_by(args: Any = None) -> Dict[str, Any]:
+    """The entry ``made_by``."""
+    import shlex
 
-    Args:
-        args: ``cli.commands.Options``.
-    """
-    return {"command": shlex.join(["ctxmt", *args.command_line]), "versions": versions()}
+    return {"command": shlex.join(["ctxmt", *COMMAND_LINE.get()]), "versions": versions()}
 
 
 def versions() -> Dict[str, str]:
-    """Python's, and those of the installed packages that numbers depend on."""
+    """The versions of Python and of the installed packages that numbers depend on."""
+    import importlib.metadata
+    import platform
+
     found = {"python": platform.python_version()}
     for name in DISTRIBUTIONS:
         try:

@@ -1,4 +1,4 @@
-"""Reading checkpoints: nothing that a file says runs, and only what ``checkpoint_rules`` allows is built."""
+"""Reads checkpoints: nothing that a file says is run, and only what ``checkpoint_rules`` allows is built."""
 
 import argparse
 import contextlib
@@ -16,25 +16,22 @@ from ctxmt_fairseq.checkpoint_rules import ALLOWED, SECTIONS, modules_of, reduce
 from ctxmt_fairseq.errors import BadInput, as_bad_input
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
-# In training the command line has named classes too, and built them; then a checkpoint may name them.
+# In training a checkpoint may also name the classes that the command line has named and built.
 _of_training: ContextVar[FrozenSet[str]] = ContextVar(
     "modules of the training's classes", default=frozenset()
 )
 
 
 def allow_checkpoint_globals() -> None:
-    """Let torch's safe loading accept what fairseq puts into checkpoints, and nothing else.
+    """Have torch's safe loading accept what fairseq puts into checkpoints, and nothing else.
 
-    fairseq calls ``torch.load`` without ``weights_only``; torch 2.6 made safe loading the default and refuses
-    ``argparse.Namespace``, and the NumPy scalars that BLEU validation leaves in the metrics.
+    fairseq calls ``torch.load`` without ``weights_only``. Since torch 2.6 safe loading is the default, and it
+    refuses ``argparse.Namespace`` and the NumPy scalars that BLEU validation leaves in the metrics.
     """
     functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
     names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
     names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
-    for module in (
-        "numpy.core.multiarray",
-        "numpy._core.multiarray",
-    ):  # NumPy 1 and NumPy 2 write these names
+    for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # as NumPy 1 and NumPy 2 write it
         names += [(function, f"{module}.{name}") for name, function in functions.items()]
     torch.serialization.add_safe_globals(names)
 
@@ -43,17 +40,17 @@ allow_checkpoint_globals()
 
 
 def peek(path: Path, mmap: bool = True) -> Any:
-    """What a file made by ``torch.save`` holds, with the tensors left on disk unless ``mmap`` is false.
+    """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false.
 
     Raises:
-        BadInput: the file is missing, truncated, or holds more than a checkpoint may.
+        BadInput: the file is missing or truncated, or has more in it than a checkpoint may.
     """
     if not path.is_file():
         raise BadInput("no such checkpoint", path)
     try:
         return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
     except Exception as error:  # torch raises many kinds for a damaged file
-        raise BadInput(f"expected a checkpoint: {_reason(error)}", path) from None
+        raise BadInput(f"is no checkpoint, or a damaged one: {_reason(error)}", path) from None
 
 
 def read(
@@ -62,14 +59,11 @@ def read(
     sections: Iterable[str] = tuple(SECTIONS),
     mmap: bool = True,
 ) -> Dict[str, Any]:
-    """A checkpoint of fairseq-train, reduced to what may be built of it.
+    """Read a checkpoint of fairseq-train, reduced to what may be built of it.
 
     Args:
         allowed, sections: see ``checkpoint_rules.reduced``.
-        mmap: leave the tensors on disk; not where they outlive the file.
-
-    Raises:
-        BadInput: as ``peek``, or it says something that is not allowed.
+        mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
     """
     return reduced(peek(path, mmap), path, allowed, sections)
 
@@ -77,14 +71,15 @@ def read(
 def load_checkpoint_to_cpu(
     path: Any, arg_overrides: Optional[Dict[str, Any]] = None, load_on_all_ranks: bool = False
 ) -> Dict[str, Any]:
-    """In the place of fairseq's function, which upgrades what the file says before anybody can look at it."""
-    # fairseq copies over checkpoint_last.pt in place, while the optimizer's state may still be a map of it.
+    """Takes the place of fairseq's function, which changes what the file says before anybody can check it."""
+    # No mmap, because fairseq copies over checkpoint_last.pt in place, while the optimizer's state may be a
+    # map of it.
     state = read(Path(path), ALLOWED | _of_training.get(), mmap=False)
     return upgraded(state, Path(path), arg_overrides or {})
 
 
 def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
-    """A checkpoint that was read, as fairseq's loading wants it; ``overrides`` replaces options by name."""
+    """Turn a checkpoint that was read into what fairseq loads; ``overrides`` replaces options by name."""
     cfg = OmegaConf.create(state["cfg"], flags={"allow_objects": True})
     overwrite_args_by_name(cfg, overrides)
     with naming(path):
@@ -92,18 +87,14 @@ def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Di
 
 
 def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List[Any], Any, Any]:
-    """fairseq's ``load_model_ensemble_and_task``.
-
-    Raises:
-        BadInput: a checkpoint that may not be built, or from which no model can be built.
-    """
+    """Call fairseq's ``load_model_ensemble_and_task``; what goes wrong is ``BadInput``."""
     with naming(*filenames):
         return _load_ensemble(filenames, *args, **kwargs)
 
 
 @contextlib.contextmanager
 def restoring(trainer: Any) -> Iterator[None]:
-    """Training goes on from a checkpoint, which may name the classes that the command line named."""
+    """Allow a checkpoint that a training goes on from to name the classes that the command line has named."""
     parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
     token = _of_training.set(modules_of(*(type(part) for part in parts)))
     restore = trainer.load_checkpoint
@@ -122,17 +113,17 @@ def restoring(trainer: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def naming(*paths: Any) -> Iterator[None]:
-    """Whatever goes wrong with a checkpoint is said in one line, as ``BadInput``."""
+    """Turn whatever goes wrong with a checkpoint into a line, ``BadInput``."""
     try:
         yield
     except Exception as error:  # fairseq raises many kinds for parameters or options that do not fit
         names = ", ".join(map(str, paths))
-        found = BadInput(f"expected a checkpoint that fits: {_reason(error)}", names)
+        found = BadInput(f"does not fit: {_reason(error)}", names)
         raise as_bad_input(error) or found from error
 
 
 def _reason(error: BaseException) -> str:
-    """What went wrong first, short enough for a line."""
+    """Say what went wrong first, short enough for a line."""
     while error.__context__ is not None:
         error = error.__context__
     text = " ".join(str(error).split()) or type(error).__name__

@@ -9,7 +9,6 @@ from ctxmt_fairseq.analysis.result_kinds import kind_of
 from ctxmt_fairseq.analysis.system_names import distinct_runs
 from ctxmt_fairseq.analysis.training_curves import named_with_unit
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
-from ctxmt_fairseq.charts import Place
 from ctxmt_fairseq.data.json_files import Place as FilePlace
 from ctxmt_fairseq.data.json_files import get, load_json
 from ctxmt_fairseq.errors import BadInput
@@ -21,6 +20,7 @@ from ctxmt_fairseq.evaluation.whole_runs.results import (
     main_scores,
     suite_name,
 )
+from ctxmt_fairseq.plots.charts import Place
 
 REAL = "real"  # context as in training, which
 DOCUMENT = "document"  # is a probe's name of it
@@ -74,9 +74,6 @@ def read_values(
         losses: which of them, as fairseq calls them; else ``current_loss``, or what the training chose its
             best checkpoint by.
         beside: further files, for each run one, or one of attention shares with a model for each.
-
-    Raises:
-        BadInput: other files, a run without values or with two of one kind, or a measure of several texts.
     """
     runs = distinct_runs(systems, _trainings if option else _said_name)
     further = [_for_each_run(files, len(runs)) for files in beside]
@@ -94,7 +91,9 @@ def read_values(
             raise BadInput(f"{WRITTEN}, found no value", run)
         for measure, value, lines, at in _once(found, run):
             if counts.setdefault(measure, lines) != lines:
-                raise BadInput(f"expected {measure} of {counts[measure]} lines, found {lines}", run)
+                raise BadInput(
+                    f"expected {measure} of {counts[measure]} lines, as in the other runs, found {lines}", run
+                )
             values.append(Value(system, run, measure, value, lines, {**at, **trained}))
     return values
 
@@ -118,7 +117,9 @@ def _for_each_run(files: Sequence[str], count: int) -> List[Result]:
         ((place, content),) = results
         results = [(place, {**content, "models": [model]}) for model in get(place, content, "models", list)]
     if len(results) != count:
-        raise BadInput(f"--beside: expected {count} files, or models in one, found {len(results)}", files[0])
+        raise BadInput(
+            f"--beside: give {count} files, or one of {count} models; found {len(results)}", files[0]
+        )
     return results
 
 
@@ -169,7 +170,7 @@ def _log_of(run: Path, option: str) -> TrainingLog:
     for file in files:
         if file.is_file():
             return read_training_log(file)
-    raise BadInput(f"expected {NAME} of its training, which tells {option}", run)
+    raise BadInput(f"put the training's {NAME}, which tells {option}, into this folder", run)
 
 
 def _best_losses(log: TrainingLog, losses: Sequence[str]) -> Iterator[Found]:
@@ -241,7 +242,7 @@ def _contrast(place: FilePlace, record: Any) -> Iterator[Found]:
 def _control(place: FilePlace, record: Any) -> Iterator[Found]:
     accuracy = get(place, record, "accuracy", float, null=True)
     if accuracy is None:
-        raise place.error("expected an accuracy, found none: no translation had one of the forms")
+        raise place.error("has no accuracy: no translation had one of the forms")
     setting = get(place, record, "setting", dict, null=True)
     yield "accuracy (%)", accuracy, None, {} if setting is None else {"examples": _count(place, setting)}
 
@@ -259,7 +260,9 @@ def _share(place: FilePlace, record: Any) -> Iterator[Found]:
     """Of encoder and decoder together."""
     models = get(place, record, "models", list)
     if len(models) != 1:
-        raise place.error(f"expected attention shares of one model, or --beside, found {len(models)}")
+        raise place.error(
+            f"expected the shares of one model, found {len(models)}; give those of several with --beside"
+        )
     share = get(place, get(place, models[0], "means", dict), "share, both", float)
     yield "attention share (%)", 100 * share, None, {}
 

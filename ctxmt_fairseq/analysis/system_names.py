@@ -34,7 +34,7 @@ def distinct_runs(arguments: Sequence[str], called: Callable[[str], str] = _unkn
     found = set()
     for name, path in named:
         if (name, os.path.realpath(path)) in found:
-            raise BadInput(f"expected each run of {name} once", path)
+            raise BadInput(f"give each run of {name} once", path)
         found.add((name, os.path.realpath(path)))
     return named
 

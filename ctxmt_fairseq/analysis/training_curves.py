@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Iterator, List, Mapping, Optional, Sequence
 
 from ctxmt_fairseq.analysis.training_log import TrainingLog
-from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
 Systems = Mapping[str, Sequence[TrainingLog]]  # of each its runs
@@ -38,9 +38,6 @@ def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Poin
     Args:
         subset: of the data, such as valid.
         by: epoch: the last validation in each epoch; updates: every validation.
-
-    Raises:
-        BadInput: a metric that no training logged.
     """
     known = known_metrics(systems, subset)
     if metric not in known:

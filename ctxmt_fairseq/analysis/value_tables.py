@@ -4,9 +4,9 @@ import statistics
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.run_values import REAL, Value
-from ctxmt_fairseq.charts import Place, in_order, place_name
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs.results import TRAINED, decimals
+from ctxmt_fairseq.plots.charts import Place, in_order, place_name
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
 SYSTEM, WINDOW = "system", "window"
@@ -49,15 +49,12 @@ def chosen(
         across: system, or a name in ``Value.at``.
         metrics: measures, or what they are called before a comma and after "best"; none: all.
         only: conditions NAME=VALUE on ``Value.at``; a value without this name meets them.
-
-    Raises:
-        BadInput: a condition on a name that no value has, or a run or a metric without values.
     """
     kept = [one for one in values if place_of(one, across) is not None]
     for condition in only:
         name, _, wanted = condition.partition("=")
         if not any(name in one.at for one in kept):
-            raise BadInput(f"--only {condition}: expected NAME=VALUE, with a name from {_names(kept)}")
+            raise BadInput(f"--only {condition}: write NAME=VALUE, with a name from {_names(kept)}")
         kept = [one for one in kept if place_name(one.at.get(name, wanted)) == wanted]
     for run in dict.fromkeys(one.run for one in values):
         if not any(one.run == run for one in kept):
@@ -67,7 +64,7 @@ def chosen(
     measures = list(dict.fromkeys(one.measure for one in kept))
     for metric in metrics:
         if not any(_is(metric, measure) for measure in measures):
-            raise BadInput(f"--metrics: expected {metric}, found {'; '.join(measures)}")
+            raise BadInput(f"--metrics {metric}: expected one of {'; '.join(measures)}")
     return [one for one in kept if not metrics or any(_is(metric, one.measure) for metric in metrics)]
 
 
@@ -100,9 +97,6 @@ def differences(values: Sequence[Value], across: str, against: str) -> List[Plac
 
     Args:
         against: that place; across windows also "trained", each system's own.
-
-    Raises:
-        BadInput: no run has values there and at another place.
     """
     known = {(one.run, *key[:2], place_name(key[2])): one.value for one, key in _keys(values, across)}
     found = []
@@ -113,7 +107,7 @@ def differences(values: Sequence[Value], across: str, against: str) -> List[Plac
             found.append(Placed(*key, one.value - less, one.run, against))
     if not found:
         places = ", ".join(dict.fromkeys(place_name(place) for _, (*_, place) in _keys(values, across)))
-        raise BadInput(f"--against {against}: expected one of the places of a run, from {places}")
+        raise BadInput(f"--against {against}: expected one of {places}")
     return _ordered(found)
 
 

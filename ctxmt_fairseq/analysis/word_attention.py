@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
-from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.evaluation.probe.word_report import bare
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.tables import records_table
 
 SHOWN = 10  # words of a table

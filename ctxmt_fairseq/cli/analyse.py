@@ -3,7 +3,7 @@
 Example: ctxmt analyse attention checkpoint_best.pt --context "I saw a heart." --sentence "It was beating."
 """
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.parser import add_commands
 
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
@@ -21,4 +21,4 @@ ANALYSES = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "analysis", {"cli.analyse_": ANALYSES})
+    add_commands(parser, {"cli.analyse_": ANALYSES})

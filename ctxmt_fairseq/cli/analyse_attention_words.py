@@ -55,11 +55,12 @@ def _words(args) -> None:
 
     from ctxmt_fairseq.analysis.map_files import check_picture
     from ctxmt_fairseq.analysis.word_attention import word_attention
-    from ctxmt_fairseq.charts import chart, chart_records, csv_text
     from ctxmt_fairseq.cli.attention_options import attention_of_text
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.files import check_outputs, write_files
+    from ctxmt_fairseq.plots.charts import chart, chart_records
     from ctxmt_fairseq.provenance import made_by
+    from ctxmt_fairseq.tables import csv_text
 
     pictures: List[Path] = []
     if args.output:

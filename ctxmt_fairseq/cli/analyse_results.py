@@ -54,8 +54,8 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.analysis import value_tables as views
     from ctxmt_fairseq.analysis.run_values import read_values
-    from ctxmt_fairseq.charts import points_of_runs
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
+    from ctxmt_fairseq.plots.charts import points_of_runs
 
     check_chart_outputs(args)
     across = args.across.replace("-", "_")

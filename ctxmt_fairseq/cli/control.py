@@ -6,7 +6,7 @@ Examples:
   ctxmt control few-shot corpus/train --counts 0,1,5,30,all --attributes speaker,formality --out few-shot
 """
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.parser import add_commands
 
 SUBCOMMANDS = {
     "formality": "accuracy of formal and informal translation on contrastive references (CoCoA-MT)",
@@ -16,4 +16,4 @@ SUBCOMMANDS = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "evaluation", {"cli.control_": SUBCOMMANDS})
+    add_commands(parser, {"cli.control_": SUBCOMMANDS})

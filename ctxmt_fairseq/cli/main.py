@@ -3,34 +3,36 @@
 import sys
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
-from ctxmt_fairseq.cli.inputs import inputs
+from ctxmt_fairseq.cli.moved import check_not_moved
+from ctxmt_fairseq.cli.parser import CommandParser, add_commands
 from ctxmt_fairseq.exit_codes import BAD_INPUT, run_command
-from ctxmt_fairseq.files import keeping
+from ctxmt_fairseq.provenance import COMMAND_LINE
 
 COMMANDS = {
-    "demo-corpus": "write a small English-French corpus whose phenomena need context",
-    "preprocess": "text and document ids to a binarised data folder",
-    "embed": "sentences and metadata to a store of context vectors",
-    "translate": "translate documents",
-    "contrast": "score a contrastive set",
-    "score": "BLEU and chrF of a translation",
-    "score-forms": "do translations contain the forms that their context calls for?",
-    "compare": "is one system better than another? significance tests",
-    "probe": "what a model makes of its context: other contexts, sizes, CXMI",
-    "report": "one HTML page of what runs have found",
-    "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
-    "corpus": "corpora as they are downloaded to text with document ids",
-    "average": "average the checkpoints nearest the best one",
-    "analyse": "pictures of what models do with their context, and of systems side by side",
-    "control": "control attributes such as formality by context, and measure it",
-    "user-dir": "print the path for fairseq's --user-dir",
+    "cli.": {
+        "demo-corpus": "write a small English-French corpus whose phenomena need context",
+        "preprocess": "text and document ids to a binarised data folder",
+        "embed": "sentences and metadata to a store of context vectors",
+        "translate": "translate documents",
+        "contrast": "score a contrastive set",
+        "score": "BLEU and chrF of a translation",
+        "score-forms": "do translations contain the forms that their context calls for?",
+        "compare": "is one system better than another? significance tests",
+        "probe": "what a model makes of its context: other contexts, sizes, CXMI",
+        "report": "one HTML page of what runs have found",
+        "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
+        "corpus": "corpora as they are downloaded to text with document ids",
+        "average": "average the checkpoints nearest the best one",
+        "analyse": "pictures of what models do with their context, and of systems side by side",
+        "control": "control attributes such as formality by context, and measure it",
+        "user-dir": "print the path for fairseq's --user-dir",
+    }
 }
 
 
 def parser() -> CommandParser:
     top = CommandParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
-    add_commands(top, "command", {"cli.": COMMANDS})
+    add_commands(top, COMMANDS)
     return top
 
 
@@ -46,16 +48,18 @@ def main(argv: Optional[List[str]] = None) -> int:
     return code
 
 
-def _run(argv: List[str]) -> int:
-    args = parser().parse_args(argv, Options(argv))
-    _import_users_code(args)
-    with keeping(inputs(args)):
-        return args.run(args) or 0
+def _run(argv: List[str]) -> Optional[int]:
+    COMMAND_LINE.set(argv)
+    check_not_moved(argv)
+    _import_users_code(argv)
+    return parser().command(argv).start()
 
 
-def _import_users_code(args: Options) -> None:
-    """That of ``--user-dir``, before anything that it registers is asked for: an architecture, a format."""
-    if getattr(args, "user_dir", None) is not None:
-        from ctxmt_fairseq.user_code import import_user_dir
+def _import_users_code(argv: List[str]) -> None:
+    """That of ``--user-dir``, before anything that it registers is asked for: an architecture, a command."""
+    for place, word in enumerate(argv):
+        option, equals, folder = word.partition("=")
+        if option == "--user-dir" and (equals or argv[place + 1 :]):
+            from ctxmt_fairseq.user_code import import_user_dir
 
-        import_user_dir(args.user_dir)
+            import_user_dir(folder if equals else argv[place + 1])

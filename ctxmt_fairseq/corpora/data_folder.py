@@ -1,6 +1,7 @@
 """The binarised data folder: its description ``ctxmt.json`` and how a new one comes into being."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, ContextManager, Dict, Optional, Union
 
@@ -18,6 +19,12 @@ _ENTRIES = {
     "given_symbols": dict,
 }
 _REQUIRED = ("source_lang", "target_lang", "splits")
+
+
+def first_folder(data: object) -> Path:
+    """The first of the data folders that fairseq's ``data`` names, joined by ``:``; it has the
+    dictionaries."""
+    return Path(str(data or "").split(os.pathsep)[0])
 
 
 def read_description(folder: PathLike) -> Dict[str, Any]:

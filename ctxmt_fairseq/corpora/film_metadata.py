@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Union
 
+from ctxmt_fairseq.corpora.film_records import FIELDS, Films
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.corpora.raw.film_records import FIELDS, Films
 from ctxmt_fairseq.data.documents import id_spans, iterate_ids
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
@@ -92,7 +92,7 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
     Other fields that the lines have stay. Each value goes to all lines of its film.
 
     Args:
-        films: film -> value by field (``corpora.raw.film_records``).
+        films: film -> value by field (``corpora.film_records``).
         remarks: what else is to be said in the account.
 
     Returns:

@@ -131,7 +131,8 @@ class StoreWriter:
             self.row("")
             self._embed_waiting()
         dtype = DTYPES[self.header.dtype]
-        stored = np.fromfile(self.path / VECTORS, dtype, self.header.dimension, offset=EMPTY_TEXT)
+        offset = EMPTY_TEXT * self.header.vector_bytes
+        stored = np.fromfile(self.path / VECTORS, dtype, self.header.dimension, offset=offset)
         now = self.encoder.encode([""])[0]
         if np.linalg.norm(now - stored) > _SAME * max(1.0, float(np.linalg.norm(now))):
             raise BadInput(

@@ -85,13 +85,16 @@ class TextFiles:
     def documents(self) -> Iterator[List[Pair]]:
         """The documents in order; raises as ``rows``."""
         for _, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
-            yield [Pair(x.source, x.target, x.document, x.current != "0", x.metadata) for x in rows]
+            yield [
+                Pair(row.source, row.target, row.document, row.current != "0", row.metadata) for row in rows
+            ]
 
     def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, List[str]]]:
         """Line number and one line of each file; all must be equally long."""
         paths = {suffix: self.path(suffix) for suffix in suffixes}
         columns = [
-            (path, (iterate_ids if x == "docids" else iterate_lines)(path)) for x, path in paths.items()
+            (path, iterate_ids(path) if suffix == "docids" else iterate_lines(path))
+            for suffix, path in paths.items()
         ]
         number = 0
         for number, lines in enumerate(together(columns), 1):

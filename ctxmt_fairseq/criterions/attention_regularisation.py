@@ -1,37 +1,33 @@
-"""Attention towards the context that people found useful, beside any criterion: attention regularisation of
-"Do Context-Aware Translation Models Pay the Right Attention?" (Yin et al. 2021)."""
+"""Pulls attention towards the context that people found useful, beside any criterion: the attention
+regularisation of "Do Context-Aware Translation Models Pay the Right Attention?" (Yin et al. 2021)."""
 
 import math
 from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
 
 import torch
-from fairseq import utils
 from fairseq.criterions import FairseqCriterion
 from fairseq.logging import metrics
 from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor
 
+from ctxmt_fairseq.criterions.context_discounted import logged_sum
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.modules.attention_divergence import divergence, first_inputs, log_attention
 
-# By the name of an attention: its side, what the layers are, and the layer's attribute.
+# For each name of an attention: its side, the class of the layers, and the layer's attribute.
 ATTENTIONS = {
     "encoder": ("encoder", TransformerEncoderLayerBase, "self_attn"),
     "cross": ("decoder", TransformerDecoderLayerBase, "encoder_attn"),
     "decoder": ("decoder", TransformerDecoderLayerBase, "self_attn"),
 }
-# The layers of the authors' training command (README of neulab/contextual-mt); the weight there is 10.
+# The layers of the authors' training command (README of neulab/contextual-mt), whose weight is 10.
 PAPERS_LAYERS = "encoder:1,cross:1,decoder:last"
 _LAST = "last"
 
 
 def parse_layers(text: str) -> Dict[str, str]:
-    """``encoder:1,decoder:last`` as a dictionary, attention to layer.
-
-    Raises:
-        BadInput: an attention that there is not, twice the same, or no layer.
-    """
+    """Turn ``encoder:1,decoder:last`` into a dictionary, attention to layer."""
     layers: Dict[str, str] = {}
     for part in text.split(","):
         name, _, layer = (each.strip() for each in part.partition(":"))
@@ -43,17 +39,13 @@ def parse_layers(text: str) -> Dict[str, str]:
 
 
 def chosen_attentions(model: Any, layers: Mapping[str, str]) -> Dict[str, MultiheadAttention]:
-    """The attentions of a model, by name.
-
-    Raises:
-        BadInput: its layers are not a transformer's, or there are fewer.
-    """
+    """Find these attentions of a model, by name."""
     found = {}
     for name, layer in layers.items():
         side, kind, attribute = ATTENTIONS[name]
         stack = list(getattr(getattr(model, side), "layers", ()))
         if not stack or not all(isinstance(each, kind) for each in stack):
-            raise BadInput("--attention-weight: expected concat_transformer or fairseq's transformer")
+            raise BadInput("--attention-weight needs concat_transformer or fairseq's transformer")
         number = len(stack) if layer == _LAST else int(layer)
         if number > len(stack):
             raise BadInput(f"--attention-layers {name}:{layer}: the {side} has {len(stack)} layers")
@@ -65,9 +57,9 @@ class Distance(NamedTuple):
     """Sums over the highlighted words of a batch, for one attention.
 
     Attributes:
-        divergence: of KL(uniform over the word's support || the heads' mean attention), in nats.
-        share: of the attention that goes to the support.
-        words: how many.
+        divergence: the sum of KL(uniform over the word's support || the heads' mean attention), in nats.
+        share: the sum of the share of attention that goes to the support.
+        words: the number of words.
     """
 
     divergence: Tensor
@@ -76,10 +68,10 @@ class Distance(NamedTuple):
 
 
 def distance(attention: MultiheadAttention, inputs: Mapping[str, Any], marked: Mapping[str, Any]) -> Distance:
-    """How far an attention is from the highlights; a word's value is the mean over its subwords.
+    """Measure how far an attention is from the highlights; a word's value is the mean over its subwords.
 
     Args:
-        inputs: as ``log_attention``. marked: as ``highlight_batch`` gives it for this attention.
+        inputs: see ``log_attention``. marked: what ``highlight_batch`` gives for this attention.
     """
     logs = log_attention(attention, inputs, marked["rows"], marked["queries"])
     values, shares = divergence(logs, marked["keys"])
@@ -93,15 +85,15 @@ class AttentionRegularisation(FairseqCriterion):
         loss / sample_size + attention_weight * sum over attentions of the mean over words of KL
 
     with KL(uniform over the word's supporting subwords || the heads' mean attention of the layer). Means are
-    over the highlighted words of a batch. ``regularised`` makes one of any criterion.
+    over the highlighted words of a batch. ``regularised`` adds this class to a criterion.
 
     The authors' code pulls one head (their command: the first) or the mean of all; we take the mean. They
-    divide by a second softmax over the weights and add up the words; we take the weights as they are. Weights
-    are those before attention dropout.
+    divide by a second softmax over the weights and add up the words; we take the weights as they are, before
+    attention dropout.
 
-    Logged: ``loss`` with what is added; ``attention_loss``, the sum over attentions, unweighted, in bits, and
+    It logs ``loss`` with what is added; ``attention_loss``, the sum over attentions, unweighted, in bits; and
     ``attention_share``, the mean share of attention that goes to the support. Batches without highlights
-    cost nothing. Where a criterion runs the model several times, the first time counts.
+    cost nothing. If a criterion runs the model several times, the first time counts.
     """
 
     attention_weight: float
@@ -110,7 +102,7 @@ class AttentionRegularisation(FairseqCriterion):
     def forward(
         self, model: Any, sample: Dict[str, Any], reduce: bool = True
     ) -> Tuple[Tensor, Any, Dict[str, Any]]:
-        """fairseq's ``forward``: loss (summed), sample size, logging output."""
+        """As fairseq's ``forward``: returns the summed loss, the sample size, and what is logged."""
         if not (model.training and reduce):
             return super().forward(model, sample, reduce)
         marked = sample.get("highlights", {})
@@ -124,7 +116,7 @@ class AttentionRegularisation(FairseqCriterion):
             found = distance(attention, inputs[name], marked[name]) if name in inputs else nothing
             if found.words:
                 total = total + found.divergence / found.words
-            # Every worker logs the same names, whatever its batch holds.
+            # Every worker must log the same names, whatever is in its batch.
             logged[f"attention_{name}_loss"] = found.divergence.detach()
             logged[f"attention_{name}_share"] = found.share
             logged[f"attention_{name}_words"] = found.words
@@ -134,11 +126,11 @@ class AttentionRegularisation(FairseqCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: List[Dict[str, Any]]) -> None:
-        """Aggregate the sums of all workers and sub-batches; means are taken of the aggregates."""
+        """Add up the sums of all workers and sub-batches, and take means of the results."""
         super().reduce_metrics(logging_outputs)
 
         def total(name: str) -> float:
-            return float(utils.item(sum(log.get(name, 0) for log in logging_outputs)))
+            return float(logged_sum(logging_outputs, name))
 
         words = {name: total(f"attention_{name}_words") for name in ATTENTIONS}
         words = {name: count for name, count in words.items() if count}
@@ -153,10 +145,11 @@ class AttentionRegularisation(FairseqCriterion):
 
 
 def regularised(criterion: Any, weight: float, layers: Mapping[str, str]) -> Any:
-    """A criterion that pulls attention towards highlights, too; of weight 0 it stays what it is.
+    """Have a criterion pull attention towards highlights as well; with weight 0 it stays what it is.
 
-    It keeps its class' name, by which fairseq knows a checkpoint's criterion: a training may go on with
-    highlights, or without.
+    The criterion keeps its class's name, by which fairseq knows a checkpoint's criterion, so a training may
+    go
+    on with highlights or without.
     """
     if weight > 0:
         base = type(criterion)

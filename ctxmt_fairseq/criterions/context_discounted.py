@@ -20,40 +20,54 @@ from ctxmt_fairseq.errors import BadInput
 
 
 def context_mask(target: Tensor, separator: int) -> Tensor:
-    """BoolTensor (B, T), true up to and including the last separator of each row of ``target`` (B, T)."""
+    """Mark each row of ``target`` (B, T) up to its last separator, this included: BoolTensor (B, T)."""
     places = torch.arange(1, target.size(1) + 1, device=target.device)
     last = (target.eq(separator) * places).amax(1, keepdim=True)  # 0 where the window is one sentence
     return places <= last
 
 
 def target_weights(target: Tensor, separator: int, pad: int, discount: float) -> Tensor:
-    """Weight of every target token (equation 2), float (B, T).
+    """The weight of every target token (equation 2), float (B, T).
 
-    ``discount`` for the context sentences and all separators, 1 for the current sentence and ``</s>``, 0 for
-    pads; a window of one sentence has weight 1 everywhere.
+    It is ``discount`` for the context sentences and all separators, 1 for the current sentence and ``</s>``,
+    and 0 for pads. A window of one sentence has weight 1 everywhere.
     """
     weights = torch.where(context_mask(target, separator), discount, 1.0)
     return weights.masked_fill(target.eq(pad), 0.0)
 
 
 def token_losses(lprobs: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
-    """Negative log-probability of each target token, and the sum of the whole vocabulary's (for smoothing).
+    """The negative log-probability of each target token, and the sum of the whole vocabulary's, for
+    smoothing.
 
     Args:
         lprobs: (N, V) log-probabilities. target: LongTensor (N,).
 
     Returns:
-        Two tensors (N, 1); pads are not left out.
+        two tensors (N, 1), in which pads count, too.
     """
     return -lprobs.gather(-1, target.unsqueeze(-1)), -lprobs.sum(-1, keepdim=True)
 
 
-_BESIDE_CONTEXT = "_beside_context_loss"  # fairseq keeps names that begin with _ out of its log
+def logged_sum(logging_outputs: List[Dict[str, Any]], name: str) -> Any:
+    """The sum of a number over all workers and sub-batches."""
+    return utils.item(sum(log.get(name, 0) for log in logging_outputs))
+
+
+def log_mean(logging_outputs: List[Dict[str, Any]], name: str, value: str, count: str) -> None:
+    """Log as ``name`` the mean in bits, which is the sum of ``value`` over the sum of ``count``."""
+    total = logged_sum(logging_outputs, count)
+    if total > 0:
+        mean = logged_sum(logging_outputs, value) / total / math.log(2)
+        metrics.log_scalar(name, mean, total, round=3)
+
+
+_BESIDE_CONTEXT = "_beside_context_loss"  # fairseq logs no name that begins with _
 
 
 def _current_context_ratio(meters: Dict[str, Any]) -> float:
     current, context = meters[_BESIDE_CONTEXT], meters["context_sentence_loss"]
-    if not context.count:  # fairseq has reset the meters, and no context sentence has come since
+    if not context.count:  # no context sentence has come since fairseq has reset the meters
         return math.nan
     return round(current.avg / context.avg, 3)
 
@@ -76,19 +90,17 @@ class ContextDiscountedCriterionConfig(LabelSmoothedCrossEntropyCriterionConfig)
     "context_discounted_label_smoothed_cross_entropy", dataclass=ContextDiscountedCriterionConfig
 )
 class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
-    """fairseq's label-smoothed cross-entropy with ``target_weights``; discount 1 is fairseq's exactly.
+    """fairseq's label-smoothed cross-entropy with ``target_weights``; with discount 1 it is exactly
+    fairseq's.
 
-    Logged besides fairseq's metrics (``loss`` is the discounted loss, ``nll_loss`` and ``ppl`` count every
-    token fully), in bits and without discount: ``current_loss``, the current sentence's loss per token, and
-    for the paper's Figure 3 ``current_sentence_loss`` and ``context_sentence_loss``, the loss per current and
-    per context sentence (a separator belongs to the sentence before it), and ``current_context_ratio``, the
-    first, of windows that have context only, divided by the second: sentences "belonging to the same sliding
-    window". ``--best-checkpoint-metric loss`` (fairseq's default and the paper's choice) and ``current_loss``
-    both select by the translation of current sentences; only ``current_loss`` compares runs with different
-    discounts.
-
-    Raises:
-        BadInput: discount outside [0, 1], a target dictionary without separator, --sentence-avg with weights.
+    fairseq logs the discounted loss as ``loss``; its ``nll_loss`` and ``ppl`` count every token fully. This
+    criterion also logs, in bits and without discount: ``current_loss``, the current sentence's loss per
+    token; for the paper's Figure 3 ``current_sentence_loss`` and ``context_sentence_loss``, the loss per
+    current and per context sentence (a separator belongs to the sentence before it); and
+    ``current_context_ratio``, the first divided by the second, of windows with context alone: sentences
+    "belonging to the same sliding window". ``--best-checkpoint-metric loss`` (fairseq's default and the
+    paper's choice) and ``current_loss`` both select by the translation of current sentences; only
+    ``current_loss`` compares runs with different discounts.
     """
 
     def __init__(
@@ -116,7 +128,7 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
     def forward(
         self, model: Any, sample: Dict[str, Any], reduce: bool = True
     ) -> Tuple[Tensor, Any, Dict[str, Any]]:
-        """fairseq's ``forward``: loss (summed), sample size, logging output."""
+        """As fairseq's ``forward``: returns the summed loss, the sample size, and what is logged."""
         loss, sample_size, logging_output = super().forward(model, sample, reduce)
         weight = self.window_sums.pop("weight")
         if self.discount_normalisation == "weights":
@@ -127,12 +139,12 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
     def compute_loss(
         self, model: Any, net_output: Any, sample: Dict[str, Any], reduce: bool = True
     ) -> Tuple[Tensor, Tensor]:
-        """The weighted loss and the unweighted nll loss; leaves ``window_sums`` for ``forward``."""
+        """Return the weighted loss and the unweighted nll loss; ``forward`` logs the ``window_sums``."""
         lprobs, _ = self.get_lprobs_and_target(model, net_output, sample)
         return self.window_loss(lprobs, model.get_targets(sample, net_output), reduce)
 
     def window_loss(self, lprobs: Tensor, target: Tensor, reduce: bool = True) -> Tuple[Tensor, Tensor]:
-        """As ``compute_loss``, from log-probabilities (N, V) of the tokens of ``target`` (B, T)."""
+        """Do so from log-probabilities (N, V) of the tokens of ``target`` (B, T)."""
         flat_target = self._flat(target).squeeze(-1)
         nll, smooth = token_losses(lprobs, flat_target)
         real = flat_target.ne(self.padding_idx).unsqueeze(-1)
@@ -155,7 +167,7 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
                 "beside_context_loss": (unweighted * beside).sum(),
                 "beside_context_nsentences": windows.sum(),
             }
-        # Summed before they are combined, as fairseq does, so that discount 1 gives its bits.
+        # Sums are taken before they are combined, as in fairseq, so that discount 1 gives the same bits.
         loss_parts = [nll * weights, smooth * weights]
         nll = nll * real
         if reduce:
@@ -167,20 +179,11 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: List[Dict[str, Any]]) -> None:
-        """Aggregate the sums of all workers and sub-batches; ratios are taken of the aggregates."""
+        """Add up the sums of all workers and sub-batches, and take ratios of the results."""
         super().reduce_metrics(logging_outputs)
-
-        def total(name: str) -> Any:
-            return utils.item(sum(log.get(name, 0) for log in logging_outputs))
-
-        def log_mean(name: str, value: float, count: float) -> None:
-            if count > 0:
-                metrics.log_scalar(name, value / count / math.log(2), count, round=3)
-
-        current, context = total("current_loss"), total("context_loss")
-        log_mean("current_loss", current, total("current_ntokens"))
-        log_mean("current_sentence_loss", current, total("nsentences"))
-        if total("context_nsentences") > 0:
-            log_mean("context_sentence_loss", context, total("context_nsentences"))
-            log_mean(_BESIDE_CONTEXT, total("beside_context_loss"), total("beside_context_nsentences"))
+        log_mean(logging_outputs, "current_loss", "current_loss", "current_ntokens")
+        log_mean(logging_outputs, "current_sentence_loss", "current_loss", "nsentences")
+        log_mean(logging_outputs, "context_sentence_loss", "context_loss", "context_nsentences")
+        log_mean(logging_outputs, _BESIDE_CONTEXT, "beside_context_loss", "beside_context_nsentences")
+        if logged_sum(logging_outputs, "context_nsentences") > 0:
             metrics.log_derived("current_context_ratio", _current_context_ratio)

@@ -1,5 +1,5 @@
-"""Context-aware learning (Jean and Cho 2019), as in the thesis, section 2.3, equations 2.8 to 2.10: a loss
-where the translation is hardly likelier with its own context than with a random one."""
+"""Context-aware learning (Jean and Cho 2019), as in the thesis, section 2.3, equations 2.8 to 2.10: the loss
+grows where a translation is hardly likelier with its own context than with a random one."""
 
 import logging
 import math
@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple
 
 import torch
-from fairseq import utils
 from fairseq.criterions import register_criterion
-from fairseq.logging import metrics
 from torch import Tensor
 from torch.nn.functional import relu
 
@@ -17,6 +15,7 @@ from ctxmt_fairseq.criterions.context_discounted import (
     ContextDiscountedCriterion,
     ContextDiscountedCriterionConfig,
     context_mask,
+    log_mean,
 )
 from ctxmt_fairseq.data.context_exchange import derangement
 from ctxmt_fairseq.errors import BadInput
@@ -27,22 +26,22 @@ LEVELS = ("data", "sentence", "token")
 
 
 def over_contexts(scores: Tensor) -> Tensor:
-    """Equation 2.10: the log of the mean probability over M random contexts: (...) from (M, ...)."""
+    """Equation 2.10: the log of the mean probability over M random contexts, (M, ...) -> (...)."""
     return scores.logsumexp(0) - math.log(len(scores))
 
 
 def margin_losses(
     real: Tensor, random: Tensor, current: Tensor, margins: Dict[str, float]
 ) -> Dict[str, Tensor]:
-    """The terms of equation 2.9 without their weights, a scalar in nats for every level.
+    """The terms of equation 2.9 without their weights, a scalar in nats for each level.
 
-    A sentence's probability without context is the mean of its probabilities with M contexts (not the product
-    of its tokens' means); the data's is the product of the sentences', whose contexts are independent.
+    A sentence's probability without context is the mean of its probabilities with M contexts, not the product
+    of its tokens' means. The data's is the product of the sentences', because their contexts are independent.
 
     Args:
         real: (B, T) log-probabilities of B sentences' target tokens with their own context.
-        random: (M, B, T), the same scores with each of M random contexts.
-        current: BoolTensor (B, T), which of them are tokens; the scores are 0 elsewhere.
+        random: (M, B, T), the same with each of M random contexts.
+        current: BoolTensor (B, T), true where there is a token; elsewhere the scores are 0.
         margins: delta of each level, in nats per token.
     """
     lead = real - over_contexts(random)
@@ -88,24 +87,23 @@ class ContextMarginCriterionConfig(ContextDiscountedCriterionConfig):
 class ContextMarginCriterion(ContextDiscountedCriterion):
     """The context-discounted criterion plus the margin losses on the mini-batch.
 
-    With its default discount of 1 the base is fairseq's label-smoothed cross-entropy exactly. A random
+    With its default discount of 1 the base is exactly fairseq's label-smoothed cross-entropy. A random
     context is the whole context, source and target, of another row of the batch (``task.exchange_context``).
-    Compared are the unsmoothed log-probabilities of the current target tokens and ``</s>``. A batch of one
+    The unsmoothed log-probabilities of the current target tokens and ``</s>`` are compared. A batch of one
     row adds nothing. Sample size and ``nll_loss`` are the base's. In batches of neighbours (--batch-runs) the
-    other row's context may hold the row's own sentence, and the comparison says less.
+    other row's context may have the row's own sentence, and the comparison says less.
 
-    Logged in bits besides the base's metrics: ``context_gap``, the mean over those tokens of
+    It logs in bits, besides the base's metrics: ``context_gap``, the mean over those tokens of
     log p(own context) - log p(random context), in validation also with all weights 0; and ``margin_data``,
     ``margin_sentence`` and ``margin_token``, normalised like ``loss``, which is the base's plus their
     weighted sum. To compare runs or choose checkpoints by translation alone, use ``current_loss``.
 
-    Reproducible: in training the exchange is drawn from torch's CPU generator, which fairseq seeds by update,
-    in validation from the batch's ids. The passes with random contexts come after the base's, whose dropout
-    they leave as it is in an update of one batch; with --update-freq later batches drop out other units.
-
-    Raises:
-        BadInput: as its base; a negative weight, fewer than one random context, --ignore-prefix-size, a task
-            whose contexts cannot be exchanged.
+    Results are reproducible: the exchange is drawn in training from torch's CPU generator, which fairseq
+        seeds
+    in each update, and in validation from the batch's ids. The passes with random contexts come after the
+    base's, so they leave its dropout as it is in an update of one batch; with --update-freq later batches
+    drop out other units. --ignore-prefix-size is refused, because every token of the current sentence is
+    compared.
     """
 
     def __init__(self, cfg: ContextMarginCriterionConfig, task: Any):
@@ -132,14 +130,14 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
                 "--ignore-prefix-size: context_margin compares every token of the current sentence"
             )
         if not hasattr(task, "exchange_context"):
-            raise BadInput("--criterion context_margin: expected one of the tasks with context")
+            raise BadInput("--criterion context_margin needs one of the tasks with context")
         if getattr(getattr(task, "cfg", None), "batch_runs", 0):
             logger.warning("--batch-runs: a random context of context_margin may hold the sentence itself")
 
     def compute_loss(
         self, model: Any, net_output: Any, sample: Dict[str, Any], reduce: bool = True
     ) -> Tuple[Tensor, Tensor]:
-        """The base's losses, to the first of which the margin losses are added if ``reduce``."""
+        """Return the base's losses; if ``reduce``, the margin losses are added to the first."""
         lprobs, _ = self.get_lprobs_and_target(model, net_output, sample)
         target = model.get_targets(sample, net_output)
         loss, nll = self.window_loss(lprobs, target, reduce)
@@ -148,7 +146,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         width = int(sample["parts"].target[:, 1].max())
         real, current = self._scores(lprobs, target, width)
         random = self._random_scores(model, sample, width)
-        if random is None:  # nothing to compare; yet workers must log the same names
+        if random is None:  # nothing to compare; but all workers must log the same names
             real, random, current = torch.zeros_like(real), real.new_zeros(1, *real.shape), current & False
         losses = margin_losses(real, random, current, self.margins)
         with torch.no_grad():
@@ -160,12 +158,12 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         return loss, nll
 
     def _scores(self, lprobs: Tensor, target: Tensor, width: int) -> Tuple[Tensor, Tensor]:
-        """The log-probabilities of the current target tokens, each row's first (B, width), 0 after them; and
-        which they are.
+        """The log-probabilities (B, width) of each row's current target tokens, with 0 after them; and where
+        they are, bool (B, width).
 
         Args:
             lprobs: (B * T, V). target: (B, T).
-            width: the most tokens of a current sentence.
+            width: the number of tokens of the longest current sentence.
         """
         current = target.ne(self.padding_idx) & ~context_mask(target, self.separator)
         places = torch.arange(width, device=target.device)
@@ -175,7 +173,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         return scores.masked_fill(~there, 0.0), there
 
     def _random_scores(self, model: Any, sample: Dict[str, Any], width: int) -> Optional[Tensor]:
-        """The same with M random contexts, (M, B, width); None for a batch of one."""
+        """The same log-probabilities with M random contexts, (M, B, width); None: the batch has one row."""
         generator = None
         if not model.training:
             generator = torch.Generator().manual_seed(int(sample["parts"].lines.sum()))
@@ -193,17 +191,8 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: List[Dict[str, Any]]) -> None:
-        """Aggregate the sums of all workers and sub-batches; ratios are taken of the aggregates."""
         super().reduce_metrics(logging_outputs)
-
-        def log_mean(name: str, count_name: str) -> None:
-            value, count = (
-                utils.item(sum(log.get(key, 0) for log in logging_outputs)) for key in (name, count_name)
-            )
-            if count > 0:
-                metrics.log_scalar(name, value / count / math.log(2), count, round=3)
-
         if any("context_gap" in log for log in logging_outputs):
             for level in LEVELS:
-                log_mean(f"margin_{level}", "sample_size")
-            log_mean("context_gap", "context_gap_ntokens")
+                log_mean(logging_outputs, f"margin_{level}", f"margin_{level}", "sample_size")
+            log_mean(logging_outputs, "context_gap", "context_gap", "context_gap_ntokens")

@@ -1,9 +1,9 @@
-"""Linguistic annotation of a text, made by any tagger: JSON lines, one for each sentence::
+"""Linguistic annotation of a text, by any tagger: JSON lines, one for each sentence::
 
     {"words": [{"text": "dogs", "start": 4, "end": 8, "pos": "NOUN", "lemma": "dog", "number": "Plur"}]}
 
 ``start`` and ``end`` are places in the sentence, in characters, without blanks at its ends. ``pos``,
-``lemma``, ``gender`` and ``number`` may be left out or null; other keys are passed over.
+``lemma``, ``gender`` and ``number`` may be missing or null; other keys are ignored.
 """
 
 import json
@@ -11,15 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, List, Optional, Sequence
 
 from ctxmt_fairseq.data.json_files import Place, get, json_lines
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.data.text_lines import PathLike, one_each
 
 LABELS = ("pos", "lemma", "gender", "number")
 
 
 @dataclass(frozen=True)
 class AnnotatedWord:
-    """A word of a sentence, which is ``sentence[start:end]``, and what is known of it."""
+    """A word, ``sentence[start:end]`` of its sentence, and what is known of it."""
 
     text: str
     start: int
@@ -31,35 +30,27 @@ class AnnotatedWord:
 
 
 def is_noun(word: AnnotatedWord) -> bool:
-    """By its part of speech, of Universal Dependencies or the Penn Treebank."""
+    """Whether its part of speech, of Universal Dependencies or the Penn Treebank, says so."""
     return word.pos in ("NOUN", "PROPN") or (word.pos or "").startswith("NN")
 
 
 def annotation_line(words: Sequence[AnnotatedWord]) -> str:
-    """The words of a sentence as ``read_annotation`` reads them; what is not known is left out."""
+    """Write the words of a sentence as ``read_annotation`` reads them, without what is not known."""
     known = [{key: value for key, value in asdict(word).items() if value is not None} for word in words]
     return json.dumps({"words": known}, ensure_ascii=False)
 
 
 def read_annotation(path: PathLike, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-    """The words of every sentence, in their order.
+    """Read the words of every sentence, in their order.
 
     Args:
-        sentences: the annotated text.
-
-    Raises:
-        BadInput: another number of lines; words that overlap or are not what the sentence has at their place.
+        sentences: the annotated text. Words must not overlap, and be what it has at their places.
     """
-    annotated = []
-    for number, (place, record) in enumerate(json_lines(path)):
-        if number >= len(sentences):
-            raise place.error(f"expected {len(sentences)} lines, one for each sentence, found more")
-        annotated.append(_words(place, get(place, record, "words", list), sentences[number]))
-    if len(annotated) < len(sentences):
-        raise BadInput(
-            f"expected {len(sentences)} lines, one for each sentence, found {len(annotated)}", path
-        )
-    return annotated
+    lines = one_each(json_lines(path), len(sentences), path)
+    return [
+        _words(place, get(place, record, "words", list), sentences[number])
+        for number, (place, record) in enumerate(lines)
+    ]
 
 
 def _words(place: Place, records: List[Any], sentence: str) -> List[AnnotatedWord]:

@@ -49,7 +49,7 @@ class ContextFormat:
 class ContextRequest:
     """What the models of a task read: the task owns it, and its datasets look there for every batch.
 
-    They may be made before the first model, and then give fairseq's inputs alone.
+    Datasets may be made before the first model; then batches have fairseq's inputs alone.
 
     Args:
         provided: the kinds of context that the task can give.
@@ -81,11 +81,11 @@ class ContextRequest:
             if not able:
                 kinds = ", ".join(sorted(set().union(*provided.values())))
                 raise BadInput(f"--arch {arch}: expected a context of the kinds {kinds}, found {asked}")
-            raise BadInput(f"--arch {arch}: expected --task {' or '.join(able)}")
+            raise BadInput(f"--arch {arch} needs --task {' or '.join(able)}")
         known = self._adopted or asked
         if known.kind != asked.kind:
             found = f"{known.kind or 'none'} and {asked.kind or 'none'}"
-            raise BadInput(f"expected models with the same kind of context, found {found}")
+            raise BadInput(f"an ensemble needs models with the same kind of context, found {found}")
         if known != asked:
-            raise BadInput(f"expected models that read the context alike, found {known}, {asked}")
+            raise BadInput(f"an ensemble needs models that read the context alike, found {known}, {asked}")
         self._adopted = asked

@@ -1,7 +1,7 @@
-"""A store of context vectors: each distinct text embedded once, an index per sentence (MTCue, appendix A).
+"""A store of context vectors: one for each distinct text, and an index for each sentence (MTCue, appendix A).
 
-The vectors and indices are memory-mapped: a training reads from disk what its batches need, and processes on
-one machine share it. ``corpora/store_writer.py`` writes a store.
+The vectors and indices are memory-mapped, so a training reads from disk what its batches need, and processes
+on one machine share it. ``corpora/store_writer.py`` writes a store.
 """
 
 from functools import lru_cache, partial
@@ -27,12 +27,12 @@ from ctxmt_fairseq.errors import BadInput
 
 
 class ContextStore:
-    """An existing store, checked; ``open`` it.
+    """A store that was checked; ``open`` makes it.
 
     Attributes:
         path: its folder.
-        header: what it holds.
-        vectors: (N, R) memory map.
+        header: what is in it.
+        vectors: (N, R), a memory map.
     """
 
     def __init__(self, path: Path, header: StoreHeader):
@@ -48,11 +48,7 @@ class ContextStore:
         """Check a store, all its bytes included, and map it.
 
         Args:
-            encoder, dimension: what the vectors are expected to be.
-
-        Raises:
-            BadInput: no store; one that is truncated, changed or of another version; another encoder or
-                dimension than expected.
+            encoder, dimension: what the vectors must be, if given.
         """
         path = Path(path)
         header = read_header(path)
@@ -72,16 +68,13 @@ class ContextStore:
 
         Args:
             name: train, valid, ..
-            expected_sentences: of the split in the data folder.
-            digest: of its source text (``source_digest`` in the data folder's description), if known.
-
-        Raises:
-            BadInput: no such split, or another text's.
+            expected_sentences: the number of the split's sentences in the data folder.
+            digest: that of its source text (``source_digest`` in the data folder's description), if known.
         """
         if name not in self.header.splits:
             known = ", ".join(self.header.splits) or "none"
             raise BadInput(
-                f"expected contexts of the split {name}, found {known}; ctxmt embed adds them", self.path
+                f"has no contexts of the split {name}, only {known}; ctxmt embed adds them", self.path
             )
         split = self.header.splits[name]
         if split["sentences"] != expected_sentences:
@@ -104,7 +97,7 @@ class ContextStore:
 
 
 def stored_texts(path: PathLike, rows: Sequence[int]) -> List[str]:
-    """What was embedded for rows of the store in the folder ``path``."""
+    """The texts of some rows of the store in the folder ``path``."""
     texts: np.ndarray = np.memmap(Path(path) / TEXTS, np.uint8, "r")
     starts = _starts(path, len(texts))
     return [texts[starts[row] : starts[row + 1] - 1].tobytes().decode() for row in rows]
@@ -112,6 +105,6 @@ def stored_texts(path: PathLike, rows: Sequence[int]) -> List[str]:
 
 @lru_cache(maxsize=2)
 def _starts(path: PathLike, size: int) -> np.ndarray:
-    """Where the lines of ``TEXTS`` begin; of a store with millions of texts this takes a second."""
+    """Where the lines of ``TEXTS`` begin. This takes a second for millions of texts."""
     texts: np.ndarray = np.memmap(Path(path) / TEXTS, np.uint8, "r", shape=(size,))
     return np.append(0, np.flatnonzero(texts == ord("\n")) + 1)

@@ -4,7 +4,7 @@
      "antecedent": {"line": 6, "span": [12, 20], "nominal": true}}
 
 ``line`` counts from 1; places are characters of the line (without blanks at its ends), from the first to
-behind the last. ``nominal`` says whether the antecedent is more than a pronoun; ``antecedent`` is null where
+behind the last. ``nominal`` says whether the antecedent is more than a pronoun; ``antecedent`` is null if
 there is none. ``source`` says who found it.
 """
 
@@ -18,6 +18,11 @@ from ctxmt_fairseq.errors import BadInput
 Span = Tuple[int, int]
 
 
+def overlap(one: Span, other: Span) -> bool:
+    """Whether two stretches have a character in common."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
 @dataclass(frozen=True)
 class Antecedent:
     """A stretch of a line, counted from 0."""
@@ -28,7 +33,7 @@ class Antecedent:
 
     def overlaps(self, line: int, span: Span) -> bool:
         """Whether it has a character in common with a stretch."""
-        return self.line == line and self.span[0] < span[1] and span[0] < self.span[1]
+        return self.line == line and overlap(self.span, span)
 
 
 @dataclass(frozen=True)
@@ -48,14 +53,10 @@ class Reference:
 
 
 def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference]:
-    """The pronouns of a text.
+    """Read the pronouns of a text.
 
     Args:
         sentences: the text's lines.
-
-    Raises:
-        BadInput: a line or a place that the text does not have, an antecedent in a later line, a pronoun that
-            stands there twice from one source, or nothing at all.
     """
     found: List[Reference] = []
     seen = set()
@@ -64,9 +65,7 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
         text = _text(place, sentences[line], span)
         source = get(place, record, "source", str)
         if (line, span, source) in seen:
-            raise place.error(
-                f"the pronoun at {list(span)} of line {line + 1} stands there twice from {source}"
-            )
+            raise place.error(f"the pronoun at {list(span)} of line {line + 1} is there twice from {source}")
         seen.add((line, span, source))
         antecedent = None
         given = get(place, record, "antecedent", dict, null=True)
@@ -85,6 +84,18 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
     if not found:
         raise BadInput("expected pronouns with their antecedents, found an empty file", path)
     return found
+
+
+def only_source(references: Sequence[Reference], chosen: Optional[str], option: str, path: PathLike) -> str:
+    """The source that an option names, or the only one.
+
+    Raises:
+        BadInput: there is no such source, or none is named and there are several.
+    """
+    sources = list(dict.fromkeys(reference.source for reference in references))
+    if chosen not in sources and (chosen or len(sources) > 1):
+        raise BadInput(f"{option}: expected one of the sources {', '.join(sources)}", path)
+    return chosen or sources[0]
 
 
 def _line(place: Place, record: Any, sentences: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Windows of consecutive sentences, joined with ``<sep>``, as fairseq examples."""
+"""Makes fairseq examples of windows: consecutive sentences, joined with ``<sep>``."""
 
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -11,18 +11,18 @@ from ctxmt_fairseq.data.highlighted_batch import SentenceStarts, highlight_batch
 from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
 from ctxmt_fairseq.data.windows import Slots
 
-CURRENT = ("current_segment", "current_span")  # where the current sentence stands in its window
+CURRENT = ("current_segment", "current_span")  # where the current sentence is in its window
 
 
 class DocumentWindowDataset(ContextDataset):
-    """Context joined to the current sentence, on either side.
+    """Joins the context to the current sentence, on either side.
 
     An example's ``source`` is the source window; ``current_segment`` counts the sentences before the current
-    one, and ``current_span`` says where that stands: its first token and the first after it.
+    one, and ``current_span`` says where it is: its first token and the first one after it.
 
     Args:
-        highlights: by line, the words that attention should connect; their places in the batch are its
-            ``highlights`` (``highlight_batch``), if it has any.
+        highlights: by line, the words that attention should connect. A batch that has any gets their places
+            as ``highlights`` (``highlight_batch``).
     """
 
     def __init__(
@@ -35,7 +35,8 @@ class DocumentWindowDataset(ContextDataset):
         self.separators = not getattr(self.options, "no_separator", False)
         self.highlights = highlights or {}
         columns, swapped = self.builder.source_columns, self.options.context_selection == "swapped"
-        self.before = 0 if swapped else sum(column.offset <= 0 for column in columns)  # the current sentence
+        # So many columns are before the current sentence.
+        self.before = 0 if swapped else sum(column.offset <= 0 for column in columns)
 
     @property
     def marks(self) -> int:  # type: ignore[override]
@@ -80,13 +81,11 @@ class DocumentWindowDataset(ContextDataset):
         return batch
 
     def _highlights_of(self, rows: List[Dict[str, Any]], batch: Dict[str, Any]) -> Dict[str, Any]:
-        tokens = {"source": batch["net_input"]["src_tokens"], "target": batch["target"]}
-        widths = {side: side_tokens.size(1) for side, side_tokens in tokens.items()}
-        starts = {
-            side: (width if self.padding[f"left_pad_{side}"] else lengths) - lengths
-            for side, width in widths.items()
-            for lengths in [np.array([len(row[side]) for row in rows])]
-        }
+        widths = {"source": batch["net_input"]["src_tokens"].size(1), "target": batch["target"].size(1)}
+        starts = {}
+        for side, width in widths.items():
+            pads = width - np.array([len(row[side]) for row in rows])
+            starts[side] = pads if self.padding[f"left_pad_{side}"] else np.zeros_like(pads)
         return highlight_batch([row.get("highlights") for row in rows], starts, widths)
 
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
@@ -108,7 +107,7 @@ class DocumentWindowDataset(ContextDataset):
         }
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
-        """``current_segment`` (B,) and ``current_span`` (B, 2), pads not counted."""
+        """Return ``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""
         return {name: torch.tensor([sample[name] for sample in samples]) for name in CURRENT}
 
     def visible_context(self, example: Dict[str, Any]) -> Tuple[Any, ...]:

@@ -18,16 +18,14 @@ logger = logging.getLogger(__name__)
 
 
 def document_id(text: str) -> str:
-    """A document's id as text gives it, without white space (or a byte order mark) around it."""
+    """A document's id without the white space, or byte order mark, that a text has around it."""
     return text.strip().strip("\ufeff").strip()
 
 
 def id_spans(path: PathLike) -> Iterator[Tuple[str, int]]:
     """The documents of a file with one id per line, the one reader of ids: id and number of lines of each.
 
-    Raises:
-        BadInput: as ``iterate_lines``; or a blank id. An id that returns after another one starts a new
-            document, and the first such is warned about.
+    An id that returns after another one starts a new document; a warning names the first such id.
     """
     seen: Set[str] = set()
     returned = False
@@ -80,9 +78,10 @@ class Documents:
         return int(self.starts[-1])
 
     def bounds(self, indices: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """First sentence and one past the last of each sentence's document, both shaped like ``indices``."""
+        """The first sentence of each sentence's document, and one past the last; both are shaped like
+        ``indices``."""
         indices = np.asarray(indices)
-        # Only among the documents that there can be: neighbouring sentences are of few.
+        # Search only among documents between the first and the last sentence: often they are few.
         least, most = indices.min(initial=self.sentences), indices.max(initial=0)
         first = np.searchsorted(self.starts, least, side="right") - 1
         starts = self.starts[first : np.searchsorted(self.starts, most, side="right") + 1]
@@ -96,12 +95,12 @@ class Documents:
 
     @classmethod
     def from_lengths(cls, lengths: Union[Sequence[int], np.ndarray]) -> "Documents":
-        """Boundaries from the number of sentences of each document."""
+        """Find the boundaries from the number of sentences of each document."""
         return cls(np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64))
 
     @classmethod
     def read(cls, path: PathLike, expected: Optional[int] = None) -> "Documents":
-        """Boundaries from a file of document ids.
+        """Read the boundaries from a file of document ids.
 
         Args:
             path: one id, any non-empty string, per line.

@@ -1,13 +1,13 @@
-"""Words of a training text that people marked as in need of context, and the words that support them (SCAT,
-Yin et al. 2021): JSON lines, an object for each sentence that has such words::
+"""Words of a training text that need context, as people found, and the words that support them (SCAT, Yin et
+al. 2021): JSON lines, an object for each sentence that has such words::
 
     {"line": 7, "source": {"words": [2], "support": {"-1": [4, 5]}},
                 "target": {"words": [0], "support": {"-2": [3], "0": [6]}}}
 
-``line`` is the current sentence's, from 1; ``words`` are its words that need context; ``support`` holds, by
-the distance of a sentence (-1: the one before, 1: the next, 0: the current one itself), the words there that
-show how to translate them. Words are counted from 0, between white space, as the subword model reads them
-(tokens, where the data folder's text was tokenised). What a sentence has none of may be left out.
+``line`` is the current sentence's, from 1; ``words`` are its words that need context; ``support`` has, by the
+distance of a sentence (-1: the one before, 1: the next, 0: the current one itself), the words there that show
+how to translate them. Words are between white space and counted from 0, as the subword model reads them
+(tokens, if the data folder's text was tokenised). An entry that would be empty may be left out.
 """
 
 import logging
@@ -27,13 +27,13 @@ logger = logging.getLogger(__name__)
 SIDES = ("source", "target")
 _DISTANCE = re.compile(r"-?[0-9]{1,3}")
 Sentence = Tuple[str, int]  # side and line, from 0
-# The places of each word's subwords in a sentence; None where they cannot be told.
+# Gives the places of each word's subwords in a sentence; None: they cannot be told.
 WordPlaces = Callable[[Sentence], Optional[Sequence[np.ndarray]]]
 
 
 @dataclass(frozen=True)
 class LineHighlights:
-    """What is highlighted for one current sentence, as places of subwords.
+    """The highlights of one current sentence, as places of subwords.
 
     Attributes:
         words: by side, the places of each highlighted word's subwords in the current sentence.
@@ -47,14 +47,11 @@ class LineHighlights:
 def read_highlights(
     path: PathLike, documents: Documents, word_places: WordPlaces
 ) -> Dict[int, LineHighlights]:
-    """The highlights of a text, by line from 0.
+    """Read the highlights of a text, by line from 0.
 
-    Lines with a sentence whose words cannot be told apart, for a subword is unknown, are left out, and
-    their number is logged with the other counts.
-
-    Raises:
-        BadInput: with the line of the file: no such sentence or word, a sentence of another document, a line
-            that stands there twice, one without words or without support; or an empty file.
+    A line is left out if a sentence's words cannot be told apart because a subword is unknown; how many are
+    is
+    logged with the other counts.
     """
     found: Dict[int, LineHighlights] = {}
     left_out = 0
@@ -64,7 +61,7 @@ def read_highlights(
         if not 0 <= line < documents.sentences:
             raise place.error(f"expected a line from 1 to {documents.sentences}, found {line + 1}")
         if line in lines:
-            raise place.error(f"line {line + 1} of the text stands there twice")
+            raise place.error(f"line {line + 1} of the text is there twice")
         lines.add(line)
         marked = _marked(place, record, line, documents)
         converted = _Converter(place, line, word_places)(marked)
@@ -86,7 +83,7 @@ _Marked = Tuple[Dict[str, List[int]], Dict[Sentence, List[int]]]  # words, by si
 
 
 def _marked(place: Place, record: Any, line: int, documents: Documents) -> _Marked:
-    """One line's highlights, as words."""
+    """Read one line's highlights, as words."""
     words: Dict[str, List[int]] = {}
     support: Dict[Sentence, List[int]] = {}
     (start,), (end,) = documents.bounds(np.array([line]))
@@ -116,7 +113,7 @@ def _numbers(place: Place, record: Dict[str, Any], key: str) -> List[int]:
 
 
 class _Converter:
-    """From the words of one line's highlights to places of subwords; None where they cannot be told."""
+    """Turns the words of one line's highlights into places of subwords; None: they cannot be told."""
 
     def __init__(self, place: Place, line: int, word_places: WordPlaces):
         self.place, self.line, self.word_places = place, line, word_places
@@ -146,7 +143,8 @@ class _Converter:
 
 
 def split_words(starts: Sequence[bool]) -> List[np.ndarray]:
-    """The places of each word's subwords, given which start a word; the first one does in any case."""
+    """Find the places of each word's subwords, given which subwords start a word; the first one always
+    does."""
     places = np.arange(len(starts))
     first = np.flatnonzero(np.asarray(starts, bool)[1:]) + 1
     return np.split(places, first) if len(places) else []

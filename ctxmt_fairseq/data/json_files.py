@@ -1,6 +1,6 @@
-"""Reading JSON: the one reader of JSON files, JSON lines and their entries, with errors that name the place.
+"""Reads JSON files, JSON lines and their entries, with errors that name the place. All JSON is read here.
 
-What Python's own reader lets through or stops at in its own words is refused here with one line: deep
+These are refused in one line, where Python's own reader would accept them or stop in its own words: deep
 nesting, numbers that no float or 64-bit integer holds, NaN and infinity, and half characters (lone
 surrogates), which could not be written again.
 """
@@ -28,23 +28,20 @@ _TOO_DEEP = f"expected at most {_DEPTH} brackets within each other"
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a file something stands, to name it in an error."""
+    """A place in a file, to be named in an error."""
 
     path: object
     line: Optional[int] = None
     part: str = ""
 
     def error(self, message: str) -> BadInput:
-        """The ``BadInput`` to raise."""
+        """Make the ``BadInput`` to raise."""
         return BadInput(f"{self.part}: {message}" if self.part else message, self.path, self.line)
 
 
 def load_json(path: PathLike) -> Any:
-    """The value in a UTF-8 JSON file. Of a repeated key the last value counts, with a warning.
-
-    Raises:
-        BadInput: no such file, invalid UTF-8, or not JSON as ``parse_json`` has it.
-    """
+    """Read the value in a UTF-8 JSON file. If a key is repeated, its last value counts, and a warning says
+    so."""
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -54,23 +51,16 @@ def load_json(path: PathLike) -> Any:
 
 
 def json_lines(path: PathLike) -> Iterator[Tuple[Place, Any]]:
-    """The value on each line of a file, and its place.
-
-    Raises:
-        BadInput: as ``iterate_lines`` and ``parse_json``.
-    """
+    """Yield the value on each line of a file, and its place."""
     for number, line in enumerate(iterate_lines(path), 1):
         yield Place(path, number), parse_json(line, path, number)
 
 
 def parse_json(text: str, path: PathLike, line: Optional[int] = None) -> Any:
-    """The value that JSON text stands for.
+    """Read the value of JSON text.
 
     Args:
-        path, line: where the text stands, for the error; without a line the text is the whole file.
-
-    Raises:
-        BadInput: no JSON, or JSON that this module refuses.
+        path, line: where the text is, for the error; without a line it is the whole file.
     """
 
     def unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
@@ -87,7 +77,7 @@ def parse_json(text: str, path: PathLike, line: Optional[int] = None) -> Any:
         )
         if text.count("[") + text.count("{") > _DEPTH:
             _check_depth(value, _DEPTH)
-        if "\\u" in text:  # nothing else can stand for half a character
+        if "\\u" in text:  # only this can mean half a character
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise BadInput(f"expected JSON: {error.msg}", path, line or error.lineno) from None
@@ -131,13 +121,13 @@ def _check_depth(value: Any, left: int) -> None:
 
 
 def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> Any:
-    """``record[key]``, checked to be there and of the kind; a whole number is a number (float), too.
+    """Check that ``record[key]`` is there and of this kind, and return it. A whole number is a float, too.
 
     Args:
         null: whether the value may be null (None), too.
 
     Raises:
-        BadInput: at ``place``, naming the key and what was expected.
+        BadInput: it names the place, the key and what was expected.
     """
     if not isinstance(record, dict):
         raise place.error(f"expected an object with the key {key!r}")
@@ -156,12 +146,12 @@ def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> 
 
 
 def get_sentences(place: Place, record: Any, key: str) -> List[str]:
-    """``record[key]`` as a non-empty list of strings, blanks at their ends removed."""
+    """Read ``record[key]`` as a non-empty list of strings, and remove blanks at their ends."""
     return sentences(place, get(place, record, key, list), key)
 
 
 def sentences(place: Place, value: Any, what: str) -> List[str]:
-    """``value`` as a non-empty list of strings, blanks at their ends removed."""
+    """Read ``value`` as a non-empty list of strings, and remove blanks at their ends."""
     if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
         raise place.error(f"expected {what!r} to be a list of sentences")
     return [item.strip() for item in value]

@@ -1,7 +1,8 @@
-"""Which symbols a checkpoint's embeddings are of, as far as that can be told.
+"""Tells which symbols a checkpoint's embeddings belong to, as far as that is known.
 
-fairseq saves embeddings without their symbols, and a file that a checkpoint names is never opened. So a data
-folder says which dictionaries it was given, and checkpoints of this plugin's tasks say which ones they have.
+fairseq saves embeddings without their symbols, and a file that a checkpoint names is never opened. Therefore
+a
+data folder says which dictionaries it was given, and checkpoints of this plugin's tasks say which they have.
 """
 
 import hashlib
@@ -17,9 +18,9 @@ class KnownSymbols(NamedTuple):
 
     Attributes:
         symbols: all of them, by their numbers.
-        given: how many of the first are those of a dictionary that the data folder was given, or that
-            fairseq-preprocess made; None: the folder's own text was counted.
-        file: the dictionary's, for messages.
+        given: how many of the first are from a dictionary that the data folder was given, or that
+            fairseq-preprocess made; None: they are from the folder's own text.
+        file: the dictionary's file, for messages.
     """
 
     symbols: Sequence[str]
@@ -30,10 +31,10 @@ class KnownSymbols(NamedTuple):
         """The symbols that follow those of a checkpoint.
 
         Args:
-            rows: how many symbols the checkpoint has embeddings of.
-            digest: ``symbols_digest`` of these, if the checkpoint says it.
-            ours: whether it was trained with one of this plugin's tasks: then it may be from this very data
-                folder, whose text was counted.
+            rows: how many symbols the checkpoint has embeddings for.
+            digest: their ``symbols_digest``, if the checkpoint has it.
+            ours: whether it was trained with one of this plugin's tasks. Then it may be from this very data
+                folder, whose symbols are from its own text.
 
         Raises:
             BadInput: the dictionary does not begin with these symbols, or nothing says that it does.
@@ -50,5 +51,5 @@ class KnownSymbols(NamedTuple):
 
 
 def symbols_digest(symbols: Sequence[str]) -> str:
-    """SHA-256 of symbols in their order; none holds a newline."""
+    """SHA-256 of symbols in their order; no symbol has a newline."""
     return hashlib.sha256("\n".join(symbols).encode()).hexdigest()

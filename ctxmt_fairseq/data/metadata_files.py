@@ -1,7 +1,7 @@
-"""Where the metadata of a text's lines stands: PREFIX.meta.jsonl, and files PREFIX.meta.FIELD.
+"""The files with the metadata of a text's lines: PREFIX.meta.jsonl, and files PREFIX.meta.FIELD.
 
-The first has a JSON object per line, the others a value per line; blank is no value. All that reads metadata
-of a text reads it here, so that both layouts count everywhere, also side by side.
+The first has a JSON object per line, the others a value per line; blank is no value. All metadata of texts is
+read here, so both layouts count everywhere, also side by side.
 """
 
 import glob
@@ -32,7 +32,7 @@ class MetadataFiles:
 
     @classmethod
     def beside(cls, prefix: PathLike) -> "MetadataFiles":
-        """Those of the text PREFIX; a name that ends with ~ is an editor's backup."""
+        """Find those of the text PREFIX; a name that ends with ~ is an editor's backup."""
         start = f"{prefix}.meta."
         paths = {path[len(start) :]: Path(path) for path in sorted(glob.glob(glob.escape(start) + "*"))}
         return cls(
@@ -41,11 +41,7 @@ class MetadataFiles:
 
     @classmethod
     def named(cls, name: PathLike) -> "MetadataFiles":
-        """Those of the text PREFIX; or one file of JSON objects, by its own name.
-
-        Raises:
-            BadInput: there is no such file, and nothing beside such a text.
-        """
+        """Find those of the text PREFIX, or one file of JSON objects by its own name."""
         files = cls(Path(name), {}) if Path(name).is_file() else cls.beside(name)
         if not files:
             raise BadInput(f"no metadata: expected {name}.meta.{_JSON} or files {name}.meta.FIELD", name)
@@ -59,11 +55,7 @@ class MetadataFiles:
         return [*([] if self.objects is None else [self.objects]), *self.fields.values()]
 
     def lines(self) -> Iterator[Dict[str, str]]:
-        """Every line's metadata, value by field, blank values left out.
-
-        Raises:
-            BadInput: see ``of_rows``; or one file has fewer lines than another.
-        """
+        """Yield every line's metadata, value by field, without blank values."""
         columns = itertools.zip_longest(*map(iterate_lines, self.paths))
         for number, lines in enumerate(columns, 1):
             if None in lines:
@@ -72,14 +64,11 @@ class MetadataFiles:
             yield self._values(number, lines)
 
     def of_rows(self, rows: Iterable[Tuple[int, T]]) -> Iterator[Tuple[T, Dict[str, str]]]:
-        """A text's rows, each with its metadata, as ``lines``.
+        """Yield a text's rows, each with its metadata as in ``lines``. The files must have as many lines as
+        the text.
 
         Args:
-            rows: the line of each, from 1 and increasing, and the row; lines may be passed over.
-
-        Raises:
-            BadInput: no object of strings on a line; fewer lines than the text has, or more; a field both in
-                its own file and among the objects.
+            rows: the line of each row, from 1 and increasing, and the row; lines may be skipped.
         """
         columns = [iterate_lines(path) for path in self.paths]
         read = 0
@@ -94,7 +83,7 @@ class MetadataFiles:
                 raise BadInput(f"goes on after the {read} lines of the text", path)
 
     def _values(self, number: int, lines: Sequence[str]) -> Dict[str, str]:
-        """Those of a line, which ``paths`` have."""
+        """The values of a line, given the line of each of ``paths``."""
         values: Dict[str, str] = {}
         if self.objects is not None and lines[0].strip():
             values = parse_metadata(lines[0], self.objects, number)

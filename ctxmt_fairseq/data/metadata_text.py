@@ -1,4 +1,4 @@
-"""Metadata as files have it, and the text that is embedded for a value (MTCue, section 3.1 and table 2)."""
+"""Turns metadata, as files have it, into the texts that are embedded (MTCue, section 3.1 and table 2)."""
 
 import re
 from typing import Any, Dict, Optional
@@ -11,7 +11,7 @@ NON_VALUES = frozenset(
     ["", "-", "--", "?", "n/a", "none", "null", "nan", "unknown", "undefined", "unspecified", "not specified"]
     + ["not available", "not applicable", "not rated", "unrated"]
 )
-# Fields whose values say too little by themselves, as they are called in film databases.
+# The names, in film databases, of fields whose values say too little by themselves.
 PREFIXES = {
     **dict.fromkeys(["rating", "rated", "pgrating", "pg"], "PG rating:"),
     **dict.fromkeys(["year", "released", "releaseyear", "releasedate", "yearofrelease"], "Released in"),
@@ -19,7 +19,7 @@ PREFIXES = {
     **dict.fromkeys(["director", "directors", "directedby"], "Directors:"),
     **dict.fromkeys(["actor", "actors", "cast", "starring"], "Actors:"),
 }
-# What such a value begins with where a corpus has a prefix of its own; it may stand there twice.
+# The prefixes that corpora give such values themselves; a value may have one twice.
 OWN_PREFIXES = {
     "PG rating:": r"(?:pg )?rating\s*:|rated\b:?",
     "Released in": r"released in\b:?|(?:released|release year|year(?: of release)?)\s*:",
@@ -30,20 +30,18 @@ OWN_PREFIXES = {
 
 
 def single_spaces(text: str) -> str:
-    """The text on one line, with single spaces between its words."""
+    """Put a text on one line, with single spaces between its words."""
     return " ".join(text.split())
 
 
 def parse_metadata(line: str, path: PathLike, number: int) -> Dict[str, str]:
-    """A line of a ``.meta.jsonl``: value by field.
+    """Read a line of a ``.meta.jsonl``: value by field.
 
-    Values are strings; or lists of them, as a record of the Open Movie Database has (see ``texts_by_field``).
+    Values are strings, or lists of strings as in a record of the Open Movie Database (see
+    ``texts_by_field``).
 
     Args:
-        path, number: where the line stands, for the error.
-
-    Raises:
-        BadInput: no such JSON object.
+        path, number: where the line is, for the error.
     """
     texts = texts_by_field(parse_json(line, path, number))
     if texts is None:
@@ -52,7 +50,7 @@ def parse_metadata(line: str, path: PathLike, number: int) -> Dict[str, str]:
 
 
 def texts_by_field(fields: Any) -> Optional[Dict[str, str]]:
-    """The values of a JSON object as texts; None if it is none, or has other values.
+    """Turn the values of a JSON object into texts; None: it is no such object, or has other values.
 
     A list of strings is joined by commas, and so is a list such as ``[{"Source": "Metacritic", "Value":
     "66/100"}, ...]``, the ratings in a record of the Open Movie Database.
@@ -69,17 +67,17 @@ def texts_by_field(fields: Any) -> Optional[Dict[str, str]]:
 
 
 def _rating(part: Any) -> Any:
-    """An object with a source and a value as a text; anything else as it is."""
+    """Turn an object with a source and a value into a text; anything else stays as it is."""
     if isinstance(part, dict) and all(isinstance(part.get(key), str) for key in ("Source", "Value")):
         return f"{part['Source']} {part['Value']}"
     return part
 
 
 def metadata_text(field: str, value: str) -> Optional[str]:
-    """What is embedded for a field's value; None if the value says nothing.
+    """The text that is embedded for a field's value; None: the value says nothing.
 
-    ``metadata_text("pg_rating", "R")`` is "PG rating: R", and so is that of "Rated R": a value's own prefix
-    gives way. The value of the field "" is a text for itself, and taken as it is.
+    ``metadata_text("pg_rating", "R")`` is "PG rating: R", and "Rated R" gives the same, because a value's own
+    prefix is replaced. The value of the field "" is taken as it is.
     """
     text = single_spaces(value)
     if not field:
@@ -93,6 +91,6 @@ def metadata_text(field: str, value: str) -> Optional[str]:
 
 
 def is_prompt(field: str) -> bool:
-    """Whether a field's text is addressed to the model, such as "Formal conversation", instead of being the
-    corpus': the fields "", "prompt", "prompt 2", ... A choice of fields does not concern it."""
+    """Whether a field's text is not the corpus's but says something to the model, such as "Formal
+    conversation": the fields "", "prompt", "prompt 2", ... They stay, whatever fields are chosen."""
     return not field or field.startswith("prompt")

@@ -1,6 +1,6 @@
-"""Context sentences as inputs of their own beside the current sentence, as fairseq examples."""
+"""Makes fairseq examples of the current sentence with context sentences as inputs of their own."""
 
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -15,17 +15,27 @@ from ctxmt_fairseq.data.windows import Slots
 
 
 class Row(NamedTuple):
-    """A context sentence: its place among the corpus' sentences, which text, and where it stands."""
+    """A context sentence: its place among the corpus's sentences, its role, and its distance."""
 
     sentence: int
     role: int
     distance: int
 
 
-class MultiSourceDataset(ContextDataset):
-    """Previous target, previous source and following source sentences as C rows, in this order.
+def _number(sentence: Any, target: Any) -> Any:
+    """Sentences of the corpus by numbers from 0, of source or target text; or arrays of them."""
+    return 2 * (sentence - EMPTY_SENTENCE) + target
 
-    An example's ``source`` is the current sentence; ``context`` has C entries: tokens, or None where the
+
+def _lengths(texts: Iterable[torch.Tensor]) -> np.ndarray:
+    return np.array([len(text) for text in texts])
+
+
+class MultiSourceDataset(ContextDataset):
+    """Previous target, previous source and following source sentences are C rows, in this order.
+
+    An example's ``source`` is the current sentence; ``context`` has C entries, which are tokens, or None if
+    the
     document has no such sentence; ``context_rows`` says what they are.
 
     Args:
@@ -44,7 +54,7 @@ class MultiSourceDataset(ContextDataset):
 
     @property
     def swapped(self) -> bool:
-        """Whether the current sentence is the context, and the context, joined, is what is encoded."""
+        """Whether the current sentence is the context, and the joined context takes its place."""
         return self.options.context_selection == "swapped"
 
     @property
@@ -58,11 +68,11 @@ class MultiSourceDataset(ContextDataset):
     # ---- order and batches -----------------------------------------------------------------------------
 
     def order_sizes(self) -> Sequence[np.ndarray]:
-        # The current sentence and the context are padded apart, and know nothing of each other's lengths.
+        # The current sentence and the context are padded apart, so both lengths matter.
         if not self.whole_sizes.reach.any():
             return super().order_sizes()
         source, target = self.current_sizes
-        context = self.measured().longest_context(self.lines, self._draw_epoch)
+        context = self.measured().longest_context(self.lines, self.draw_epoch)
         return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
@@ -84,13 +94,13 @@ class MultiSourceDataset(ContextDataset):
         if self.options.count_current_tokens or self.arrangement == "joined":
             return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
-        source, current = self.current_sizes[0][indices], 2 * lines[:, None] + 2
-        context = self.measured(self.encoded_arrangement).longest_context(lines, self._draw_epoch, reach)
+        source, current = self.current_sizes[0][indices], _number(lines[:, None], False)
+        context = self.measured(self.encoded_arrangement).longest_context(lines, self.draw_epoch, reach)
         if self.swapped:
             return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
-        slots = self.builder.slots(lines, self._draw_epoch, reach).source
+        slots = self.builder.slots(lines, self.draw_epoch, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
-        names = np.where(slots == NO_SENTENCE, -1, 2 * slots + 2 + text)
+        names = np.where(slots == NO_SENTENCE, -1, _number(slots, text))
         reused = self.request.format.reuse and not self.options.coword_dropout
         if reused:
             names = np.concatenate([current, names], axis=1)
@@ -118,56 +128,64 @@ class MultiSourceDataset(ContextDataset):
         return {"source": source, "current": current, "context": texts, "context_rows": rows}
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, Any]:
-        """The context of B examples, C sentences each.
+        """Make the context of B examples, C sentences each.
 
         Returns:
-            ``tokens`` (N, L), right-padded, the sentences to encode, at least one; ``index`` (B, C), which
-            stands where, -1 for none; ``distances`` and ``roles`` (B, C); ``sizes``, ``ContextSizes``. For a
-            model that reuses states the index counts, before those, Q sentences that are current ones of the
-            batch: ``reused`` (Q,), their rows.
+            ``tokens`` (N, L), padded on the right: the sentences to encode, at least one; ``index`` (B, C):
+            which sentence is where, -1 for none; ``distances`` and ``roles`` (B, C); and ``sizes``, which are
+            ``ContextSizes``. For a model that reuses states, the index first counts Q sentences that are
+            current ones of the batch; ``reused`` (Q,) are their rows.
         """
-        rows = [sample["context_rows"] for sample in samples]
-        once = self.unique_sentences and not self.request.format.joined
-        # A sentence with masked words, or one that has changed places, is not what the context holds.
-        named = once and not self.options.coword_dropout and not self.swapped
-        current = {(sample["id"], False): row for row, sample in enumerate(samples)} if named else {}
-        texts: Dict[Any, torch.Tensor] = {}  # by name
-        names: List[List[Any]] = []
-        for number, sample in enumerate(samples):
-            names.append([])
-            for column, (row, text) in enumerate(zip(rows[number], sample["context"], strict=True)):
-                name = (row.sentence, row.role == TARGET) if once else (number, column)
-                names[-1].append(None if text is None else name)
-                if text is not None:
-                    texts.setdefault(name, text)
+        shared = self.unique_sentences and not self.request.format.joined
+        # A sentence with masked words, or one that has changed places, is not what the corpus has.
+        of_corpus = shared and not self.options.coword_dropout and not self.swapped
+        names, texts = self._named(samples, shared)
         if self._grouped:
             texts = dict(sorted(texts.items(), key=lambda item: -len(item[1])))
-        batch: Dict[str, Any] = {}
-        reused = {name: current[name] for name in texts if name in current and self.request.format.reuse}
-        if reused:
-            batch["reused"] = torch.tensor(list(reused.values()))
-        new = [name for name in texts if name not in reused] if reused else list(texts)
-        places = {name: place for place, name in enumerate([*reused, *new])}
+        reused: Dict[Any, int] = {}
+        if of_corpus and self.request.format.reuse:
+            current = {(sample["id"], False): row for row, sample in enumerate(samples)}
+            reused = {name: current[name] for name in texts if name in current}
+        order = [*reused, *(name for name in texts if name not in reused)]
+        places = {name: place for place, name in enumerate(order)}
         index = np.array([[places.get(name, -1) for name in row] for row in names])
-        tokens = [texts[name] for name in new] or ([] if reused else [self.empty])
-        lengths = np.array([*(len(texts[name]) for name in reused), *map(len, tokens)])
-        keys: Dict[str, Any] = {}
-        if named:
-            keys["keys"] = tuple(2 * line + target for line, target in places) or (2 * EMPTY_SENTENCE,)
-            keys["current_keys"] = tuple(2 * sample["id"] for sample in samples)
-        source = np.array([len(sample["source"]) for sample in samples])
-        if self._grouped:
-            target = np.array([len(sample["target"]) for sample in samples])
-            groups = length_groups(source, target)
-            keys.update(groups=groups, sentence_groups=length_groups(lengths[len(reused) :]))
-        return {
-            **batch,
-            "tokens": self._pad(tokens),
+        sentences = [texts[name] for name in order] or [self.empty]  # something to encode for every worker
+        rows = [sample["context_rows"] for sample in samples]
+        batch = {
+            "tokens": self._pad(sentences[len(reused) :]),
             "index": torch.from_numpy(index),
             "distances": torch.tensor([[row.distance for row in line] for line in rows]),
             "roles": torch.tensor([[row.role for row in line] for line in rows]),
-            "sizes": ContextSizes(index, source, lengths, **keys),
         }
+        if reused:
+            batch["reused"] = torch.tensor(list(reused.values()))
+        source, encoded = _lengths(sample["source"] for sample in samples), _lengths(sentences)
+        more: Dict[str, Any] = {}
+        if of_corpus:
+            more["keys"] = tuple(_number(*name) for name in order) or (_number(EMPTY_SENTENCE, False),)
+            more["current_keys"] = tuple(_number(sample["id"], False) for sample in samples)
+        if self._grouped:
+            more["groups"] = length_groups(source, _lengths(sample["target"] for sample in samples))
+            more["sentence_groups"] = length_groups(encoded[len(reused) :])
+        return {**batch, "sizes": ContextSizes(index, source, encoded, **more)}
+
+    @staticmethod
+    def _named(
+        samples: List[Dict[str, Any]], shared: bool
+    ) -> Tuple[List[List[Any]], Dict[Any, torch.Tensor]]:
+        """A name for each context sentence of each example, None where there is none; and the sentences by
+        their names, of which equal ones of the corpus have the same if they are ``shared``."""
+        names: List[List[Any]] = []
+        texts: Dict[Any, torch.Tensor] = {}
+        for number, sample in enumerate(samples):
+            names.append([])
+            rows = zip(sample["context_rows"], sample["context"], strict=True)
+            for column, (row, text) in enumerate(rows):
+                name = (row.sentence, row.role == TARGET) if shared else (number, column)
+                names[-1].append(None if text is None else name)
+                if text is not None:
+                    texts.setdefault(name, text)
+        return names, texts
 
     @property
     def _grouped(self) -> bool:
@@ -176,7 +194,7 @@ class MultiSourceDataset(ContextDataset):
         return self.training and self.span_length > 0 and sides == (True, False) and self.target is not None
 
     def _pad(self, texts: Sequence[torch.Tensor]) -> torch.Tensor:
-        """(n, L), right-padded."""
+        """Pad sentences on the right: (n, L)."""
         padded = torch.full((len(texts), max(map(len, texts), default=1)), self.padding["pad_idx"])
         for row, text in zip(padded, texts, strict=True):
             row[: len(text)] = text
@@ -192,7 +210,7 @@ class MultiSourceDataset(ContextDataset):
         texts, places = context
         return {
             "context": [None if text is None else torch.tensor(text) for text in texts],
-            # Equal sentences may stand in several places: each is its own here.
+            # Equal sentences may be in several places; here each counts as another sentence.
             "context_rows": [
                 Row(-3 - number * len(places) - at, role, distance)
                 for at, (role, distance) in enumerate(places)

@@ -1,4 +1,4 @@
-"""The contexts of sentences as rows of a matrix of distinct vectors."""
+"""The contexts of sentences, as rows of a matrix of distinct vectors."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -17,11 +17,11 @@ class SentenceContexts:
 
     Attributes:
         vectors: (N, R) one row for each distinct text, an array or a memory map; float32 or float16.
-        sentences: (n,) int, the row of each source sentence; -1 where sentences were not embedded.
-        metadata: (n, F) int, the rows of its metadata; -1 where a field is missing or says nothing.
+        sentences: (n,) int, the row of each source sentence; -1: sentences were not embedded.
+        metadata: (n, F) int, the rows of its metadata; -1: a field is missing or says nothing.
         fields: F names.
         empty: the row of the empty text.
-        texts: what was embedded, for rows.
+        texts: gives the texts of rows.
     """
 
     vectors: np.ndarray
@@ -35,14 +35,15 @@ class SentenceContexts:
 def contexts_of(
     encoder: TextEncoder, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]]
 ) -> SentenceContexts:
-    """The contexts of new text, in memory; each distinct text is embedded once.
+    """Embed the contexts of new text, each distinct text once, in memory.
 
     Args:
         sentences: n source sentences.
         metadata: for each, field -> value; a value under the field "" is embedded as it is.
 
     Returns:
-        fields are those that occur, in the order of their first occurrence; the empty text is row 0.
+        contexts whose fields are those that occur, in the order of their first occurrence; the empty text is
+        row 0.
     """
     if len(metadata) != len(sentences):
         raise ValueError(f"{len(sentences)} sentences, {len(metadata)} rows of metadata")

@@ -11,7 +11,7 @@ CHUNK = 1 << 13  # spans whose sentences are counted at once: they fit into the 
 
 
 class Inputs(NamedTuple):
-    """What each of n examples brings to a batch, in the order of their lines.
+    """What each of n examples adds to a batch, in the order of their lines.
 
     Attributes:
         source, context, target: (n,) tokens of the current sentence, of its longest context sentence, and of
@@ -27,8 +27,8 @@ class Inputs(NamedTuple):
     reused: bool = False
 
     def loads(self, begins: np.ndarray) -> np.ndarray:
-        """Of the examples from each place in ``begins`` (b,) to the next: the longest source, context and
-        target, and how many sentences and context rows there are: (5, b)."""
+        """Give, for the examples from each place in ``begins`` (b,) to the next, the longest source, context
+        and target, and the number of sentences and context rows: (5, b)."""
         counts = np.diff(begins, append=len(self.source))
         chunks = (slice(at, at + CHUNK) for at in range(0, max(len(begins), 1), CHUNK))
         rows = [self._rows(begins[chunk], counts[chunk]) for chunk in chunks]

@@ -1,4 +1,4 @@
-"""A context store on disk: the names and layout of its files, and its header."""
+"""The files of a context store and their layout, and its header."""
 
 import dataclasses
 import json
@@ -16,9 +16,9 @@ from ctxmt_fairseq.files import write_file
 
 HEADER = "store.json"
 VECTORS = "vectors.bin"  # (N, R) of the header's dtype, little-endian
-TEXTS = "texts.txt"  # what was embedded, one text per line
+TEXTS = "texts.txt"  # the texts that were embedded, one per line
 VERSION = 3
-READABLE = (2, 3)  # 2 had two files more, which nothing needs
+READABLE = (2, 3)  # 2 had two more files, which nothing needs
 DTYPES = {"float32": "<f4", "float16": "<f2"}
 INDEX_DTYPE = np.dtype("<i4")
 _FORMAT = "ctxmt context store"
@@ -26,25 +26,25 @@ _CHUNK = 2**24
 
 
 def index_file(split: str) -> str:
-    """(n, 1 + F): for each sentence the rows of its own vector and of its metadata, -1 for nothing."""
+    """The file with (n, 1 + F): for each sentence the rows of its own vector and of its metadata, or -1."""
     return f"{split}.index"
 
 
 @dataclass(frozen=True)
 class StoreHeader:
-    """What a store holds.
+    """What is in a store.
 
     Attributes:
-        encoder: name of the text encoder.
+        encoder: the name of the text encoder.
         dimension: R.
         dtype: float32 or float16.
-        fields: F names of metadata, the columns of an index after the first.
+        fields: F names of metadata, which are the columns of an index after the first.
         sentences: whether the source sentences are embedded.
-        count: N, vectors.
+        count: N, the number of vectors.
         checksum: file -> CRC-32 of the part that this header describes.
         splits: name -> ``sentences``, and the ``digest`` of its source text.
-        text_bytes: of ``TEXTS``.
-        version: of the format.
+        text_bytes: the bytes of ``TEXTS``.
+        version: that of the format.
     """
 
     encoder: str
@@ -60,7 +60,7 @@ class StoreHeader:
 
     @property
     def vector_bytes(self) -> int:
-        """Bytes of one vector."""
+        """The bytes of one vector."""
         return self.dimension * np.dtype(DTYPES[self.dtype]).itemsize
 
     def index_shape(self, split: str) -> Tuple[int, int]:
@@ -69,17 +69,14 @@ class StoreHeader:
 
     @property
     def sizes(self) -> Dict[str, int]:
-        """file -> bytes that this header describes."""
+        """file -> the bytes that this header describes."""
         index = {index_file(x): int(np.prod(self.index_shape(x))) * INDEX_DTYPE.itemsize for x in self.splits}
         return {VECTORS: self.count * self.vector_bytes, TEXTS: self.text_bytes, **index}
 
 
 def check_files(folder: PathLike, header: StoreHeader) -> None:
-    """Read all bytes of a store. More than its header describes are the tail of a killed run.
-
-    Raises:
-        BadInput: a file is too short, or has another checksum.
-    """
+    """Read and check all bytes of a store. Bytes that its header does not describe are those of a killed
+    run."""
     for name, size in header.sizes.items():
         path = Path(folder) / name
         found = path.stat().st_size if path.is_file() else 0
@@ -97,7 +94,7 @@ def check_files(folder: PathLike, header: StoreHeader) -> None:
 
 
 def checksum_of(path: Path, size: int) -> int:
-    """CRC-32 of a file's first bytes."""
+    """The CRC-32 of a file's first bytes."""
     checksum = 0
     with open(path, "rb") as stream:
         while size and (chunk := stream.read(min(size, _CHUNK))):
@@ -107,14 +104,10 @@ def checksum_of(path: Path, size: int) -> int:
 
 
 def read_header(folder: PathLike) -> StoreHeader:
-    """The header of a store.
-
-    Raises:
-        BadInput: no store there, or one of another version.
-    """
+    """Read and check the header of a store."""
     path = Path(folder) / HEADER
     if not path.is_file():
-        raise BadInput(f"expected a context store of ctxmt embed, found no {HEADER}", folder)
+        raise BadInput(f"is no context store of ctxmt embed: found no {HEADER}", folder)
     content = load_json(path)
     try:
         if content.pop("format") != _FORMAT:
@@ -124,7 +117,7 @@ def read_header(folder: PathLike) -> StoreHeader:
             header = StoreHeader(**{**content, "fields": tuple(content["fields"])})
             _check(header)
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise BadInput("expected the header that ctxmt embed writes", path) from None
+        raise BadInput("is not what ctxmt embed writes; delete the store and embed again", path) from None
     if version not in READABLE:
         raise BadInput(f"expected a context store of version {VERSION}, found {version!r}", path)
     if checksum != header_checksum(content):
@@ -133,7 +126,7 @@ def read_header(folder: PathLike) -> StoreHeader:
 
 
 def header_checksum(content: Dict[str, Any]) -> int:
-    """CRC-32 of what the header says."""
+    """The CRC-32 of what the header says."""
     return zlib.crc32(json.dumps(content, sort_keys=True).encode())
 
 
@@ -148,7 +141,7 @@ def _check(header: StoreHeader) -> None:
 
 
 def write_header(folder: PathLike, header: StoreHeader) -> None:
-    """Replace the header; when this returns, the new one is on disk."""
+    """Replace the header; then the new one is on disk."""
     content = json.loads(json.dumps(dataclasses.asdict(header)))  # tuples are lists
     content = {"format": _FORMAT, **content, "header_checksum": header_checksum(content)}
     write_file(Path(folder) / HEADER, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -1,7 +1,7 @@
 """The symbols of dictionaries that are no text: the two that the plugin adds, and fairseq's own."""
 
 SEPARATOR = "<sep>"  # ends every sentence of a window but the last
-MASK = "<mask>"  # stands in for a source word that CoWord dropout removed
+MASK = "<mask>"  # takes the place of a source word that CoWord dropout removes
 SPECIAL_WORDS = frozenset(["<s>", "</s>", "<pad>"])  # fairseq's own; ``<unk>`` may be text, an unknown word
 
 

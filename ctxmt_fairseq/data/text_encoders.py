@@ -1,7 +1,7 @@
-"""Texts to vectors: sentence encoders, and the discrete embedding of the ablation (MTCue, section 2.1).
+"""Turns texts into vectors: sentence encoders, and the discrete embedding of the ablation (MTCue, section
+2.1).
 
-An encoder is deterministic (a text always gives the same vector) and, the discrete one excepted, semantically
-coherent (similar texts give similar vectors).
+An encoder always gives a text the same vector. All but the discrete one give similar texts similar vectors.
 """
 
 import hashlib
@@ -16,29 +16,29 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.extras import installation
 
 DEFAULT_ENCODER = "minilm"
-POOLINGS = ("cls", "mean")  # of a plain transformer; written before the name of the model, cls:NAME
-BATCH = 64  # texts that go through a model together
+POOLINGS = ("cls", "mean")  # of a plain transformer; a user writes one before the model's name, cls:NAME
+BATCH = 64  # so many texts go through a model together
 
 
 class TextEncoder(Protocol):
-    """Texts to vectors of ``dimension`` R; ``name`` is what ``load_text_encoder`` finds it by."""
+    """Turns texts into vectors of ``dimension`` R; ``load_text_encoder`` finds it by its ``name``."""
 
     name: str
     dimension: int
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """n texts to (n, R) float32."""
+        """Turn n texts into (n, R) float32."""
 
 
 class DiscreteEncoder:
-    """A vector of length 1 for each distinct text, pseudo-random and so unlike every other (table 6)."""
+    """Gives each distinct text a pseudo-random vector of length 1, which is unlike all others (table 6)."""
 
     name = "discrete"
     dimension = 384
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """n texts to (n, 384) float32, the same on every machine."""
-        # an extendable hash, and no generator: those may give other numbers in another version of numpy
+        """Turn n texts into (n, 384) float32, the same on every machine."""
+        # A generator could give other numbers in another version of numpy; an extendable hash does not.
         digests = b"".join(hashlib.shake_256(text.encode()).digest(4 * self.dimension) for text in texts)
         numbers = np.frombuffer(digests, "<u4").reshape(len(texts), self.dimension)
         vectors = (numbers.astype(np.float64) + 0.5) / 2**31 - 1
@@ -49,14 +49,11 @@ class SentenceEncoder:
     """A model of the sentence-transformers library.
 
     Args:
-        name: what to call it.
+        name: the encoder's name.
         source: its folder, or its name on the model hub.
-        batch_size: texts that go through the model together.
-        pooling: of the last layer's states, the first token's or the mean, and nothing after it; None: what
-            the model says, and the mean where it says nothing.
-
-    Raises:
-        BadInput: the library is not installed, or the model cannot be loaded.
+        batch_size: so many texts go through the model together.
+        pooling: "cls" takes the first token's state in the last layer, "mean" the mean of the states, and
+            nothing follows; None: what the model says, or the mean if it says nothing.
     """
 
     def __init__(self, name: str, source: str, device: str, batch_size: int, pooling: Optional[str] = None):
@@ -77,7 +74,7 @@ class SentenceEncoder:
         )
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """n texts to (n, R) float32."""
+        """Turn n texts into (n, R) float32."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         return np.asarray(self._encode(texts), np.float32)
@@ -101,9 +98,9 @@ def _load(source: str, device: str, pooling: Optional[str]) -> Any:
         states = Pooling(words.get_embedding_dimension(), pooling_mode=pooling)
         return SentenceTransformer(modules=[words, states], device=device)
 
-    with warnings.catch_warnings():  # of modules from elsewhere the library warns, before it imports them
+    with warnings.catch_warnings():  # the library warns of modules from elsewhere before it imports them
         warnings.filterwarnings("error", message=".*trust_remote_code", category=FutureWarning)
-        try:  # what is here needs no network
+        try:  # without network, if the model is here
             return load(local=True)
         except (OSError, ValueError, KeyError):
             if Path(source).is_dir():
@@ -112,13 +109,10 @@ def _load(source: str, device: str, pooling: Optional[str]) -> Any:
 
 
 def _check_modules(folder: Path) -> None:
-    """Stop on a model that consists of more than the library's own modules.
+    """Refuse a model with modules that are not the library's own.
 
-    The library imports what a model's folder names, Python files beside it included, and a checkpoint or a
-    store names the folder.
-
-    Raises:
-        BadInput: a module from elsewhere.
+    The library imports what a model's folder names, also Python files beside it, and a checkpoint or a store
+    names the folder.
     """
     for name in ("modules.json", "router_config.json", "wordembedding_config.json", "config.json"):
         for path in sorted(folder.rglob(name)):
@@ -144,26 +138,22 @@ def _minilm_folder() -> str:
 
 
 def load_text_encoder(name: str, device: str = "cpu", batch_size: int = BATCH) -> TextEncoder:
-    """The encoder of that name.
+    """Load the encoder of a name.
 
     Args:
-        name: ``minilm`` (384 dimensions, from an installed package, never on line), ``discrete``, or a
+        name: ``minilm`` (384 dimensions, from an installed package, without network), ``discrete``, or a
             sentence-transformers model by name or folder. A plain transformers model, such as DistilBERT,
-            gets mean pooling over its tokens. Before the model's name ``cls:`` or ``mean:`` choose the
-            pooling, without what a sentence-transformers model has after it (often the length 1).
-        device: of the model, as torch writes it.
-        batch_size: texts that go through the model together.
-
-    Raises:
-        BadInput: a library or the model is missing; the model is code of its own; or a pooling of the
-            discrete embedding.
+            gets mean pooling over its tokens. ``cls:`` or ``mean:`` before the model's name chooses the
+            pooling, and leaves out what a sentence-transformers model does after it (often the length 1).
+        device: the model's, as torch writes it.
+        batch_size: so many texts go through the model together.
     """
     if name == DiscreteEncoder.name:
         return DiscreteEncoder()
     pooling, source = split_pooling(name)
     prefix = f"{pooling}:" if pooling else ""
     if source == DiscreteEncoder.name:
-        raise BadInput(f"{name}: expected a model of words to pool, found the discrete embedding")
+        raise BadInput(f"{name}: the discrete embedding has no pooling; write discrete alone")
     if source == DEFAULT_ENCODER:
         return SentenceEncoder(name, _minilm_folder(), device, batch_size, pooling)
     if Path(source).is_dir():
@@ -173,6 +163,6 @@ def load_text_encoder(name: str, device: str = "cpu", batch_size: int = BATCH) -
 
 
 def split_pooling(name: str) -> Tuple[Optional[str], str]:
-    """The pooling and the model in an encoder's name; None where the name leaves the pooling to the model."""
+    """The pooling and the model in an encoder's name; None: the name leaves the pooling to the model."""
     pooling, colon, model = name.partition(":")
     return (pooling, model) if colon and pooling in POOLINGS else (None, name)

@@ -6,14 +6,16 @@ import os
 import stat
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, List, Sequence, Tuple, Union
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
 
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 
+if TYPE_CHECKING:
+    import numpy as np
+
 PathLike = Union[str, Path]
+T = TypeVar("T")
 _BLOCK = 2**18  # bytes that are read at once
 LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata, and safe to hold
 
@@ -66,6 +68,17 @@ def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List
             longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
             raise BadInput(f"expected as many lines as {longer}, found {number}", paths[lines.index(None)])
         yield list(lines)
+
+
+def one_each(lines: Iterable[T], count: int, path: PathLike) -> Iterator[T]:
+    """Yield the lines of a file, which must be as many as there are sentences."""
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if number > count:
+            raise BadInput(f"expected {count} lines, one for each sentence, found more", path, number)
+        yield line
+    if number < count:
+        raise BadInput(f"expected {count} lines, one for each sentence, found {number}", path)
 
 
 def open_file(path: PathLike) -> BinaryIO:
@@ -179,12 +192,14 @@ def read_sentences(path: PathLike) -> List[str]:
     return sentences
 
 
-def read_flags(path: PathLike, expected: int) -> np.ndarray:
+def read_flags(path: PathLike, expected: int) -> "np.ndarray":
     """A file of 0 or 1 per line: (expected,) bool.
 
     Raises:
         BadInput: as ``iterate_lines`` and ``parse_flag``; or another number of lines.
     """
+    import numpy as np  # here, because commands that only say their options read no flags
+
     lines = list(iterate_lines(path))
     if len(lines) != expected:
         raise BadInput(f"expected {expected} lines of 0 or 1, found {len(lines)}", path)

@@ -1,4 +1,4 @@
-"""How long windows are, and the inputs of the encoders that they become: arrays, chunk by chunk."""
+"""Measures windows, and the encoders' inputs that they become, in arrays, chunk by chunk."""
 
 from typing import Any, Iterator, NamedTuple, Optional, Tuple
 
@@ -7,11 +7,11 @@ import numpy as np
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.windows import WindowBuilder
 
-CHUNK = 1 << 14  # sentences whose slots are held at once: they fit into the processor's cache
+CHUNK = 1 << 14  # so many sentences' slots are kept at once; they fit into the processor's cache
 
 
 class Sizes(NamedTuple):
-    """Sizes of n windows in tokens, separators and ``</s>`` included.
+    """The sizes of n windows in tokens, separators and ``</s>`` included.
 
     Attributes:
         source: (n,) int16 if all windows are sure to fit into it, else int32.
@@ -24,9 +24,9 @@ class Sizes(NamedTuple):
     reach: np.ndarray
 
 
-class Part(NamedTuple):
-    """A chunk of windows: its place among all, current sentences, and (C, n) tokens of the context sentences
-    on either side."""
+class Chunk(NamedTuple):
+    """n of the windows: their place among all, their current sentences, and (C, n) tokens of the context
+    sentences on either side."""
 
     place: slice
     lines: np.ndarray
@@ -56,7 +56,9 @@ class WindowSizes:
         self.builder, self.source, self.target = builder, source, target
         self.arrangement, self.marks = arrangement, marks
 
-    def parts(self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None) -> Iterator[Part]:
+    def chunks(
+        self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None
+    ) -> Iterator[Chunk]:
         """The windows around (n,) lines, a chunk at a time; context farther than ``reach`` is left out."""
         vectors = None if self.arrangement == "vectors" else self.source
         columns = self.builder.source_columns
@@ -70,7 +72,7 @@ class WindowSizes:
             target = [_tokens(sentences, self.target) for sentences in slots.target.T]
             none = np.empty((0, len(slots.source)), np.int32)
             sides = (np.stack(side) if side else none for side in (source, target))
-            yield Part(place, lines[place], *sides)
+            yield Chunk(place, lines[place], *sides)
 
     def sizes(
         self,
@@ -79,10 +81,10 @@ class WindowSizes:
         max_source: Optional[int] = None,
         max_target: Optional[int] = None,
     ) -> Sizes:
-        """Window sizes, and how far the context may reach for the window to fit the model.
+        """Measure windows, and how far their context may reach so that the model can hold them.
 
-        Context is dropped by distance on both sides at once, the farthest first, so that source and target
-        windows stay aligned. The current sentence is never dropped.
+        Context is dropped on both sides at once, the farthest first, so that source and target windows stay
+        aligned. The current sentence is never dropped.
 
         Args:
             max_source, max_target: limits in tokens, of the encoder's inputs as ``arrangement`` has them.
@@ -92,80 +94,85 @@ class WindowSizes:
         columns = self.builder.source_columns, self.builder.target_columns
         kind = np.int16 if longest * (2 + sum(map(len, columns))) < 2**15 else np.int32
         sizes = Sizes(*(np.empty(len(lines), each) for each in (kind, kind, np.int8)))
-        distances = [[column.distance for column in side] for side in columns]
-        for part in self.parts(lines, epoch):
-            source, target = self.current(part.lines)
-            reach, fits = np.zeros(len(source), np.int8), np.ones(len(source), bool)
-            inputs = part.source + self.marks * (part.source > 0) if self.marks else part.source
-            apart = source.copy() if self.arrangement == "joined" else 0
-            for distance in range(1, 1 + max([*distances[0], *distances[1]], default=0)):
-                near, near_target = (
-                    [row for row, at in zip(tokens, side, strict=True) if at == distance]
-                    for tokens, side in zip((inputs, part.target), distances, strict=True)
-                )
-                more, more_target = sum(near), sum(near_target)
-                if max_source is not None and self.arrangement in ("rows", "vectors"):
-                    for tokens in near:
-                        fits &= tokens <= max_source
-                elif max_source is not None:
-                    fits &= source - apart + more <= max_source
-                if max_target is not None:
-                    fits &= target + more_target <= max_target
-                source += np.where(fits, more, 0)
-                target += np.where(fits, more_target, 0)
-                reach[fits & ((more > 0) | (more_target > 0))] = distance
-            for array, values in zip(sizes, (source, target, reach), strict=True):
-                array[part.place] = values
+        for chunk in self.chunks(lines, epoch):
+            for array, values in zip(sizes, self._fitted(chunk, max_source, max_target), strict=True):
+                array[chunk.place] = values
         return sizes
 
+    def _fitted(self, chunk: Chunk, max_source: Optional[int], max_target: Optional[int]) -> Sizes:
+        """The sizes of a chunk's windows, with the context that fits, from the nearest on."""
+        columns = self.builder.source_columns, self.builder.target_columns
+        distances = [[column.distance for column in side] for side in columns]
+        source, target = self.current(chunk.lines)
+        reach, fits = np.zeros(len(source), np.int8), np.ones(len(source), bool)
+        inputs = chunk.source + self.marks * (chunk.source > 0) if self.marks else chunk.source
+        own = source.copy() if self.arrangement == "joined" else 0  # in an input that has no context
+        for distance in range(1, 1 + max([*distances[0], *distances[1]], default=0)):
+            near, near_target = (
+                [row for row, at in zip(tokens, side, strict=True) if at == distance]
+                for tokens, side in zip((inputs, chunk.target), distances, strict=True)
+            )
+            more, more_target = sum(near), sum(near_target)
+            if max_source is not None and self.arrangement in ("rows", "vectors"):
+                for tokens in near:
+                    fits &= tokens <= max_source
+            elif max_source is not None:
+                fits &= source - own + more <= max_source
+            if max_target is not None:
+                fits &= target + more_target <= max_target
+            source += np.where(fits, more, 0)
+            target += np.where(fits, more_target, 0)
+            reach[fits & ((more > 0) | (more_target > 0))] = distance
+        return Sizes(source, target, reach)
+
     def current(self, lines: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """(n,) source and target tokens of the current sentences."""
+        """(n,) each: the source and target tokens of the current sentences."""
         source = np.asarray(self.source)[lines].astype(np.int32)
         if self.target is None:
             return source, np.zeros_like(source)
         return source, np.asarray(self.target)[lines].astype(np.int32)
 
     def long_inputs(self, lines: np.ndarray, limit: int, epoch: int = 0) -> np.ndarray:
-        """Which windows have an encoder input that is too long (the thesis, section 6.3.7): of more than
-        ``limit`` tokens, or where an input joins sentences, ``limit`` times as many as it has room for: (n,).
+        """Tell which windows have an encoder input that is too long (the thesis, section 6.3.7): (n,) bool.
 
-        So a joined input may hold a longer sentence if another is shorter, or missing at the document's
-        border.
+        An input of one sentence may have ``limit`` tokens, one that joins sentences ``limit`` for each that
+        it
+        has room for. So a joined input may have a longer sentence if another is shorter, or missing at the
+        document's border.
         """
         long = np.zeros(len(lines), bool)
-        for part in self.parts(lines, epoch):
-            sentence, context = np.asarray(self.source)[part.lines], part.source
+        for chunk in self.chunks(lines, epoch):
+            sentence, context = np.asarray(self.source)[chunk.lines], chunk.source
             room = limit * len(context)
             if self.arrangement == "joined":
                 context = context.sum(0, keepdims=True)
             context = context + self.marks * (context > 0)
             if self.arrangement == "window":
-                long[part.place] = sentence + context.sum(0) > limit + room
+                long[chunk.place] = sentence + context.sum(0) > limit + room
                 continue
-            long[part.place] = sentence > limit
+            long[chunk.place] = sentence > limit
             if self.arrangement != "vectors":  # which are of whole texts
                 most = room if self.arrangement == "joined" else limit
-                long[part.place] |= (context > most).any(0)
+                long[chunk.place] |= (context > most).any(0)
         return long
 
     def longest_context(
         self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None
     ) -> np.ndarray:
-        """Tokens of the longest context input of each window: (n,) int32, 0 without context."""
+        """The tokens of the longest context input of each window: (n,) int32, 0 without context."""
         longest = np.zeros(len(lines), np.int32)
-        for part in self.parts(lines, epoch, reach):
+        for chunk in self.chunks(lines, epoch, reach):
             joined = self.arrangement == "joined"
-            longest[part.place] = part.source.sum(0) if joined else part.source.max(0, initial=0)
+            longest[chunk.place] = chunk.source.sum(0) if joined else chunk.source.max(0, initial=0)
         return longest
 
 
 def _tokens(sentences: np.ndarray, lengths: Optional[Any]) -> np.ndarray:
     """Tokens that context sentences (n,) add to a window: (n,) int32; each brings its own separator."""
-    if (
-        lengths is None
-    ):  # a vector, or target text that is not known yet: the translation of what comes before
+    if lengths is None:  # a vector, or target text that is not known yet: what has been translated so far
         return (sentences != NO_SENTENCE).astype(np.int32)
-    # A sentence's </s> becomes its separator, so its length counts whole; what is no index reads any entry.
+    # A sentence's </s> becomes its separator, so its whole length counts. What is no index reads some entry,
+    # which is not used.
     counted = np.asarray(lengths)[np.maximum(sentences, 0)].astype(np.int32)
     counted *= sentences >= 0
     counted += sentences == EMPTY_SENTENCE

@@ -2,7 +2,6 @@
 
 import functools
 import math
-import os
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Protocol
 
@@ -14,6 +13,7 @@ from fairseq.tasks.language_modeling import LanguageModelingTask
 
 from ctxmt_fairseq.checkpoint_options import mapping
 from ctxmt_fairseq.checkpoint_rules import ALLOWED, modules_of
+from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.cross_entropy import words_of
@@ -87,7 +87,7 @@ class _Fairseq:
         options = mapping(state["cfg"]["task"], "task")
         if options["_name"] != "language_modeling":
             raise BadInput("is no language model of fairseq (--task language_modeling)", path)
-        folder = Path(str(data or options.get("data") or "").split(os.pathsep)[0])
+        folder = first_folder(data or options.get("data"))
         if not (folder / "dict.txt").is_file():
             raise BadInput("has no dict.txt; expected the data folder of the language model", folder)
         overrides: Dict[str, Any] = {"data": str(folder)}

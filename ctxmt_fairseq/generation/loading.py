@@ -11,6 +11,7 @@ from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.checkpoint_options import mapping
 from ctxmt_fairseq.checkpoint_rules import ALLOWED
+from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
 from ctxmt_fairseq.errors import BadInput
@@ -36,6 +37,13 @@ class LoadedModels:
     device: torch.device
     source_subwords: Subwords
     target_subwords: Subwords
+
+    @property
+    def model(self) -> Any:
+        """The only model; raises BadInput of an ensemble."""
+        if len(self.models) > 1:
+            raise BadInput(f"expected one checkpoint, found {len(self.models)}")
+        return self.models[0]
 
     @property
     def limits(self) -> Tuple[int, int]:
@@ -125,7 +133,7 @@ def load_models(
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
     saved = kind.saved(states[0].get("task_state"))
     overrides: Dict[str, Any] = {**dict.fromkeys(saved), **kind.checked_options(options or {})}
-    folder = Path(str(data or first.get("data") or "").split(os.pathsep)[0])
+    folder = first_folder(data or first.get("data"))
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
     if data is not None:

@@ -1,4 +1,4 @@
-"""Caching and sequence shortening: earlier sentences' encoder states, shortened, are the context."""
+"""Caching and sequence shortening: the context is the shortened encoder states of other sentences."""
 
 import argparse
 from typing import Any, Mapping, Optional, Sequence, Tuple
@@ -16,7 +16,7 @@ from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
-from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
 from ctxmt_fairseq.modules.context_rows import placed
@@ -27,11 +27,11 @@ from ctxmt_fairseq.modules.shortening import ACTIVATIONS, SHORTENINGS, build_sho
 
 
 class CachingEncoder(RowsEncoder):
-    """One encoder for all sentences; what the decoder sees of the context are shortened states.
+    """Encodes all sentences, and gives the decoder shortened states of the context.
 
     Attributes:
-        sentence_cache: set while documents are translated; then a sentence whose states it holds is not
-            encoded again.
+        sentence_cache: set while documents are translated; a sentence whose states are in it is not encoded
+            again.
     """
 
     context_of_source = True
@@ -76,7 +76,7 @@ class CachingEncoder(RowsEncoder):
     def _sentences(
         self, context: Mapping[str, Any], current: Tensor, current_padding: Tensor
     ) -> Tuple[Tensor, Tensor]:
-        """States (R, L, D) of the context's sentences and their padding, of reused ones first."""
+        """The states (R, L, D) of the context's sentences and their padding; reused sentences come first."""
         if not self.gradient_into_encoder:
             current = current.detach()
         parts = []
@@ -95,7 +95,7 @@ class CachingEncoder(RowsEncoder):
     def _with_current(
         self, context: ContextStates, sizes: ContextSizes, current: Tensor, padding: Tensor
     ) -> ContextStates:
-        """The current sentence's own shortened states are the last of the context (section 4.3)."""
+        """Append the current sentence's own shortened states to the context (section 4.3)."""
         states, padding = self.context_shortening(current, padding)
         here = torch.zeros_like(padding[:, :1], dtype=torch.long)
         own = self.context_embeddings(states.unsqueeze(1), here, here).squeeze(1)
@@ -109,7 +109,8 @@ class CachingEncoder(RowsEncoder):
     def _cached(
         self, context: Mapping[str, Any], current: Tuple[Tensor, Tensor], cache: SentenceCache
     ) -> Tuple[Tensor, Tensor]:
-        """Shortened states of the context sentences; those of this batch are kept for the next."""
+        """Take the shortened states of the context's sentences from the cache, and keep those of this
+        batch."""
         sizes, tokens = context["sizes"], context["tokens"]
         self._keep(cache, sizes.current_keys, sizes.source, *self.context_shortening(*current))
         missing = cache.missing(sizes.keys)
@@ -124,21 +125,21 @@ class CachingEncoder(RowsEncoder):
     def _keep(
         self, cache: SentenceCache, keys: Sequence[int], tokens: np.ndarray, states: Tensor, padding: Tensor
     ) -> None:
-        """Shortened states (R, K, D) of sentences of so many tokens."""
+        """Keep the shortened states (R, K, D) of sentences that have so many tokens."""
         vectors = self.context_shortening.vectors(tokens)
         cache.store(keys, states, ((~padding).sum(1) if vectors is None else vectors).tolist())
 
 
 def _widen(rows: Tensor, width: int, value: bool = False) -> Tensor:
-    """(R, L, ...) -> (R, width, ...), filled with ``value``."""
+    """Fill up rows with ``value``: (R, L, ...) -> (R, width, ...)."""
     sides = (0, 0) * (rows.dim() - 2)
     return F.pad(rows, (*sides, 0, width - rows.size(1)), value=value)
 
 
 @register_model("caching_transformer")
 class CachingTransformer(MultiSourceModel):
-    """Sequence shortening for context-aware translation, section 4.3; the paper's defaults for each
-    shortening."""
+    """Sequence shortening for context-aware translation, section 4.3. Each shortening has the paper's
+    defaults."""
 
     encoder_class = CachingEncoder
     decoder_class = ContextDecoder
@@ -194,14 +195,13 @@ class CachingTransformer(MultiSourceModel):
 
 
 def caching_defaults(args: Any) -> None:
-    """Those of the shortening; a gate only where the fusion has it."""
-    args.shortening = getattr(args, "shortening", "none")
+    """Set the defaults of the shortening; the gate is "none" if the fusion has no such gate."""
+    set_defaults(args, shortening="none")
     defaults = dict(SHORTENINGS[args.shortening].defaults)
     fusion = FUSIONS[getattr(args, "context_fusion", defaults["context_fusion"])]
     if defaults["context_gate"] not in fusion.gates:
         defaults["context_gate"] = "none"
-    for name, value in defaults.items():
-        setattr(args, name, getattr(args, name, value))
+    set_defaults(args, **defaults)
 
 
 # The paper's vocabularies have 20,000 symbols each.

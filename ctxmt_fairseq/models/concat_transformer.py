@@ -1,4 +1,4 @@
-"""Focused concatenation (Lupo et al. 2022): a transformer that knows the sentences of its window apart."""
+"""Focused concatenation (Lupo et al. 2022): a transformer that tells the sentences of its window apart."""
 
 import argparse
 from contextlib import nullcontext
@@ -14,16 +14,16 @@ from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
 from ctxmt_fairseq.models.decoder import Decoder
-from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
 from ctxmt_fairseq.modules.encoder_out import EncoderOut
 from ctxmt_fairseq.modules.segment_positions import KINDS, SegmentPositions, average_sentence_length
 
 RowValues = Tuple[Optional[Tensor], Optional[Tensor]]
-ROW_VALUES = "context_row_values"  # entry of encoder_out: what SegmentPositions.given needs in the decoder
+ROW_VALUES = "context_row_values"  # in encoder_out: what SegmentPositions.given needs in the decoder
 
 
 def segment_shift(text: str) -> Union[int, str]:
-    """The value of ``--segment-shift``: a number of positions, ``avg-corpus`` or ``avg-sequence``."""
+    """Read ``--segment-shift``: a number of positions, ``avg-corpus`` or ``avg-sequence``."""
     if text in ("avg-corpus", "avg-sequence"):
         return text
     if not str(text).isdigit():
@@ -37,7 +37,7 @@ class ConcatTransformerEncoder(ContextEncoder):
     """fairseq's encoder with ``SegmentPositions``."""
 
     def encode_context(self, context: Mapping[str, Tensor]) -> RowValues:
-        """What ``SegmentPositions`` must know of each row, for the encoder and for the decoder."""
+        """Give what ``SegmentPositions`` must know of each row, in the encoder and in the decoder."""
         if self.embed_positions.kind == "flag":
             return context["current_span"], None
         return context["current_segment"], context["target_context_sizes"]
@@ -51,20 +51,20 @@ class ConcatTransformerEncoder(ContextEncoder):
             ours = for_decoder = average_sentence_length(source[0], positions.separator, self.padding_idx)
         elif ours is None:
             option = "--segment-positions flag" if positions.kind == "flag" else "--segment-types context"
-            raise BadInput(f"{option}: expected --task document_window, which says where sentences stand")
+            raise BadInput(f"{option} needs --task document_window, which says where sentences are")
         with positions.given(ours):
             encoder_out = super().encode_source(None, *source)
         return encoder_out if for_decoder is None else {**encoder_out, ROW_VALUES: [for_decoder]}
 
     def for_decoder(self, encoder_out: EncoderOut, context: Any) -> EncoderOut:
-        return encoder_out  # the context is in the source, and the decoder's row values were added there
+        return encoder_out  # the context is in the source, and encode_source has added the decoder's values
 
 
 class ConcatTransformerDecoder(Decoder):
     """fairseq's decoder with ``SegmentPositions``."""
 
     def positions_given(self, encoder_out: Optional[EncoderOut]) -> ContextManager[None]:
-        """Context in which ``self.embed_positions`` may be called for the rows of ``encoder_out``."""
+        """Make a block in which ``self.embed_positions`` may be called for the rows of ``encoder_out``."""
         if not getattr(self.embed_positions, "needs_row_values", False):
             return nullcontext()
         return self.embed_positions.given(encoder_out[ROW_VALUES][0])  # type: ignore[index]
@@ -90,7 +90,7 @@ class ConcatTransformer(ContextModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        # Defaults are set by the architecture, like all of fairseq's.
+        # The architecture sets the defaults, as for all of fairseq's options.
         parser.add_argument(
             "--segment-positions",
             choices=KINDS,
@@ -113,11 +113,7 @@ class ConcatTransformer(ContextModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ConcatTransformer":
-        """Build from fairseq's options and ours; the corpus average is stored in ``args`` (the checkpoint).
-
-        Raises:
-            BadInput: options that contradict each other, a dictionary without separator, no corpus average.
-        """
+        """Build from fairseq's options and ours; ``args``, and so the checkpoint, gets the corpus average."""
         _check(args, getattr(task, "no_separator", False))
         if args.segment_positions == "shift":
             args.segment_shift = segment_shift(args.segment_shift)
@@ -126,7 +122,7 @@ class ConcatTransformer(ContextModel):
         model = super().build_model(args, task)
         encoder, decoder = model.encoder, model.decoder
         embed_dim = encoder.embed_tokens.embedding_dim
-        # The decoder's window ends with the current sentence: a model that goes on stays in it.
+        # The decoder's window ends with the current sentence, so a model that goes on stays in that segment.
         encoder.embed_positions = cls._positions(args, encoder, embed_dim, task.source_dictionary, torch.ne)
         decoder.embed_positions = cls._positions(
             args, decoder, decoder.embed_dim, task.target_dictionary, torch.lt
@@ -166,7 +162,7 @@ def _check(args: Any, no_separator: bool) -> None:
     kind, types = args.segment_positions, args.segment_types
     if no_separator and kind not in ("none", "flag"):
         raise BadInput(
-            f"--no-separator: expected --segment-positions flag or none, not {kind}, which counts separators"
+            f"--no-separator works with --segment-positions flag or none, not {kind}, which counts separators"
         )
     if types == "context" and kind not in ("learned", "sinusoidal"):
         raise BadInput(f"--segment-types context needs --segment-positions learned or sinusoidal, not {kind}")
@@ -181,11 +177,9 @@ def _check(args: Any, no_separator: bool) -> None:
 
 
 def segment_defaults(args: Any) -> None:
-    """The defaults of the options that ``ConcatTransformer`` adds."""
-    args.segment_positions = getattr(args, "segment_positions", "none")
-    args.segment_shift = getattr(args, "segment_shift", "avg-corpus")
-    args.segment_types = getattr(args, "segment_types", "sentence")
+    """Set the defaults of the options that ``ConcatTransformer`` adds."""
+    set_defaults(args, segment_positions="none", segment_shift="avg-corpus", segment_types="sentence")
 
 
-# The paper's (appendix A) is base: 60.7M parameters with a joined vocabulary of 32,347 symbols.
+# The paper's model (appendix A) is _base: 60.7M parameters with a joined vocabulary of 32,347 symbols.
 register_sizes("concat_transformer", segment_defaults)

@@ -14,7 +14,7 @@ from ctxmt_fairseq.modules.fusions import FUSIONS, ContextDecoderLayer
 
 
 class ContextDecoder(Decoder):
-    """fairseq's decoder with the layers of ``args.context_fusion``, which read the ``ContextStates`` in
+    """fairseq's decoder with the layers of ``args.context_fusion``; they read the ``ContextStates`` in
     ``encoder_out``."""
 
     def build_decoder_layer(self, args: Any, no_encoder_attn: bool = False) -> Any:
@@ -22,7 +22,7 @@ class ContextDecoder(Decoder):
         if not issubclass(fusion, ContextDecoderLayer):
             return super().build_decoder_layer(args, no_encoder_attn)
         first = getattr(self.args, "context_order", "") == "context-first"
-        options = {"context_first": True} if first else {}  # of serial fusion
+        options = {"context_first": True} if first else {}  # only serial fusion has it
         return fusion(TransformerConfig.from_namespace(args), self.args.context_gate, **options)
 
     def extract_features(
@@ -37,7 +37,8 @@ class ContextDecoder(Decoder):
 
 
 def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", gate: str = "none") -> None:
-    """The options of ``ContextDecoder``, and what their help says of the defaults."""
+    """Add the options of ``ContextDecoder``; ``default`` and ``gate`` are what ``--help`` says of the
+    defaults."""
     kinds = "; ".join(f"{name}: {fusion.description}" for name, fusion in FUSIONS.items())
     parser.add_argument(
         "--context-fusion",
@@ -52,9 +53,9 @@ def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", ga
 
 
 def check_fusion(args: Any) -> None:
-    """Raises BadInput: a gate that the fusion does not have."""
+    """Refuse a gate that the fusion does not have."""
     if args.context_gate not in FUSIONS[args.context_fusion].gates:
         able = ", ".join(FUSIONS.where(lambda fusion: args.context_gate in fusion.gates))
         raise BadInput(
-            f"--context-gate {args.context_gate}: expected --context-fusion {able}, not {args.context_fusion}"
+            f"--context-gate {args.context_gate} needs --context-fusion {able}, not {args.context_fusion}"
         )

@@ -1,4 +1,4 @@
-"""Transformer with a context encoder read by source encoder and decoder (Zhang et al. 2018, as in the
+"""A transformer whose source encoder and decoder read a context encoder (Zhang et al. 2018, as in the
 thesis)."""
 
 import argparse
@@ -14,19 +14,18 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_decoder import ContextDecoder
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
-from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
 from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
 from ctxmt_fairseq.modules.context_layers import ContextEncoderLayer
 from ctxmt_fairseq.modules.encoder_out import EncoderOut
 
 
 class SourceContextEncoder(RowsEncoder):
-    """A context encoder of ``--context-layers`` layers, and a source encoder whose every layer attends to
-    it."""
+    """A source encoder of which every layer attends to a context encoder of ``--context-layers`` layers."""
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
-        shallow = copy.deepcopy(args)  # its encoder options are an object of their own
+        shallow = copy.deepcopy(args)  # deep, because its encoder options are an object in it
         shallow.encoder_layers = args.context_layers
         self.context_encoder = TransformerEncoder(shallow, dictionary, embed_tokens)
 
@@ -42,8 +41,8 @@ class SourceContextEncoder(RowsEncoder):
 class ContextEncoderTransformer(MultiSourceModel):
     """Zhang et al. 2018; the thesis, sections 4.3.2 and 5.2 (equations 4.2 and 4.3).
 
-    Without context it is fairseq's transformer exactly, so that ``--sentence-checkpoint`` with
-    ``--train-context-only`` keeps the sentence-level model whole.
+    Without context it is exactly fairseq's transformer, so ``--sentence-checkpoint`` with
+    ``--train-context-only`` leaves the sentence-level model as it is.
     """
 
     encoder_class = SourceContextEncoder
@@ -75,11 +74,9 @@ class ContextEncoderTransformer(MultiSourceModel):
 
 
 def context_encoder_defaults(args: Any) -> None:
-    args.context_layers = getattr(args, "context_layers", 1)
+    set_defaults(args, context_layers=1, context_gate="next-sublayer", context_order="context-first")
     args.context_fusion = "serial"
-    gate = getattr(args, "context_gate", "next-sublayer")
-    args.context_gate = "next-sublayer" if gate == "thesis" else gate
-    args.context_order = getattr(args, "context_order", "context-first")
+    args.context_gate = "next-sublayer" if args.context_gate == "thesis" else args.context_gate
 
 
 register_sizes("context_encoder_transformer", context_encoder_defaults)

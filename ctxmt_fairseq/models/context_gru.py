@@ -2,7 +2,8 @@
 
 The thesis refers to Edinburgh's WMT17 systems (Sennrich et al. 2017) and, for the exact parameters, to its
 published Marian scripts: deep transitions, layer normalisation, one embedding matrix, dropout of inputs and
-states that hides the same units at every step. A sentence-pair model, for windows joined with the separator.
+states that hides the same units at every step. It translates sentence pairs, or windows joined by the
+separator.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from fairseq.models.transformer import Embedding
 from torch import Tensor, nn
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.sizes import set_defaults
 from ctxmt_fairseq.modules.gru import (
     AdditiveAttention,
     NormalisedLinear,
@@ -56,9 +58,10 @@ SIZES: Dict[str, Dict[str, Any]] = {
 
 
 class ContextGRUEncoder(FairseqEncoder):
-    """Two GRUs over the source window, one from each end, their states h = [forward; backward] of size 2H.
+    """Two GRUs read the source window, one from each end; their states are h = [forward; backward] of size
+    2H.
 
-    The attention's keys are the encoder's too: they depend on the source alone, and are computed once.
+    The encoder also computes the attention's keys, once, because they depend on the source alone.
     """
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
@@ -71,7 +74,7 @@ class ContextGRUEncoder(FairseqEncoder):
         self.key = NormalisedLinear(2 * args.gru_size, 2 * args.gru_size)
 
     def forward(self, src_tokens: Tensor, src_lengths: Optional[Tensor] = None) -> EncoderOut:
-        """Encode LongTensor (B, S); pads may stand on either side.
+        """Encode LongTensor (B, S); pads may be on either side.
 
         Returns:
             ``encoder_out`` (S, B, 2H), ``encoder_padding_mask`` (B, S) and ``attention_keys`` (B, S, 2H).
@@ -88,7 +91,7 @@ class ContextGRUEncoder(FairseqEncoder):
         }
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        """The rows ``new_order`` of every entry."""
+        """Take the rows ``new_order`` of every entry."""
         return {
             name: [entry.index_select(1 if name == "encoder_out" else 0, new_order) for entry in entries]
             for name, entries in encoder_out.items()
@@ -99,11 +102,11 @@ class ContextGRUEncoder(FairseqEncoder):
 
 
 class ContextGRUDecoder(FairseqIncrementalDecoder):
-    """Conditional GRU (Sennrich et al. 2017, Nematus): attention stands between two transitions of a step.
+    """Conditional GRU (Sennrich et al. 2017, Nematus), which attends between two transitions of a step.
 
-    s_0 = tanh(LN(W mean(h))); step j reads the token y: s' = GRU(y, s_j-1), c = attention(s', h), and
-    s_j = transitions(c, s'), the first one with c, the others without input. The output layer is
-    t = tanh(LN(W_s s_j) + LN(W_y y) + LN(W_c c)), then the logits E t.
+    s_0 = tanh(LN(W mean(h))). Step j reads the token y: s' = GRU(y, s_j-1), c = attention(s', h), and
+    s_j = transitions(c, s'), of which the first reads c, the others nothing. The output layer is
+    t = tanh(LN(W_s s_j) + LN(W_y y) + LN(W_c c)), and the logits are E t.
     """
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
@@ -131,9 +134,8 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
         encoder_out: EncoderOut,
         incremental_state: Optional[IncrementalState] = None,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """Logits (B, T, V) for every token of LongTensor (B, T), with ``incremental_state`` for the last.
-
-        The second result's ``attn`` holds the attention weights (B, T, S).
+        """Return logits (B, T, V) for every token of LongTensor (B, T), or with ``incremental_state`` for the
+        last one; and a dictionary whose ``attn`` has the attention weights (B, T, S).
         """
         features, extra = self.extract_features(prev_output_tokens, encoder_out, incremental_state)
         return self.output_layer(features), extra
@@ -144,7 +146,7 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
         encoder_out: EncoderOut,
         incremental_state: Optional[IncrementalState] = None,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """What ``forward`` gives to the output layer, (B, T, embed_dim)."""
+        """Compute what ``forward`` gives to the output layer, (B, T, embed_dim)."""
         if incremental_state is not None:
             prev_output_tokens = prev_output_tokens[:, -1:]
         *layers, weights = self._read(prev_output_tokens, encoder_out, incremental_state)
@@ -157,7 +159,7 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
     def read_prefix(
         self, tokens: Tensor, encoder_out: EncoderOut, incremental_state: IncrementalState
     ) -> None:
-        """Bring ``incremental_state`` to where decoding the prefixes token by token would have brought it.
+        """Bring ``incremental_state`` to where decoding the prefixes token by token would bring it.
 
         Args:
             tokens: LongTensor (B, L), L at least 1; a row is its prefix and then pads, or pads alone.
@@ -167,9 +169,9 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
     def _read(
         self, tokens: Tensor, encoder_out: EncoderOut, incremental_state: Optional[IncrementalState]
     ) -> Reading:
-        """States (B, T, H), embeddings (B, T, E), contexts (B, T, 2H), attention weights (B, T, S).
+        """Compute states (B, T, H), embeddings (B, T, E), contexts (B, T, 2H), attention weights (B, T, S).
 
-        Pads leave the state as it is. The last state goes to ``incremental_state``.
+        Pads leave the state as it is. ``incremental_state`` gets the last state.
         """
         values = encoder_out["encoder_out"][0].transpose(0, 1)
         padding, keys = encoder_out["encoder_padding_mask"][0], encoder_out["attention_keys"][0]
@@ -205,11 +207,11 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
 
 @register_model("context_gru")
 class ContextGRU(FairseqEncoderDecoderModel):
-    """Encoder-decoder of GRUs; ``--max-source-positions`` and ``--max-target-positions`` are the task's."""
+    """An encoder and a decoder of GRUs; the task sets ``--max-source-positions`` and ``-target-``."""
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
-        # Defaults are set by the architecture, like all of fairseq's.
+        # The architecture sets the defaults, as for all of fairseq's options.
         for name, text in (
             ("--gru-embed-dim", "size of the embeddings"),
             ("--gru-size", "size of the states, in the encoder for each direction"),
@@ -237,11 +239,6 @@ class ContextGRU(FairseqEncoderDecoderModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ContextGRU":
-        """Build from fairseq's options.
-
-        Raises:
-            BadInput: too few transitions, or shared embeddings of two dictionaries.
-        """
         for option, value, least in (
             ("--gru-encoder-depth", args.gru_encoder_depth, 1),
             ("--gru-decoder-depth", args.gru_decoder_depth, 2),
@@ -264,29 +261,19 @@ class ContextGRU(FairseqEncoderDecoderModel):
         return model
 
 
-def _apply_size(args: Any, size: str) -> None:
-    for name, value in {**DEFAULTS, **SIZES[size]}.items():
-        setattr(args, name, getattr(args, name, value))
-
-
 @register_model_architecture("context_gru", "context_gru")
 def context_gru(args: Any) -> None:
-    """The thesis' dimensions; embeddings shared only on request."""
-    args.share_all_embeddings = getattr(args, "share_all_embeddings", False)
-    _apply_size(args, "base")
+    """The thesis' dimensions; embeddings are shared only on request."""
+    set_defaults(args, share_all_embeddings=False)
+    set_defaults(args, **{**DEFAULTS, **SIZES["base"]})
 
 
-@register_model_architecture("context_gru", "context_gru_tiny")
-def context_gru_tiny(args: Any) -> None:
-    _apply_size(args, "tiny")
+def _register(size: str) -> None:
+    @register_model_architecture("context_gru", f"context_gru_{size}")
+    def architecture(args: Any) -> None:
+        set_defaults(args, **{**DEFAULTS, **SIZES[size]})
 
 
-@register_model_architecture("context_gru", "context_gru_iwslt")
-def context_gru_iwslt(args: Any) -> None:
-    _apply_size(args, "iwslt")
-
-
-@register_model_architecture("context_gru", "context_gru_base")
-def context_gru_base(args: Any) -> None:
-    """The thesis': 88M parameters with its joined vocabulary of 32,000 symbols, as Marian's."""
-    _apply_size(args, "base")
+# _base is the thesis': 88M parameters with its joined vocabulary of 32,000 symbols, as Marian's.
+for _size in SIZES:
+    _register(_size)

@@ -14,6 +14,7 @@ from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, T
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
@@ -54,7 +55,7 @@ class ContextEncoder(TransformerEncoder):
     """
 
     context_of_source = False
-    _beam_size: Optional[int] = None  # None: nobody has said what the rows are
+    _beam_size: Optional[int] = None  # None: nobody has said that rows are hypotheses
 
     def forward(
         self,
@@ -91,7 +92,7 @@ class ContextEncoder(TransformerEncoder):
         raise NotImplementedError
 
     def encode_source(self, context: Any, *source: Any) -> EncoderOut:
-        """``encoder_out`` for the current sentences; here fairseq's, which reads no context.
+        """Return the current sentences' ``encoder_out``; here fairseq's, which reads no context.
 
         Args:
             context: what ``encode_context`` returned for these rows, or None.
@@ -100,20 +101,20 @@ class ContextEncoder(TransformerEncoder):
         return self.forward_scriptable(*source)
 
     def for_decoder(self, encoder_out: EncoderOut, context: Optional[ContextStates]) -> EncoderOut:
-        """What the decoder is given: the context as ``--context-fusion`` wants it; of models without this
-        option further positions of the source."""
+        """Return what the decoder gets: the context as ``--context-fusion`` wants it. In models without this
+        option the context's states are further positions of the source."""
         if context is None:
             return encoder_out
         return FUSIONS[getattr(self.args, "context_fusion", "flat")].for_decoder(encoder_out, context)
 
     def set_beam_size(self, beam_size: Optional[int]) -> None:
-        """In a search, as many rows in turn continue the same sentence (fairseq's decoders have this method
-        too)."""
+        """Say that in a search so many rows in turn are of the same sentence. fairseq's decoders have this
+        method, too."""
         self._beam_size = beam_size
 
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        """The rows ``new_order``. In a search sentences only leave: while there are as many rows as before,
-        hypotheses of one sentence have changed places, and its states are the same."""
+        """Take the rows ``new_order``. In a search, as long as the number of rows stays the same, rows change
+        places only with hypotheses of the same sentence, whose states are the same."""
         if self._beam_size is not None and len(new_order) == encoder_out["encoder_out"][0].size(1):
             return encoder_out
         reordered = super().reorder_encoder_out(encoder_out, new_order)
@@ -121,7 +122,7 @@ class ContextEncoder(TransformerEncoder):
 
 
 class ContextModel(TransformerModel):
-    """fairseq's transformer whose encoder reads context, and that can start from a sentence-level one.
+    """fairseq's transformer with an encoder that reads context; it can start from a sentence-level model.
 
     Attributes:
         context_format: what it reads, a ``ContextFormat``; a property where an option decides.
@@ -137,11 +138,11 @@ class ContextModel(TransformerModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
-        """Raises BadInput: shared embeddings of two dictionaries."""
+        """Refuse to share the embeddings of two dictionaries."""
         shares = getattr(args, "share_all_embeddings", False)
         if shares and task.source_dictionary != task.target_dictionary:
             raise BadInput(
-                "--share-all-embeddings: expected a joined dictionary, found two "
+                "--share-all-embeddings needs a joined dictionary, found two "
                 f"(--arch {getattr(args, 'arch', '')} may set it; without _base it does not)"
             )
         model = super().build_model(args, task)
@@ -165,7 +166,7 @@ class ContextModel(TransformerModel):
         context: Optional[Mapping[str, Any]] = None,
         **inputs: Any,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """fairseq's ``forward``, with the batch's context."""
+        """As fairseq's ``forward``, with the batch's context."""
         encoder_out = self.encoder(src_tokens, src_lengths, return_all_hiddens, context=context)
         return self.decoder(
             prev_output_tokens,
@@ -190,16 +191,18 @@ class SeparateContextModel(ContextModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
-        """Raises BadInput: an option of fairseq's that the context layers do not have."""
+        """Refuse options of fairseq's that the context layers do not have."""
         for name in _UNSUPPORTED:
             if getattr(args, name, False):
-                raise BadInput(f"--{name.replace('_', '-')} does not work with --arch {args.arch}")
+                raise BadInput(f"{flag(name)} does not work with --arch {args.arch}")
         model = super().build_model(args, task)
         if getattr(args, "train_context_only", False):
             for name, parameter in model.named_parameters():
                 parameter.requires_grad = name not in model.sentence_parameters
             if not any(parameter.requires_grad for parameter in model.parameters()):
-                raise BadInput("--train-context-only: this model has only what a sentence-level one has")
+                raise BadInput(
+                    "--train-context-only: this model has nothing but a sentence-level one to train"
+                )
         return model
 
 

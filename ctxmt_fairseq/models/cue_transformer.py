@@ -11,7 +11,7 @@ from ctxmt_fairseq.modules.vector_context import mean_context
 
 
 class CueEncoder(VectorEncoder):
-    """The mean of the context's states is one more position of the source; without context there is none."""
+    """Adds the mean of the context's states as one more position of the source, if there is context."""
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
         return mean_context(super().encode_context(context))
@@ -19,14 +19,9 @@ class CueEncoder(VectorEncoder):
 
 @register_model("cue_transformer")
 class CueTransformer(VectorModel):
-    """MTCue's context encoder, with fairseq's decoder."""
+    """MTCue's context encoder with fairseq's decoder."""
 
     encoder_class = CueEncoder
 
 
-def cue_defaults(args: Any) -> None:
-    vector_defaults(args)
-    args.context_qk_norm = getattr(args, "context_qk_norm", "yes")
-
-
-register_sizes("cue_transformer", cue_defaults, big=True)
+register_sizes("cue_transformer", vector_defaults, big=True)

@@ -1,4 +1,4 @@
-"""fairseq's decoder with torch's fused attention wherever nobody reads attention weights."""
+"""fairseq's decoder, with torch's fused attention wherever nobody reads the attention's weights."""
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -11,16 +11,16 @@ _NO_LAYER = -1
 
 
 class Decoder(TransformerDecoder):
-    """fairseq's, without what keeps its attentions from being fused.
+    """fairseq's decoder, without what keeps torch from fusing its attention.
 
-    An attention that makes weights cannot be. fairseq asks its last layer for them at every pass, in
-    evaluation all layers; this one in a search, until it is told that nobody reads them
-    (``make_generation_fast_``, as by ``fairseq-generate`` without ``--print-alignment``), and where the
-    caller names an ``alignment_layer``. And fairseq calls its attention to the source as in a search, also
-    where there is none.
+    An attention that returns weights cannot be fused. fairseq asks its last layer for weights at every pass,
+    and in evaluation all layers. This decoder asks for them if the caller names an ``alignment_layer``, and
+    in a search, until it is told that nobody reads them (``make_generation_fast_``, which
+    ``fairseq-generate`` calls without ``--print-alignment``). fairseq also calls its attention to the source
+    as in a search where there is none; this decoder does not.
 
     Attributes:
-        need_attn: whether the weights of a search are read.
+        need_attn: whether somebody reads the weights of a search.
     """
 
     need_attn = True
@@ -31,7 +31,7 @@ class Decoder(TransformerDecoder):
         fuse_attention([self.layers[number] for number in range(len(self.layers))])
 
     def make_generation_fast_(self, need_attn: bool = False, **kwargs: Any) -> None:
-        """fairseq's hook, called once before a search."""
+        """fairseq calls this once before a search."""
         self.need_attn = bool(need_attn)
 
     def extract_features(
@@ -43,8 +43,8 @@ class Decoder(TransformerDecoder):
         alignment_layer: Optional[int] = None,
         alignment_heads: Optional[int] = None,
     ) -> Tuple[Tensor, Dict[str, Any]]:
-        """As fairseq's: features (B, T, D); ``attn`` holds None where no weights are made. A batch that names
-        groups of rows (``GROUPS``) is computed group by group, but in a search or for weights."""
+        """As fairseq's: features (B, T, D); ``attn`` has None where no weights are made. A batch that names
+        groups of rows (``GROUPS``) is computed group by group, except in a search and for weights."""
         nobody_asks = alignment_layer is None and incremental_state is None
         if nobody_asks and encoder_out and encoder_out.get(GROUPS):
 
@@ -65,8 +65,8 @@ class Decoder(TransformerDecoder):
 
 
 def fuse_attention(layers: Sequence[nn.Module]) -> None:
-    """Let fairseq's decoder layers make weights only when they are told to, and call their attention to the
-    source as one that is fused, where there are neither weights nor keys that are kept."""
+    """Have fairseq's decoder layers make weights only when they are told to, and call their attention to the
+    source so that torch can fuse it, unless weights are wanted or keys are kept."""
     for layer in layers:
         layer.need_attn = False
         if layer.encoder_attn is not None:
@@ -74,6 +74,6 @@ def fuse_attention(layers: Sequence[nn.Module]) -> None:
 
 
 def _fused(attention: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
-    # torch's own function, which the other value leads to, gives no weights of single heads.
+    # With static_kv off fairseq calls torch's own function, which gives no weights of single heads.
     own = kwargs.get("incremental_state") is not None or kwargs.get("need_head_weights", False)
     return args, {**kwargs, "static_kv": own}

@@ -1,4 +1,4 @@
-"""Two encoders, one decoder that attends to both (the thesis, section 4.3.1; Libovicky et al. 2018)."""
+"""Two encoders, and a decoder that attends to both (the thesis, section 4.3.1; Libovicky et al. 2018)."""
 
 import argparse
 from typing import Any
@@ -12,13 +12,13 @@ from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
-from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
+from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
 
 
 class DualEncoder(RowsEncoder):
-    """A source encoder and a context encoder that do not read each other; word embeddings are shared.
+    """A source encoder and a context encoder that do not read each other and share their word embeddings.
 
-    With ``--context-encoder shared`` or ``shared-token`` all weights are.
+    With ``--context-encoder shared`` or ``shared-token`` they share all weights.
     """
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
@@ -65,10 +65,9 @@ class DualEncoderTransformer(MultiSourceModel):
 
 
 def dual_encoder_defaults(args: Any) -> None:
-    args.context_encoder = getattr(args, "context_encoder", "separate")
-    args.context_fusion = getattr(args, "context_fusion", "serial")
-    args.context_gate = getattr(args, "context_gate", "none")
-    args.context_layout = getattr(args, "context_layout", "rows")
+    set_defaults(
+        args, context_encoder="separate", context_fusion="serial", context_gate="none", context_layout="rows"
+    )
 
 
 register_sizes("dual_encoder_transformer", dual_encoder_defaults, base=SEPARATE_VOCABULARIES)

@@ -20,8 +20,8 @@ class GatedContextEncoder(RowsEncoder):
     """Source and context encoder share embeddings and N - 1 layers; the source's last layer reads the
     context.
 
-    The context encoder is a stock encoder, so that its last layer and (with ``--encoder-normalize-before``)
-    its final layer norm are its own.
+    The context encoder is a stock encoder, so it has a last layer of its own and, with
+    ``--encoder-normalize-before``, a final layer norm of its own.
     """
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
@@ -38,7 +38,7 @@ class GatedContextEncoder(RowsEncoder):
             return super().encode_source(context, *source)
 
     def for_decoder(self, encoder_out: EncoderOut, context: Optional[ContextStates]) -> EncoderOut:
-        return encoder_out  # the source's states know the context
+        return encoder_out  # the source's states have read the context
 
 
 @register_model("gated_context_transformer")

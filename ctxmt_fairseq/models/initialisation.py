@@ -1,4 +1,5 @@
-"""Starting a model from a sentence-level one: a checkpoint of fairseq's transformer, whoever trained it."""
+"""Starts a model from a sentence-level one: from a checkpoint of fairseq's transformer, whoever trained
+it."""
 
 import argparse
 import copy
@@ -14,6 +15,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from ctxmt_fairseq.checkpoint_options import mapping
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.data.known_symbols import KnownSymbols
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.modules.segment_positions import stock_name
@@ -21,7 +23,7 @@ from ctxmt_fairseq.safe_checkpoints import read
 
 logger = logging.getLogger(__name__)
 
-# What a transformer computes depends on these; only some of them show in the shapes of its parameters.
+# What a transformer computes depends on these, and only some of them show in the shapes of its parameters.
 _OF_SIDES = ("layers", "embed_dim", "ffn_embed_dim", "attention_heads", "normalize_before", "learned_pos")
 OPTIONS = (
     *(f"{side}_{name}" for name in _OF_SIDES for side in ("encoder", "decoder")),
@@ -30,13 +32,12 @@ OPTIONS = (
 )
 _SIDES = {"encoder": "source", "decoder": "target"}
 _EMBEDDINGS = (".embed_tokens.weight", ".output_projection.weight")  # a row for each symbol
-_BUFFERS = (".version", "._float_tensor", ".weights")  # of fairseq's modules, also of earlier versions
+_BUFFERS = (".version", "._float_tensor", ".weights")  # in fairseq's modules, also of earlier versions
 
 
 class _ShapesOnly(TorchFunctionMode):
-    """New parameters have no memory and no values: on the device "meta", where ``normal_`` is not called.
-
-    It and others are written in Python there and import PyTorch's compiler, which takes seconds.
+    """Makes new parameters without memory and values: on the device "meta", where ``normal_`` is not called,
+    because there it would import PyTorch's compiler, which takes seconds.
     """
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -49,27 +50,27 @@ class _ShapesOnly(TorchFunctionMode):
 
 
 def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
-    """The parameters of fairseq's transformer with these options: their names and shapes."""
+    """Find the names and shapes that the parameters of fairseq's transformer have with these options."""
     args = copy.deepcopy(args)
     args.encoder_embed_path = args.decoder_embed_path = None
-    with _ShapesOnly():  # and so without a random number
+    with _ShapesOnly():  # this also draws no random number
         model = TransformerModel.build_model(args, task)
     return {name: parameter.shape for name, parameter in model.named_parameters()}
 
 
 def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, KnownSymbols]] = None) -> None:
-    """Take over every parameter of the checkpoint ``path`` that ``model`` has too, and say what was not.
+    """Take over every parameter of the checkpoint ``path`` that ``model`` has, too, and log which were not.
 
     Symbols that the checkpoint lacks keep the embeddings that the model was initialised with.
 
     Args:
-        model: with its options as ``args``. Which of its parameters a sentence-level model has is said by
-            ``sentence_parameters`` (see ``ContextModel``); without that it is all of them.
+        model: has its options as ``args``. Its ``sentence_parameters`` (see ``ContextModel``) say which
+            parameters a sentence-level model has; without this attribute it is all of them.
         symbols: what is known of the "source" and the "target" dictionary; None: they are the checkpoint's.
 
     Raises:
-        BadInput: no such checkpoint, one that says what it may not, or one of another model: of another
-            architecture or size, or with embeddings of which nothing says that they are of these symbols.
+        BadInput: there is no such checkpoint, it says what it may not, or it is of another model: of another
+            architecture or size, or with embeddings that may be those of other symbols.
     """
     checkpoint = Path(path)
     state, own = read(checkpoint, sections=("model",)), model.state_dict()
@@ -93,11 +94,7 @@ def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, Kn
 def _fitting(
     model: Any, state: Mapping[str, Any], known: Mapping[str, KnownSymbols]
 ) -> Tuple[Dict[str, Tensor], Dict[str, Sequence[str]]]:
-    """A checkpoint's parameters by the model's names, and the symbols of each side that it lacks.
-
-    Raises:
-        BadInput: it is of another model, or of other symbols.
-    """
+    """Give a checkpoint's parameters the model's names, and find the symbols of each side that it lacks."""
     options = mapping(state["cfg"]["model"], "model")
     _check_architecture(model, options)
     saved = _named_as_in(model.state_dict(), _upgraded(model, state["model"]))
@@ -110,7 +107,7 @@ def _arch(model: Any) -> str:
 
 
 def _check_architecture(model: Any, options: Mapping[str, Any]) -> None:
-    """Stop on another kind of model, and on a transformer that computes something else."""
+    """Refuse another kind of model, and a transformer that computes something else."""
     arch = _arch(model)
     wanted = TransformerModel if isinstance(model, TransformerModel) else type(model)
     if not issubclass(ARCH_MODEL_REGISTRY[options["_name"]], wanted):
@@ -119,40 +116,39 @@ def _check_architecture(model: Any, options: Mapping[str, Any]) -> None:
     if wanted is not TransformerModel:
         return
     theirs = argparse.Namespace(**{name: value for name, value in options.items() if value is not None})
-    base_architecture(theirs)  # what old checkpoints leave open
+    base_architecture(theirs)  # sets what old checkpoints leave open
     for name in OPTIONS:
         found, expected = getattr(theirs, name), getattr(model.args, name)
         if found != expected:
-            raise BadInput(
-                f"--{name.replace('_', '-')}: the checkpoint has {found}, --arch {arch} has {expected}"
-            )
+            raise BadInput(f"{flag(name)}: the checkpoint has {found}, --arch {arch} has {expected}")
 
 
 def _upgraded(model: Any, saved: Mapping[str, Tensor]) -> Dict[str, Tensor]:
-    """The parameters as fairseq stores them today: earlier versions had other names, and joined matrices."""
-    # For a module whose version is not there fairseq would change the model into one of an earlier version.
+    """Turn parameters into what fairseq stores today: earlier versions had other names, and joined
+    matrices."""
+    # Without a module's version fairseq would change the model into one of an earlier version.
     versions = {name: value for name, value in model.state_dict().items() if name.endswith(".version")}
     upgraded = {**versions, **saved}
     try:
         model.upgrade_state_dict(upgraded)
     except Exception:  # fairseq checks no shapes here
-        raise BadInput("expected the parameters of a model of fairseq-train") from None
+        raise BadInput("its parameters are not those of a model of fairseq-train") from None
     return {name: value for name, value in upgraded.items() if name in saved or name not in versions}
 
 
 def _named_as_in(own: Mapping[str, Tensor], saved: Mapping[str, Tensor]) -> Dict[str, Tensor]:
-    """The parameters by the names that the model has for them: learned positions have two."""
+    """Give parameters the names that the model has for them; learned positions have two names."""
     names = {stock_name(name): name for name in own}
     return {names.get(stock_name(name), name): value for name, value in saved.items()}
 
 
 def _check_names(model: Any, saved: Mapping[str, Tensor], options: Mapping[str, Any]) -> None:
-    """Stop where a parameter of the sentence-level model is missing, or left over."""
+    """Refuse a checkpoint if a parameter of the sentence-level model is missing, or one is left over."""
     recorded = getattr(model, "sentence_parameters", None)
     for name, _ in model.named_parameters():
         if name not in saved and (recorded is None or stock_name(name) in recorded):
             raise BadInput(f"expected a sentence-level model of this size, found one without {name}")
-    if ARCH_MODEL_REGISTRY[options["_name"]] is TransformerModel:  # which has nothing but a sentence's model
+    if ARCH_MODEL_REGISTRY[options["_name"]] is TransformerModel:  # it has no parameters of a context
         own = model.state_dict()
         for name in saved:
             if name not in own and not name.endswith(_BUFFERS):
@@ -160,14 +156,14 @@ def _check_names(model: Any, saved: Mapping[str, Tensor], options: Mapping[str, 
 
 
 def _side(name: str) -> str:
-    """Whose dictionary a parameter has a row for each symbol of: source or target; "": of none."""
+    """The side (source or target) for whose symbols a parameter has a row each; "": it has none."""
     return _SIDES.get(name.split(".")[0], "") if name.endswith(_EMBEDDINGS) else ""
 
 
 def _new_symbols(
     saved: Mapping[str, Tensor], task_state: Mapping[str, Any], known: Mapping[str, KnownSymbols]
 ) -> Dict[str, Sequence[str]]:
-    """The symbols of each side that the checkpoint lacks; stop where its own may be others."""
+    """Find the symbols of each side that the checkpoint lacks; refuse it if its own may be others."""
     digests = task_state.get("dictionaries")
     new: Dict[str, Sequence[str]] = {}
     for name, value in saved.items():
@@ -178,7 +174,7 @@ def _new_symbols(
 
 
 def _value(name: str, saved: Tensor, own: Tensor, new: Mapping[str, Sequence[str]]) -> Tensor:
-    """A parameter's value: the checkpoint's, and the model's own rows for symbols that are new."""
+    """Take a parameter's value from the checkpoint, and the rows of new symbols from the model."""
     rows = len(own) - len(new.get(_side(name), ())) if own.dim() else 0
     if _side(name) and saved.shape == (rows, *own.shape[1:]):
         return torch.cat([saved.to(own), own[rows:]])
@@ -191,7 +187,7 @@ def _value(name: str, saved: Tensor, own: Tensor, new: Mapping[str, Sequence[str
 
 
 def _check_ties(model: Any, own: Mapping[str, Tensor], taken: Mapping[str, Tensor]) -> None:
-    """Stop where one matrix of the model is several in the checkpoint."""
+    """Refuse a checkpoint if one matrix of the model is several ones in it."""
     names: Dict[int, List[str]] = {}
     for name in taken:
         if own[name].dim() == 2:

@@ -1,4 +1,4 @@
-"""What the models of the task ``metadata_context`` have in common."""
+"""The base of the models of the task ``metadata_context``."""
 
 import argparse
 from typing import Any, Callable, Dict, Mapping
@@ -7,8 +7,10 @@ from fairseq.data import Dictionary
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel
+from ctxmt_fairseq.models.sizes import set_defaults
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.vector_context import INPUTS, VectorContextEncoder
 
@@ -17,8 +19,8 @@ class MetadataModel(SeparateContextModel):
     """A model for the task ``metadata_context``.
 
     Attributes:
-        measured: what is learned from the task when a model is first built, by its name in ``args``; there it
-            stays, and with it in the checkpoint, so that evaluation does not depend on the training data.
+        measured: functions that measure something of the task when a model is first built. ``args`` keeps the
+            values by these names, and so the checkpoint: evaluation does not depend on the training data.
     """
 
     measured: Dict[str, Callable[[Any], Any]] = {}
@@ -36,7 +38,6 @@ class MetadataModel(SeparateContextModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
-        """Raises BadInput: ``--context-feature-dropout`` is no probability."""
         dropout = getattr(args, "context_feature_dropout", None)
         if dropout is not None and not 0 <= dropout < 1:
             raise BadInput(f"--context-feature-dropout {dropout}: expected a probability below 1")
@@ -47,7 +48,7 @@ class MetadataModel(SeparateContextModel):
 
 
 class VectorEncoder(ContextEncoder):
-    """The source encoder, and beside it the encoder of the context's vectors."""
+    """The source encoder, with an encoder of the context's vectors beside it."""
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
@@ -58,7 +59,7 @@ class VectorEncoder(ContextEncoder):
             args.context_ffn_dim,
             args.farthest_context + 1 if args.context_positions == "yes" else None,
             args.context_qk_norm == "yes",
-            # options that older checkpoints lack
+            # older checkpoints lack these options
             input=getattr(args, "context_input", "plain"),
             feature_dropout=getattr(args, "context_feature_dropout", None),
         )
@@ -120,21 +121,20 @@ class VectorModel(MetadataModel):
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
-        """Raises BadInput: sizes of the context encoder that cannot be."""
         for name, least in (("context_layers", 0), ("context_ffn_dim", 1), ("farthest_context", 0)):
             value = getattr(args, name, None)
             if value is not None and value < least:
-                raise BadInput(f"--{name.replace('_', '-')} {value}: expected {least} or more")
+                raise BadInput(f"{flag(name)} {value}: expected {least} or more")
         return super().build_model(args, task)
 
 
 def vector_defaults(args: Any) -> None:
-    """Table 3: the context encoder has the dimensions of the source encoder."""
-    defaults = {
-        "context_layers": getattr(args, "encoder_layers", 6),
-        "context_ffn_dim": getattr(args, "encoder_ffn_embed_dim", 2048),
-        "context_positions": "yes",
-        "context_input": "plain",
-    }
-    for name, value in defaults.items():
-        setattr(args, name, getattr(args, name, value))
+    """Set the defaults of MTCue's table 3: the context encoder has the dimensions of the source encoder."""
+    set_defaults(
+        args,
+        context_layers=getattr(args, "encoder_layers", 6),
+        context_ffn_dim=getattr(args, "encoder_ffn_embed_dim", 2048),
+        context_positions="yes",
+        context_input="plain",
+        context_qk_norm="yes",
+    )

@@ -1,5 +1,5 @@
-"""MTCue (Vincent et al. 2023): vectors of metadata and previous sentences through a context encoder that the
-decoder attends to besides the source."""
+"""MTCue (Vincent et al. 2023): a context encoder reads vectors of metadata and previous sentences, and the
+decoder attends to it besides the source."""
 
 import argparse
 from typing import Any
@@ -8,15 +8,15 @@ from fairseq.models import register_model
 
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.metadata_model import VectorModel, vector_defaults
-from ctxmt_fairseq.models.sizes import register_sizes
+from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
 
 
 @register_model("mtcue_transformer")
 class MTCueTransformer(VectorModel):
-    """MTCue, section 2; without context it is fairseq's transformer exactly.
+    """MTCue, section 2; without context it is exactly fairseq's transformer.
 
-    Table 6's ablations of the model: ``--context-layers 0`` (no context encoder) and ``--context-positions
-    no``; those of the data are the task's.
+    Table 6's ablations of the model are ``--context-layers 0`` (no context encoder) and ``--context-positions
+    no``; its ablations of the data are options of the task.
     """
 
     decoder_class = ContextDecoder
@@ -34,9 +34,7 @@ class MTCueTransformer(VectorModel):
 
 def mtcue_defaults(args: Any) -> None:
     vector_defaults(args)
-    args.context_qk_norm = getattr(args, "context_qk_norm", "yes")
-    args.context_fusion = getattr(args, "context_fusion", "parallel")
-    args.context_gate = getattr(args, "context_gate", "none")
+    set_defaults(args, context_fusion="parallel", context_gate="none")
 
 
 register_sizes("mtcue_transformer", mtcue_defaults, big=True)

@@ -1,4 +1,4 @@
-"""Source encoders that encode every context sentence by itself, besides the current one."""
+"""Source encoders that also encode every context sentence by itself."""
 
 from typing import Any, Mapping, Optional, Tuple
 
@@ -16,7 +16,7 @@ class RowsEncoder(ContextEncoder):
     """A subclass may make a ``context_encoder``.
 
     Attributes:
-        context_encoder: a stock encoder; None: this one, without context.
+        context_encoder: a stock encoder; None: this encoder itself, which then reads no context.
     """
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):

@@ -1,4 +1,4 @@
-"""The sizes that the architectures come in."""
+"""The sizes of the architectures, and how their options get defaults."""
 
 from typing import Any, Callable, Container, Dict, Optional
 
@@ -47,14 +47,19 @@ SIZES: Dict[str, Dict[str, Any]] = {
 }
 
 
-# What a paper's base size has in place of one tied vocabulary; --share-all-embeddings overrides it.
+# For papers whose base size has no tied vocabulary; --share-all-embeddings overrides it.
 SEPARATE_VOCABULARIES = {"share_all_embeddings": False, "share_decoder_input_output_embed": True}
 
 
-def apply_size(args: Any, size: str) -> None:
-    """Set the options of ``SIZES[size]`` that ``args`` lacks; the decoder's widths follow the encoder's."""
-    for name, value in SIZES[size].items():
+def set_defaults(args: Any, **values: Any) -> None:
+    """Set the options that ``args`` lacks."""
+    for name, value in values.items():
         setattr(args, name, getattr(args, name, value))
+
+
+def apply_size(args: Any, size: str) -> None:
+    """Set the options of ``SIZES[size]`` that ``args`` lacks. The decoder's widths follow the encoder's."""
+    set_defaults(args, **SIZES[size])
 
 
 def register_sizes(
@@ -67,16 +72,15 @@ def register_sizes(
 
     Args:
         model: a registered model.
-        defaults: sets the defaults of the model's own options, if it has any.
-        base: what ``MODEL_base`` sets besides ``SIZES``, or in its place.
+        defaults: a function that sets the defaults of the model's own options, if it has any.
+        base: options that ``MODEL_base`` sets besides those of ``SIZES``, or in their place.
         big: whether there is a MODEL_big.
     """
 
     def register(size: Optional[str]) -> None:
         def architecture(args: Any) -> None:
             if size == "base":
-                for name, value in (base or {}).items():
-                    setattr(args, name, getattr(args, name, value))
+                set_defaults(args, **(base or {}))
             if size is not None:
                 apply_size(args, size)
             if defaults is not None:
@@ -90,9 +94,10 @@ def register_sizes(
 
 
 def size_stock_transformer(tasks: Container[str]) -> None:
-    """Give fairseq's ``transformer_tiny`` the size of the other ``_tiny`` in these tasks, to compare them.
+    """Give fairseq's ``transformer_tiny`` the size of the other ``_tiny`` in these tasks, so that they can be
+    compared.
 
-    In fairseq's own tasks it keeps its 64 units and 2 heads. Checkpoints hold their dimensions.
+    In fairseq's own tasks it keeps its 64 units and 2 heads. Checkpoints keep their dimensions.
     """
     stock = ARCH_CONFIG_REGISTRY["transformer_tiny"]
 

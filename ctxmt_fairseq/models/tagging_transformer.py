@@ -16,23 +16,23 @@ from ctxmt_fairseq.modules.context_embeddings import embedding_table
 
 
 class TaggingEncoder(ContextEncoder):
-    """The tags' embeddings are further positions of the source encoder's output.
+    """Adds the tags' embeddings as further positions of the source encoder's output.
 
-    The paper puts them before it, here they stand after it: attention does not know the order.
+    The paper puts them before it. Here they are after it, which makes no difference to attention.
     """
 
     def __init__(self, args: Any, dictionary: Dictionary, embed_tokens: nn.Embedding):
         super().__init__(args, dictionary, embed_tokens)
         self.context_tags = embedding_table(args.tag_count, embed_tokens.embedding_dim)
-        nn.init.zeros_(self.context_tags.weight[0])  # <unk>, which says nothing unless training has it
-        # an option that older checkpoints lack
+        nn.init.zeros_(self.context_tags.weight[0])  # <unk>, which says nothing unless the training has it
+        # older checkpoints lack this option
         dropout = getattr(args, "context_feature_dropout", None) or 0.0
         self.context_dropout = FairseqDropout(dropout, module_name=type(self).__name__)
 
     def encode_context(self, context: Mapping[str, Tensor]) -> ContextStates:
-        """The tags' states, from LongTensor (B, M): 0 <unk>, 1 and more tags, -1 nothing."""
+        """Turn tags, LongTensor (B, M), into states: 0 is <unk>, 1 and more are tags, -1 is nothing."""
         context_tags = context["tags"]
-        # Scaled as fairseq scales words, so that they are of the order of the states that they stand beside.
+        # Scaled as fairseq scales words, so that they are as large as the states beside them.
         states = self.context_dropout(self.embed_scale * self.context_tags(context_tags.clamp(min=0)))
         return ContextStates(states, context_tags.lt(0))
 

@@ -1,4 +1,4 @@
-"""How far an attention is from looking at what it should look at."""
+"""Measures how far an attention is from looking at what it should look at."""
 
 import contextlib
 import math
@@ -9,12 +9,12 @@ import torch
 from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
-_HIDDEN = -1e9  # a score that is no attention, and whose gradient is a number
+_HIDDEN = -1e9  # the score of a hidden key; unlike that of minus infinity, its gradient is a number
 
 
 @contextlib.contextmanager
 def first_inputs(attentions: Mapping[str, MultiheadAttention]) -> Iterator[Dict[str, Dict[str, Any]]]:
-    """Collects the arguments with which each attention is called first, meanwhile; by its name."""
+    """Collect the arguments with which each attention is first called in the block, by its name."""
     found: Dict[str, Dict[str, Any]] = {}
 
     def keep(name: str, module: Any, args: Any, kwargs: Dict[str, Any]) -> None:
@@ -34,17 +34,18 @@ def first_inputs(attentions: Mapping[str, MultiheadAttention]) -> Iterator[Dict[
 def log_attention(
     attention: MultiheadAttention, inputs: Mapping[str, Any], rows: Tensor, queries: Tensor
 ) -> Tensor:
-    """The logarithm of the heads' mean weights that some queries give to all keys, before attention dropout.
+    """Compute the logarithms of the heads' mean weights from some queries to all keys, before attention
+    dropout.
 
-    Computed for these queries alone, beside the attention, which goes its own way through the fused kernel.
+    They are computed for these queries alone and apart from the attention, which uses the fused kernel.
 
     Args:
-        inputs: its arguments: ``query`` (T, B, C), ``key`` (S, B, C), ``key_padding_mask`` (B, S) or None,
-            ``attn_mask`` (T, S) or none.
+        inputs: the attention's arguments: ``query`` (T, B, C), ``key`` (S, B, C), ``key_padding_mask`` (B, S)
+            or None, ``attn_mask`` (T, S) or None.
         rows, queries: LongTensor (n,), the row and place of each query.
 
     Returns:
-        (n, S), in 32 bits; a very negative number where a key is hidden.
+        (n, S) float32, with a very negative number where a key is hidden.
     """
     query, key = inputs["query"][queries, rows], inputs["key"][:, rows]
     heads, width = attention.num_heads, attention.head_dim
@@ -61,7 +62,7 @@ def log_attention(
 
 
 def divergence(logs: Tensor, keys: Tensor) -> Tuple[Tensor, Tensor]:
-    """KL(uniform over ``keys`` || attention), in nats, and the share of the attention that goes to them.
+    """Compute KL(uniform over ``keys`` || attention), in nats, and the share of attention that goes to them.
 
     Args:
         logs: (n, S) logarithms of the attention. keys: BoolTensor (n, S), at least one in each row.

@@ -1,6 +1,6 @@
-"""Transformer layers with attention to context, composed of fairseq's sub-layers and ours.
+"""Transformer layers with attention to context, made of fairseq's sub-layers and ours.
 
-Rows without context are computed as fairseq computes them, whatever else is in the batch.
+They compute a row without context as fairseq does, whatever else is in the batch.
 """
 
 from typing import Any, Callable, Optional
@@ -16,12 +16,12 @@ Combine = Callable[[Tensor, Tensor], Tensor]
 
 
 class ContextLayer(ContextReader):
-    """Sub-layers with residual connection, shared by encoder and decoder layers of fairseq.
+    """Sub-layers with residual connection, for encoder and decoder layers of fairseq.
 
     Attributes:
-        gate: of ``GATES``: "branch", on what comes from the context; on a residual connection, "zhang" on the
-            context attention's own (Zhang et al. 2018), "next-sublayer" on that of the sub-layer after it
-            (the thesis, section 5.2); or "none".
+        gate: one of ``GATES``: "branch" is a gate on what comes from the context; "zhang" one on the residual
+            connection of the context attention (Zhang et al. 2018), "next-sublayer" one on that of the next
+            sub-layer (the thesis, section 5.2); "none".
     """
 
     context_attn_layer_norm: nn.Module
@@ -42,7 +42,8 @@ class ContextLayer(ContextReader):
         function: Callable[[Tensor], Tensor],
         combine: Optional[Combine] = None,
     ) -> Tensor:
-        """x (T, B, D) through a function, dropout, residual connection (or ``combine``) and layer norm."""
+        """Put x (T, B, D) through a function, dropout, residual connection (or ``combine``) and layer
+        norm."""
         residual = x
         if self.normalize_before:
             x = norm(x)
@@ -51,17 +52,17 @@ class ContextLayer(ContextReader):
         return x if self.normalize_before else norm(x)
 
     def gated(self: Any, branch: Tensor) -> Tensor:
-        """The context branch (T, B, D) through its gate; zeros in rows that have no context."""
+        """Put the context branch (T, B, D) through its gate; rows without context become zeros."""
         if self.gate == "branch":
             branch = self.context_gate(branch)
         return where_present(self.context.present, branch)
 
     def attend_context(self: Any, x: Tensor, incremental_state: Any = None) -> Tensor:
-        """The context branch (T, B, D)."""
+        """Compute the context branch (T, B, D)."""
         return self.gated(self.context_attn(x, self.context, incremental_state))
 
     def context_sublayer(self: Any, x: Tensor, incremental_state: Any = None) -> Tensor:
-        """Context attention as a sub-layer of its own; rows without context pass it by."""
+        """Attend to the context in a sub-layer of its own; rows without context stay as they are."""
         combine = self.context_gate if self.gate == "zhang" else None
         attended = self.sublayer(
             x, self.context_attn_layer_norm, lambda y: self.attend_context(y, incremental_state), combine
@@ -70,7 +71,7 @@ class ContextLayer(ContextReader):
 
     @property
     def combine_next(self: Any) -> Optional[Combine]:
-        """How the sub-layer after context attention joins its input."""
+        """How the sub-layer after context attention is joined with its input; None: as in fairseq."""
         if self.gate != "next-sublayer" or self.context is None:
             return None
         present = self.context.present
@@ -100,7 +101,7 @@ class ContextEncoderLayer(ContextLayer, TransformerEncoderLayerBase):
     def forward(
         self, x: Tensor, encoder_padding_mask: Optional[Tensor], attn_mask: Optional[Tensor] = None
     ) -> Tensor:
-        """As fairseq's: (S, B, D) -> (S, B, D)."""
+        """As fairseq's ``forward``: (S, B, D) -> (S, B, D)."""
         x = self.sublayer(
             x,
             self.self_attn_layer_norm,
@@ -114,10 +115,10 @@ class ContextEncoderLayer(ContextLayer, TransformerEncoderLayerBase):
 
 
 class GatedSelfAttention(ContextReader, MultiheadAttention):
-    """Self-attention and context attention on the same input, joined by a gated sum (Voita et al. 2018,
+    """The gated sum of self-attention and context attention, which read the same input (Voita et al. 2018,
     section 3).
 
-    The self-attention's parameters have fairseq's names, so that a sentence-level model's fit.
+    The self-attention's parameters have fairseq's names, so those of a sentence-level model fit.
     """
 
     def __init__(self, embed_dim: int, heads: int, dropout: float, **options: Any):
@@ -126,7 +127,7 @@ class GatedSelfAttention(ContextReader, MultiheadAttention):
         self.context_gate = SumGate(embed_dim)
 
     def forward(self, query: Tensor, *args: Any, **options: Any) -> Any:
-        """As fairseq's ``MultiheadAttention``."""
+        """As ``forward`` of fairseq's ``MultiheadAttention``."""
         attended, weights = super().forward(query, *args, **options)
         if self.context is None:
             return attended, weights

@@ -1,4 +1,4 @@
-"""From context sentences, each encoded once, to the context of every row of a batch."""
+"""Puts context sentences, which are encoded once each, into the context of every row of a batch."""
 
 from typing import Any, Mapping, Optional, Tuple
 
@@ -11,8 +11,8 @@ from ctxmt_fairseq.modules.encoder_out import EncoderOut
 
 
 def placed(states: Tensor, padding: Tensor, index: Tensor) -> Tuple[Tensor, Tensor]:
-    """States (R, L, D) of sentences, with padding (R, L), where ``index`` (B, C) says: (B, C, L, D) and
-    (B, C, L)."""
+    """Put the states (R, L, D) of sentences, with padding (R, L), where ``index`` (B, C) says; returns
+    (B, C, L, D) and (B, C, L)."""
     chosen = index.clamp(min=0)
     return states[chosen], padding[chosen] | index.lt(0).unsqueeze(-1)
 
@@ -20,11 +20,11 @@ def placed(states: Tensor, padding: Tensor, index: Tensor) -> Tuple[Tensor, Tens
 def gather_context(
     states: Tensor, padding: Tensor, context: Mapping[str, Any], vectors: Optional[Vectors] = None
 ) -> ContextStates:
-    """States (R, L, D) of sentences, with padding (R, L), as the context of B rows.
+    """Make the context of B rows from the states (R, L, D) of sentences, with padding (R, L).
 
     Args:
-        context: of ``MultiSourceDataset.context_batch``.
-        vectors: how many states a sentence of so many tokens has; default: as many.
+        context: what ``MultiSourceDataset.context_batch`` returns.
+        vectors: tells how many states a sentence of so many tokens has; default: one for each token.
     """
     states, padding = placed(states, padding, context["index"])
     counts = context["sizes"].counts(vectors)
@@ -32,8 +32,7 @@ def gather_context(
 
 
 def append_context(encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:
-    """``encoder_out`` whose states are those of the source and of the context in one sequence (fusion
-    "flat")."""
+    """Append the context's states to those of the source in ``encoder_out`` (fusion "flat")."""
     states = torch.cat([encoder_out["encoder_out"][0], context.states.transpose(0, 1)])
     padding = torch.cat([encoder_out["encoder_padding_mask"][0], context.padding], dim=1)
     return {**encoder_out, "encoder_out": [states], "encoder_padding_mask": [padding]}

@@ -1,4 +1,4 @@
-"""Context that travels to the decoder in ``encoder_out``, the only way that fairseq leaves open."""
+"""Context in ``encoder_out``, because fairseq gives the decoder nothing else."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -16,7 +16,7 @@ def batch_first(encoder_out: EncoderOut) -> Tuple[Tensor, Tensor]:
 def reorder_context_entries(
     reordered: Dict[str, Any], encoder_out: Dict[str, Any], new_order: Tensor
 ) -> Dict[str, Any]:
-    """Complete what fairseq's ``reorder_encoder_out`` returned: it drops the entries that it does not know.
+    """Complete what fairseq's ``reorder_encoder_out`` returns, which drops the entries that it does not know.
 
     Args:
         reordered: its result.

@@ -1,6 +1,6 @@
 """How a decoder attends to source and context: the values of ``--context-fusion``.
 
-Rows without context are computed as fairseq computes them, whatever else is in the batch.
+They compute a row without context as fairseq does, whatever else is in the batch.
 """
 
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
@@ -20,12 +20,12 @@ Attend = Callable[[Tensor], Tensor]
 
 
 class Fusion:
-    """A way to give the decoder its context: a class of decoder layer (``ContextDecoderLayer``), or a way of
-    joining the states before the decoder, whose layers stay fairseq's.
+    """A way to give the decoder its context: a class of decoder layer (``ContextDecoderLayer``), or a way to
+    join the states before a decoder with fairseq's layers.
 
     Attributes:
         description: for ``--help``.
-        gates: the values of ``--context-gate`` that it has.
+        gates: the values of ``--context-gate`` that it works with.
     """
 
     description: str
@@ -33,7 +33,7 @@ class Fusion:
 
     @staticmethod
     def for_decoder(encoder_out: EncoderOut, context: ContextStates) -> EncoderOut:
-        """``encoder_out`` with the context."""
+        """Add the context to ``encoder_out``."""
         raise NotImplementedError
 
 
@@ -44,8 +44,8 @@ class ContextDecoderLayer(ContextLayer, TransformerDecoderLayerBase, Fusion):
     """A decoder layer that attends to source and context; a subclass says how (``fuse``).
 
     Args:
-        gate: one of the class' ``gates``. "branch": on what comes from the context (sequence shortening,
-            equation 5); the others are those of ``ContextLayer``.
+        gate: one of the class's ``gates``; see ``ContextLayer``. "branch" is equation 5 of sequence
+            shortening.
     """
 
     gates: Tuple[str, ...] = ("none", "branch")
@@ -60,7 +60,7 @@ class ContextDecoderLayer(ContextLayer, TransformerDecoderLayerBase, Fusion):
         return {**encoder_out, **context.entries()}
 
     def fuse(self, x: Tensor, attend_source: Attend, incremental_state: Any) -> Tensor:
-        """What follows self-attention where the batch has context: (T, B, D) -> (T, B, D).
+        """Compute what follows self-attention if the batch has context: (T, B, D) -> (T, B, D).
 
         Args:
             x: the output of the self-attention's sub-layer.
@@ -70,11 +70,11 @@ class ContextDecoderLayer(ContextLayer, TransformerDecoderLayerBase, Fusion):
 
     @property
     def combine_feed_forward(self) -> Optional[Combine]:
-        """How the feed-forward network joins its input; None: by fairseq's residual connection."""
+        """How the feed-forward network is joined with its input; None: by fairseq's residual connection."""
         return None
 
     def source_sublayer(self, x: Tensor, attend: Attend, combine: Optional[Combine] = None) -> Tensor:
-        """fairseq's sub-layer of source attention, with ``attend`` in its place."""
+        """Compute fairseq's sub-layer of source attention, with ``attend`` as the attention."""
         return self.sublayer(x, self.encoder_attn_layer_norm, attend, combine)
 
     def forward(
@@ -90,7 +90,7 @@ class ContextDecoderLayer(ContextLayer, TransformerDecoderLayerBase, Fusion):
         need_attn: bool = False,
         need_head_weights: bool = False,
     ) -> Any:
-        """As fairseq's: (T, B, D) -> (T, B, D), the source attention's weights, None."""
+        """As fairseq's ``forward``: returns (T, B, D), the source attention's weights, and None."""
         source_weights: Optional[Tensor] = None
 
         def attend_self(y: Tensor) -> Tensor:
@@ -132,7 +132,7 @@ class Serial(ContextDecoderLayer):
     """Two sub-layers, one after the other (Libovicky et al. 2018).
 
     Args:
-        context_first: context attention before source attention (the thesis' code).
+        context_first: whether context attention comes before source attention (the thesis' code).
     """
 
     description = "one after the other"
@@ -166,12 +166,12 @@ class Parallel(ContextDecoderLayer):
 
 @FUSIONS.register("separate")
 class Separate(ContextDecoderLayer):
-    """Two branches from the self-attention's output a, each with residual connection and layer norm of its
-    own (sequence shortening, section 5.2): out = LN(a + SourceAttn(a)) + g LN(a + ContextAttn(a)) with the
-    gate g on the branch; rows without context have the first summand alone.
+    """Two branches from the self-attention's output a, each with a residual connection and a layer norm of
+    its own (sequence shortening, section 5.2): out = LN(a + SourceAttn(a)) + g LN(a + ContextAttn(a)), where
+    g is the gate on the branch. Rows without context have the first summand alone.
 
-    With ``normalize_before``, of which the paper says nothing, a counts once: out = a + SourceAttn(LN(a)) + g
-    ContextAttn(LN(a)).
+    With ``normalize_before``, of which the paper says nothing, a is added once: out = a + SourceAttn(LN(a)) +
+    g ContextAttn(LN(a)).
     """
 
     description = "two branches with a layer norm each"
@@ -185,7 +185,7 @@ class Separate(ContextDecoderLayer):
         return self.source_sublayer(x, attend_source) + branch
 
     def branch(self, x: Tensor, incremental_state: Any = None) -> Tensor:
-        """What is added (T, B, D) to the self-attention's output; zeros in rows without context."""
+        """Compute what is added (T, B, D) to the first branch; zeros in rows without context."""
         alone = (lambda attended, _: attended) if self.normalize_before else None  # x is in the sum already
         branch = self.sublayer(
             x,
@@ -198,7 +198,7 @@ class Separate(ContextDecoderLayer):
 
 @FUSIONS.register("hierarchical")
 class Hierarchical(ContextDecoderLayer):
-    """A second attention over the results of the two (Libovicky et al. 2018)."""
+    """A second attention, over the results of the two (Libovicky et al. 2018)."""
 
     description = "a second attention over the two"
 
@@ -217,7 +217,7 @@ class Hierarchical(ContextDecoderLayer):
         )
 
     def attend_both(self, query: Tensor, source: Tensor, context: Tensor) -> Tensor:
-        """All (T, B, D); every query attends to its two results."""
+        """Have every query attend to its two results; all are (T, B, D)."""
         both = torch.stack([source, context]).flatten(1, 2)  # (2, T * B, D)
         queries = query.reshape(1, -1, query.size(2))
         fused, _ = self.context_fusion_attn(queries, both, both, need_weights=False)
@@ -233,5 +233,5 @@ class Flat(Fusion):
 
 
 def layer_fusions() -> List[str]:
-    """The fusions whose decoder layers have an attention to nothing but context."""
+    """The fusions whose decoder layers have an attention of their own to the context."""
     return FUSIONS.where(lambda fusion: issubclass(fusion, ContextDecoderLayer))

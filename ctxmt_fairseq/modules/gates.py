@@ -1,4 +1,4 @@
-"""Gates between what a sentence says and what its context says."""
+"""Gates that weigh what a sentence says against what its context says."""
 
 from functools import partial
 from typing import Callable, Dict, Optional
@@ -8,22 +8,23 @@ from torch import Tensor, nn
 
 
 class SumGate(nn.Module):
-    """Gated sum of two attentions: Voita et al. 2018, equations 1 and 2."""
+    """The gated sum of two attentions: Voita et al. 2018, equations 1 and 2."""
 
     def __init__(self, embed_dim: int):
         super().__init__()
         self.projection = nn.Linear(2 * embed_dim, embed_dim)
 
     def forward(self, source: Tensor, context: Tensor) -> Tensor:
-        """g * source + (1 - g) * context with g = sigmoid(W [source, context] + b); all (T, B, D)."""
+        """Return g * source + (1 - g) * context with g = sigmoid(W [source, context] + b); all are (T, B,
+        D)."""
         gate = torch.sigmoid(self.projection(torch.cat([source, context], dim=-1)))
         return gate * source + (1 - gate) * context
 
 
 class ResidualGate(nn.Module):
-    """Gated residual connection (Zhang et al. 2018; the thesis, section 5.2).
+    """A gated residual connection (Zhang et al. 2018; the thesis, section 5.2).
 
-    lambda = sigmoid(W_i H + b_i + W_s Sub(H) + b_s), a number for each dimension.
+    The gate is lambda = sigmoid(W_i H + b_i + W_s Sub(H) + b_s), a number for each dimension.
 
     Args:
         favour: what lambda multiplies: "sublayer" (thesis: lambda Sub(H) + (1 - lambda) H) or "input" (Zhang
@@ -40,7 +41,7 @@ class ResidualGate(nn.Module):
             nn.init.zeros_(linear.bias)
 
     def forward(self, sublayer: Tensor, residual: Tensor) -> Tensor:
-        """(T, B, D) from the sub-layer's output and its input."""
+        """Join the sub-layer's output and its input, (T, B, D) each."""
         gate = torch.sigmoid(self.of_input(residual) + self.of_sublayer(sublayer))
         if self.favour == "sublayer":
             return gate * sublayer + (1 - gate) * residual
@@ -48,14 +49,14 @@ class ResidualGate(nn.Module):
 
 
 class BranchGate(nn.Module):
-    """One gate per token on the context branch: sequence shortening, equation 5."""
+    """A gate on the context branch, one number for each token: sequence shortening, equation 5."""
 
     def __init__(self, embed_dim: int):
         super().__init__()
         self.projection = nn.Linear(embed_dim, 1)
 
     def forward(self, context: Tensor) -> Tensor:
-        """(T, B, D) -> (T, B, D), multiplied by sigmoid(w h + b)."""
+        """Multiply (T, B, D) by sigmoid(w h + b)."""
         return torch.sigmoid(self.projection(context)) * context
 
 

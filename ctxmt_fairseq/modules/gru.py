@@ -1,4 +1,4 @@
-"""GRUs with layer normalisation and deep transitions, and the attention that goes with them."""
+"""GRUs with layer normalisation and deep transitions, and their attention."""
 
 from typing import Iterable, List, Optional, Tuple
 
@@ -6,11 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-UPDATE_BIAS = 2.0  # of a new update gate, for the reason that LSTMs have one (Jozefowicz et al. 2015)
+UPDATE_BIAS = 2.0  # of a new update gate; LSTMs have one for the same reason (Jozefowicz et al. 2015)
 
 
 class NormalisedLinear(nn.Module):
-    """x -> LN(W x), layer normalisation with gain and bias (Ba et al. 2016, equation 4)."""
+    """Computes LN(W x), with the gain and the bias of layer normalisation (Ba et al. 2016, equation 4)."""
 
     def __init__(self, inputs: int, outputs: int):
         super().__init__()
@@ -24,14 +24,14 @@ class NormalisedLinear(nn.Module):
 
 
 def sequence_dropout(x: Tensor, probability: float, training: bool) -> Tensor:
-    """Dropout of the same units at every step of a sequence (Gal and Ghahramani 2016); x (B, T, C)."""
+    """Drop the same units of x (B, T, C) at every step of a sequence (Gal and Ghahramani 2016)."""
     return x * F.dropout(torch.ones_like(x[:, :1]), probability, training)
 
 
 def gru_update(state: Tensor, recurrent: Tensor, inputs: Optional[Tensor] = None) -> Tensor:
-    """The next state of a GRU (Cho et al. 2014, reset after the matrix product).
+    """Compute the next state of a GRU (Cho et al. 2014, reset after the matrix product).
 
-    r = sigmoid(x_r + u_r), z = sigmoid(x_z + u_z), n = tanh(x_n + r * u_n), result (1 - z) * n + z * state.
+    r = sigmoid(x_r + u_r), z = sigmoid(x_z + u_z), n = tanh(x_n + r * u_n); returns (1 - z) * n + z * state.
 
     Args:
         state: (B, H).
@@ -47,22 +47,23 @@ def gru_update(state: Tensor, recurrent: Tensor, inputs: Optional[Tensor] = None
         input_gates, input_candidate = inputs.split((2 * size, size), dim=-1)
         reset, update = torch.sigmoid(input_gates + gates).chunk(2, dim=-1)
         new = torch.tanh(input_candidate + reset * candidate)
-    # Under autocast the gates may be half, the state is not.
+    # Under autocast the gates may be in half precision, but the state is not.
     return torch.lerp(new.type_as(state), state, update.type_as(state))
 
 
 class TransitionGRU(nn.Module):
-    """A recurrent layer of which every step is several GRU updates, the first one of them with the input.
+    """A recurrent layer that makes several GRU updates at every step, of which the first one reads the input.
 
-    Deep transition (Miceli Barone et al. 2017, section 2.3.1); a depth of one is the plain GRU. Each matrix
-    product is layer-normalised over its three gates together, as Marian does.
+    This is deep transition (Miceli Barone et al. 2017, section 2.3.1); a depth of one is the plain GRU. Each
+    matrix product is layer-normalised over its three gates together, as in Marian.
 
     A new layer keeps sigmoid(2) = 0.88 of its state at every update. If it kept the usual half, nothing of
-    the sentence before would be left after a few words; models then learn to use that sentence much later.
+    the sentence before would be left after a few words, and models would learn much later to use that
+    sentence.
 
     Args:
-        inputs: width of the input. size: width H of the state. depth: GRU updates per step, at least 1.
-        dropout: probability of hiding a unit of the state from the gates, the same ones at every step.
+        inputs: the input's width. size: the state's width H. depth: GRU updates per step, at least 1.
+        dropout: the probability of hiding a unit of the state from the gates, the same ones at every step.
     """
 
     def __init__(self, inputs: int, size: int, depth: int, dropout: float):
@@ -74,11 +75,12 @@ class TransitionGRU(nn.Module):
             nn.init.constant_(recurrent.norm.bias[size : 2 * size], UPDATE_BIAS)
 
     def masks(self, state: Tensor) -> List[Tensor]:
-        """The dropout masks (B, H) of a sequence, one per update; ones in evaluation."""
+        """Draw the dropout masks (B, H) of a sequence, one for each update; in evaluation they are ones."""
         return [F.dropout(torch.ones_like(state), self.dropout, self.training) for _ in self.recurrent]
 
     def forward(self, gates: Tensor, state: Tensor, masks: Iterable[Tensor]) -> Tensor:
-        """One step: ``self.input`` of the input (B, 3H), state (B, H), ``masks`` -> next state (B, H)."""
+        """Make one step, from ``self.input`` of the input (B, 3H), the state (B, H) and ``masks`` to the next
+        state (B, H)."""
         inputs: Optional[Tensor] = gates
         for recurrent, mask in zip(self.recurrent, masks, strict=True):
             state = gru_update(state, recurrent(state * mask), inputs)
@@ -86,9 +88,9 @@ class TransitionGRU(nn.Module):
         return state
 
     def unroll(self, inputs: Tensor, real: Tensor) -> Tensor:
-        """All states (B, T, H) from inputs (B, T, C), starting from zero.
+        """Compute all states (B, T, H) from inputs (B, T, C), starting from zero.
 
-        Where ``real``, BoolTensor (B, T), is false the state stays: pads change nothing wherever they stand.
+        The state stays where ``real``, BoolTensor (B, T), is false, so pads change nothing wherever they are.
         """
         state = inputs.new_zeros(len(inputs), self.size)
         masks = self.masks(state)
@@ -102,7 +104,7 @@ class TransitionGRU(nn.Module):
 class AdditiveAttention(nn.Module):
     """e = v . tanh(LN(W query) + key), weights = softmax(e) over the source (Bahdanau et al. 2015).
 
-    The keys, LN(U states), do not depend on the query: the caller projects them once per sentence.
+    The caller projects the keys, LN(U states), once for a sentence, because they do not depend on the query.
     """
 
     def __init__(self, query_size: int, key_size: int):

@@ -1,4 +1,4 @@
-"""Rows of states with pads between or after the tokens."""
+"""Handles pads in rows of states, wherever they are."""
 
 from typing import Optional, Tuple
 
@@ -7,10 +7,10 @@ from torch import Tensor
 
 
 def real_first(states: Tensor, padding: Tensor, width: Optional[int] = None) -> Tuple[Tensor, Tensor]:
-    """Each row's real tokens in their order, then its pads: states (R, L, D) and padding (R, L).
+    """Move each row's real tokens, in their order, before its pads: states (R, L, D) and padding (R, L).
 
     Args:
-        width: return the first so many of each row, (R, width, D) and (R, width); default: all.
+        width: keep so many of each row, (R, width, D) and (R, width); default: all.
     """
     rows, length, _ = states.shape
     order = padding.long().argsort(dim=1, stable=True)[:, :width]
@@ -20,15 +20,16 @@ def real_first(states: Tensor, padding: Tensor, width: Optional[int] = None) -> 
 
 
 def zero_pads(states: Tensor, padding: Tensor) -> Tensor:
-    """``states`` (..., D) with zeros where ``padding`` (...) is true."""
+    """Set ``states`` (..., D) to zero where ``padding`` (...) is true."""
     return states.masked_fill(padding.unsqueeze(-1), 0.0)
 
 
 def real_mean(states: Tensor, padding: Tensor) -> Tensor:
-    """Mean (..., D) of the real tokens of ``states`` (..., L, D), zero at the pads; zero if all are pads."""
+    """The mean (..., D) of the real tokens of ``states`` (..., L, D), which are zero at the pads; zero if all
+    are pads."""
     return states.sum(-2) / (~padding).sum(-1, keepdim=True).clamp(min=1)
 
 
 def softmaxable(padding: Tensor) -> Tensor:
-    """The pads (R, L) to leave out of a softmax over L: none in a row of pads alone, or it would give NaN."""
+    """The pads (R, L) that a softmax over L leaves out: none in a row of pads alone, which would give NaN."""
     return padding & ~padding.all(1, keepdim=True)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 class QKNormAttention(MultiheadAttention):
     """softmax(g Q K^T) V, where each head's queries and keys have length 1 and g is learned.
 
-    No dot product exceeds g, however large the inputs are: vectors of whole texts made the usual ones explode
+    No score exceeds g, however large the inputs are. Vectors of whole texts made the usual scores explode
     (MTCue, section 2.2).
 
     Args:
@@ -35,7 +35,8 @@ class QKNormAttention(MultiheadAttention):
         need_weights: bool = False,
         attn_mask: None = None,
     ) -> Tuple[Tensor, None]:
-        """As far as fairseq's encoder layer calls it: (K, B, D) -> (K, B, D), no weights.
+        """Attend, (K, B, D) -> (K, B, D), without weights. This supports what fairseq's encoder layer asks
+        for.
 
         Args:
             key_padding_mask: BoolTensor (B, K), True at pads; no row may be of pads alone.
@@ -59,7 +60,8 @@ class QKNormAttention(MultiheadAttention):
         return projected.unflatten(2, (self.num_heads, -1)).permute(1, 2, 0, 3)
 
     def _unit(self, projected: Tensor) -> Tensor:
-        """Each head's part of a vector, of length 1; in half precision 0 / 0 would be near, so in float32."""
+        """Give each head's part of a vector the length 1. In half precision this could be 0 / 0, so it is
+        done in float32."""
         return F.normalize(self._heads(projected).float(), dim=-1)
 
 
@@ -67,7 +69,7 @@ class QKNormEncoderLayer(TransformerEncoderLayerBase):
     """fairseq's encoder layer with ``QKNormAttention``.
 
     Args:
-        cfg: fairseq's, and in it ``contexts_per_sample``: L.
+        cfg: fairseq's, with L as ``contexts_per_sample``.
     """
 
     def build_self_attention(self, embed_dim: int, cfg: Any) -> nn.Module:

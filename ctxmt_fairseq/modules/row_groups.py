@@ -1,4 +1,4 @@
-"""Rows of a batch computed in groups of like length, with the result of computing all at once.
+"""Computes the rows of a batch in groups of similar length, with the same result as all at once.
 
 Only the two sides of a model (``ContextEncoder``, ``Decoder``) and ``RowsEncoder`` know of this.
 """
@@ -14,21 +14,23 @@ from ctxmt_fairseq.data.length_groups import Group
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.encoder_out import PREFIX, EncoderOut
 
-GROUPS = (
-    "decoder_groups"  # in ``encoder_out``: groups, and the context's counts; lost where rows change places
-)
+# In ``encoder_out``: the groups, the context's counts, and the source's width; lost where rows change places.
+GROUPS = "decoder_groups"
 
 
 def encode_in_groups(
     encode: Callable[[Tensor, slice], EncoderOut], tokens: Tensor, groups: Sequence[Group], left: bool = False
 ) -> EncoderOut:
-    """What an encoder makes of tokens (R, L), with zeros at the pads that no group has: states, padding, and
-    entries (R, ...) of its own, whose names start with ``context_``. Without groups all at once.
+    """Encode tokens (R, L) group by group, or all at once if there are no groups.
 
     Args:
-        encode: the tokens of a group without these pads, and its rows -> fairseq's ``encoder_out``.
-        groups: all rows, with their width first.
-        left: pads stand before the tokens.
+        encode: the tokens of a group, without the pads that it does not need, and its rows -> fairseq's
+            ``encoder_out``. It may have entries (R, ...) whose names start with ``context_``.
+        groups: they cover all rows; their first width is that of these tokens.
+        left: whether pads come before the tokens.
+
+    Returns:
+        the ``encoder_out`` of all rows, with zeros at the pads that groups did not need.
     """
     if not groups:
         return encode(tokens, slice(None))
@@ -41,24 +43,25 @@ def encode_in_groups(
         states = F.pad(out["encoder_out"][0], (0, 0, 0, 0, *sides)).transpose(0, 1)
         padding = F.pad(out["encoder_padding_mask"][0], sides, value=True)
         outs.append({**out, "encoder_out": [states], "encoder_padding_mask": [padding]})
+    names = ["encoder_out", "encoder_padding_mask", *(name for name in outs[0] if name.startswith(PREFIX))]
     joined = {
-        name: [torch.cat(parts) for parts in zip(*(out[name] for out in outs), strict=True)]
-        for name in outs[0]
-        if name.startswith((PREFIX, "encoder_out", "encoder_padding_mask"))
+        name: [torch.cat(parts) for parts in zip(*(out[name] for out in outs), strict=True)] for name in names
     }
-    return {
-        **dict.fromkeys(outs[0], []), **joined, "encoder_out": [joined["encoder_out"][0].transpose(0, 1)],
-    }  # fmt: skip
+    joined["encoder_out"] = [states.transpose(0, 1) for states in joined["encoder_out"]]
+    return {**dict.fromkeys(outs[0], []), **joined}  # fairseq's other entries are not asked for here
 
 
 def decode_in_groups(
     decode: Callable[[Tensor, EncoderOut], Tensor], tokens: Tensor, encoder_out: EncoderOut
 ) -> Tensor:
-    """Features (B, T, D) of the decoder's input (B, T), with zeros at the pads that no group has.
+    """Compute the features (B, T, D) of the decoder's input (B, T) group by group.
 
     Args:
-        decode: a group's tokens and ``encoder_out`` without these pads -> its features.
-        encoder_out: with ``GROUPS``.
+        decode: a group's tokens and ``encoder_out``, without the pads that it does not need -> its features.
+        encoder_out: has ``GROUPS``.
+
+    Returns:
+        the features, with zeros at the pads that groups did not need.
     """
     groups, counts, width = encoder_out[GROUPS]
     features = []
@@ -70,7 +73,7 @@ def decode_in_groups(
 
 
 def _of_rows(encoder_out: EncoderOut, rows: slice, pads: int, counts: Optional[np.ndarray]) -> EncoderOut:
-    """The ``encoder_out`` of some rows, without the pads before the source that only others need."""
+    """Take some rows of ``encoder_out``, without the pads before the source that only other rows need."""
     own = {
         name: [entry[rows] for entry in entries] if name.startswith(PREFIX) else []
         for name, entries in encoder_out.items()
@@ -86,9 +89,9 @@ def _of_rows(encoder_out: EncoderOut, rows: slice, pads: int, counts: Optional[n
 
 
 def named_groups(groups: Tuple[Group, ...], context: Optional[ContextStates], width: int) -> EncoderOut:
-    """The entry that ``decode_in_groups`` reads: none without groups.
+    """Make the entry that ``decode_in_groups`` reads, if there are groups.
 
     Args:
-        width: of the source.
+        width: that of the source.
     """
     return {GROUPS: [groups, None if context is None else context.counts, width]} if groups else {}

@@ -19,52 +19,53 @@ KINDS = ("none", "shift", "learned", "sinusoidal", "flag")
 
 
 def stock_name(name: str) -> str:
-    """What a parameter is called in a model without ``SegmentPositions`` around its token positions."""
+    """The name of a parameter in a model that has no ``SegmentPositions`` around its token positions."""
     return name.replace(".embed_positions.token_positions.", ".embed_positions.")
 
 
 def segment_index(tokens: Tensor, separator: int, last: bool = False) -> Tensor:
-    """Index k of the sentence that each token belongs to, from 0: the separators strictly before it.
+    """The index k, from 0, of the sentence that each token belongs to: the number of separators before it.
 
     Args:
-        tokens: (B, T) token ids. separator: id of the symbol that ends every sentence but the last.
+        tokens: (B, T) token ids. separator: the id of the symbol that ends every sentence but the last.
 
     Returns:
-        LongTensor (B, T); of the ``last`` token alone (B, 1).
+        LongTensor (B, T), or (B, 1) for the ``last`` token alone.
     """
     ends = tokens.eq(separator)
     return _count(ends, last) - (ends[:, -1:] if last else ends).long()
 
 
 def _count(flags: Tensor, last: bool) -> Tensor:
-    """How many of (B, T) hold up to each place, (B, T); or up to the ``last`` alone, (B, 1)."""
+    """Count the flags (B, T) that are true up to each place, (B, T), or up to the ``last`` alone, (B, 1)."""
     return flags.sum(1, keepdim=True) if last else flags.cumsum(1)
 
 
 def average_sentence_length(tokens: Tensor, separator: int, padding_idx: int) -> Tensor:
-    """The shift of ``avg-sequence``: ceil(non-pad tokens / sentences) of each row; (B, T) to (B,)."""
+    """The shift of ``avg-sequence``: ceil(tokens without pads / sentences) of each row, (B, T) -> (B,)."""
     sentences = tokens.eq(separator).sum(1) + 1
     return (tokens.ne(padding_idx).sum(1) + sentences - 1) // sentences
 
 
 class SegmentPositions(nn.Module):
-    """Token positions and segments of a window, in the place of fairseq's ``embed_positions``.
+    """Embeds the token positions t and the segments k of a window, in the place of fairseq's
+    ``embed_positions``.
 
     ``none``: fairseq's token positions. ``shift``: t' = t + k * shift (section 3.2). ``learned`` and
-    ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). ``flag``: a learned embedding of
-    whether the token stands outside a span of its row, with or without separators. A position t counts the
-    non-pad tokens of its row, so pads may stand anywhere; a pad's embedding is zero.
+    ``sinusoidal``: an embedding of k is added to that of t (section 4.6.2). ``flag``: a learned embedding
+    says whether the token is outside a span of its row, with or without separators. Positions t leave pads
+    out, so pads may be anywhere; a pad's embedding is zero.
 
     Args:
-        token_positions: fairseq's sinusoidal or learned positional embedding; None for no token positions.
+        token_positions: fairseq's sinusoidal or learned positional embedding; None: no token positions.
         embedding_dim: C.
-        padding_idx: id of the pad.
-        separator: id of the symbol that ends every sentence but the last; -1: there is none.
+        padding_idx: the id of the pad.
+        separator: the id of the symbol that ends every sentence but the last; -1: there is none.
         kind: one of ``KINDS``.
-        shift: the constant of ``shift``; None: one number per row, see ``given``.
-        rows: size of the learned table; larger k share the last row. One more row, for pads, stays zero.
-            A flag has two.
-        is_context: when set, k becomes 1 where ``is_context(k, row value)`` holds, else 0; see ``given``.
+        shift: the constant of ``shift``; None: each row has its own, see ``given``.
+        rows: the size of the learned table, of which larger k share the last row; a flag has two. One more
+            row, for pads, is always zero.
+        is_context: if given, k becomes 1 where ``is_context(k, row value)`` is true, else 0; see ``given``.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class SegmentPositions(nn.Module):
         self.row_values: Optional[Tensor] = None
         self.max_positions = int(1e5) if token_positions is None else token_positions.max_positions
 
-        # Not a buffer: in half precision far positions would fall on the same angles.
+        # No buffer, because in half precision positions far from the start would get the same angles.
         self._frequencies = _frequencies(embedding_dim) if self.kind == "shift" else torch.empty(0)
 
         # Row 0 of a segment table is the pads' zero vector, row k + 1 belongs to segment k.
@@ -107,10 +108,11 @@ class SegmentPositions(nn.Module):
 
     @contextmanager
     def given(self, row_values: Tensor) -> Iterator[None]:
-        """Let the calls inside know (B,) numbers: each row's shift, or the index of its current sentence; for
-        ``flag`` (B, 2), the first token of the current sentence and the first after it, pads not counted.
+        """Give calls in the block a number for each row (B,): its shift, or the index of its current
+        sentence. For ``flag`` give (B, 2): the first token of the current sentence and the first one after
+        it, without pads.
 
-        fairseq's encoder and decoder pass nothing but tokens to ``embed_positions``.
+        This is necessary because fairseq passes nothing but tokens to ``embed_positions``.
         """
         self.row_values = row_values
         try:
@@ -119,10 +121,10 @@ class SegmentPositions(nn.Module):
             self.row_values = None
 
     def forward(self, tokens: Tensor, incremental_state: Optional[Any] = None) -> Tensor:
-        """Embeddings (B, T, C) of ``tokens`` (B, T); with ``incremental_state`` only the last, (B, 1, C).
+        """Embed ``tokens`` (B, T): (B, T, C), or with ``incremental_state`` the last one alone, (B, 1, C).
 
         Raises:
-            RuntimeError: the rows' values are needed and ``given`` was not called.
+            RuntimeError: the rows' values are needed, and this is not called inside ``given``.
         """
         if self.kind == "none" and incremental_state is None:
             return self.token_positions(tokens)  # type: ignore[misc]
@@ -143,9 +145,9 @@ class SegmentPositions(nn.Module):
         )
 
     def _sinusoids(self, index: Tensor) -> Tensor:
-        """What fairseq's table would have in its rows ``index`` (B, T): (B, T, C), to the last bit.
+        """Compute what fairseq's table would have in its rows ``index`` (B, T), to the last bit: (B, T, C).
 
-        A table would have to grow to the farthest shifted position, which is known on the device alone.
+        A table would have to grow to the farthest shifted position, which only the device knows.
         """
         table = self.token_positions
         self._frequencies = self._frequencies.to(index.device)
@@ -176,14 +178,16 @@ class SegmentPositions(nn.Module):
 
 
 def _frequencies(embedding_dim: int) -> Tensor:
-    """Of fairseq's sinusoidal positions: (C // 2,) float32."""
+    """The frequencies of fairseq's sinusoidal positions, (C // 2,) float32."""
     half = embedding_dim // 2
     return torch.exp(torch.arange(half, dtype=torch.float) * -(math.log(10000) / (half - 1)))
 
 
 def _look_up(table: nn.Module, index: Tensor, most: int) -> Tensor:
-    """Rows ``index`` of one of fairseq's position tables; a sinusoidal one grows to hold row ``most``, the
-    greatest that the tokens' number allows: the index itself is not read, a GPU need not be waited for."""
+    """Take rows ``index`` of one of fairseq's position tables. A sinusoidal one grows until it has row
+    ``most``, the greatest that so many tokens can have: the host would have to wait for a GPU to read the
+    index itself.
+    """
     if not isinstance(table, SinusoidalPositionalEmbedding):
         return F.embedding(index, table.weight, table.padding_idx)
     size = table.weights.size(0)

@@ -1,4 +1,4 @@
-"""Encoded sentences of documents that are being translated."""
+"""Keeps encoded sentences of documents that are being translated."""
 
 import collections
 from typing import Iterable, List, Sequence, Tuple
@@ -13,7 +13,7 @@ class SentenceCache:
     """The states of the sentences that were used last, by their key.
 
     Args:
-        capacity: sentences that are kept; far more than the context of the documents side by side.
+        capacity: the number of sentences that are kept, far more than are context at one time.
     """
 
     def __init__(self, capacity: int = 1024):
@@ -24,13 +24,14 @@ class SentenceCache:
         return key in self._states
 
     def store(self, keys: Sequence[int], states: Tensor, sizes: Sequence[int]) -> None:
-        """Keep sentences: states (R, K, D), of which so many are there; the pads stand last in their row."""
+        """Keep sentences: states (R, K, D), of which the first ``sizes`` of each row are no pads."""
         for key, row, size in zip(keys, states, sizes, strict=True):
             self._states[key] = row[:size].clone()  # a view would keep the whole batch
             self._states.move_to_end(key)
 
     def gather(self, keys: Sequence[int]) -> Tuple[Tensor, Tensor]:
-        """States (R, K, D) of sentences, right-padded, and their padding (R, K); drops the oldest others."""
+        """Return states (R, K, D) of sentences, padded on the right, and their padding (R, K); drop the
+        oldest others."""
         rows: List[Tensor] = []
         for key in keys:
             self._states.move_to_end(key)
@@ -42,5 +43,5 @@ class SentenceCache:
         return states, torch.arange(states.size(1), device=states.device) >= sizes[:, None]
 
     def missing(self, keys: Iterable[int]) -> List[int]:
-        """Places of the keys that are not here."""
+        """The places of the keys that are not here."""
         return [place for place, key in enumerate(keys) if key not in self._states]

@@ -1,7 +1,9 @@
-"""Fewer vectors for a sentence: Sequence Shortening for Context-Aware Machine Translation, sections 3 and 4.
+"""Blocks that turn a sentence into fewer vectors: Sequence Shortening for Context-Aware Machine Translation,
+sections 3 and 4.
 
-Every block maps the encoder's states H of R sentences, (R, L, D) with pads anywhere, to (R, K', D). What a
-sentence becomes depends on nothing but its own real tokens: not on where its pads stand, not on other rows.
+Every block maps the encoder's states H of R sentences, (R, L, D) with pads anywhere, to (R, K', D). The
+result
+depends on nothing but the sentence's own real tokens: not on where its pads are, not on other rows.
 """
 
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
@@ -22,7 +24,7 @@ CATEGORISER_UNITS = 512  # appendix A
 
 
 class AttentionBack(nn.Module):
-    """Equation 2: G = LayerNorm(G~ + Attn(G~, H, H)), with dropout before the sum as in every sub-layer."""
+    """Equation 2: G = LayerNorm(G~ + Attn(G~, H, H)), with dropout before the sum, as in every sub-layer."""
 
     def __init__(self, embed_dim: int, heads: int, dropout: float = 0.0, attention_dropout: float = 0.0):
         super().__init__()
@@ -33,7 +35,8 @@ class AttentionBack(nn.Module):
         self.layer_norm = LayerNorm(embed_dim)
 
     def forward(self, shortened: Tensor, states: Tensor, padding: Tensor) -> Tensor:
-        """G (R, K', D) of ``shortened``, G~ (R, K', D), and ``states``, H (R, L, D); ``padding`` (R, L)."""
+        """Compute G (R, K', D) from ``shortened``, which is G~ (R, K', D), ``states``, which is H (R, L, D),
+        and its ``padding`` (R, L)."""
         full = states.transpose(0, 1)
         attended, _ = self.attention(
             shortened.transpose(0, 1), full, full, key_padding_mask=softmaxable(padding), need_weights=False
@@ -42,18 +45,18 @@ class AttentionBack(nn.Module):
 
 
 class Shortening(nn.Module):
-    """A way of making G~ out of H, ``aggregate``, and ``attention`` from it back to H: a value of
-    ``--shortening``, if it is registered.
+    """Makes G~ out of H (``aggregate``), and may attend from it back to H (``attention``). A registered class
+    is a value of ``--shortening``.
 
-    Args (with which a registered class is made; the base needs none of them):
+    Args (a registered class is made with them; the base needs none):
         embed_dim: D.
         size: ``--shortening-size``, K.
         activation: ``--shortening-activation``, one of ``ACTIVATIONS``.
-        attention: makes equation 2's block; a class whose result is G~ has none.
+        attention: makes equation 2's block; a class whose result is G~ does not call it.
 
     Attributes:
         description: for ``--help``.
-        defaults: of the options of ``caching_transformer`` (section 5.2).
+        defaults: those of the options of ``caching_transformer`` (section 5.2).
         sized: whether the size means anything.
         keeps_tokens: whether the vectors are the tokens' states.
     """
@@ -76,22 +79,22 @@ class Shortening(nn.Module):
         self.attention: Optional[AttentionBack] = None
 
     def places(self, tokens: int) -> Optional[int]:
-        """How many vectors a sentence of so many tokens becomes, if their places have a meaning."""
+        """How many vectors a sentence of so many tokens becomes; None: their places have no meaning."""
         return None
 
     def vectors(self, tokens: np.ndarray) -> Optional[np.ndarray]:
-        """How many vectors sentences of so many tokens become, 0 of 0; None if that is not known before.
-
-        Then the device is asked, and a GPU waited for.
+        """How many vectors sentences of so many tokens become, 0 for 0 tokens; None: only the device knows,
+        and the host waits for it.
         """
         return None
 
     def labels(self, tokens: List[str]) -> List[str]:
-        """What the vectors are that a sentence of these tokens becomes."""
+        """Name the vectors that a sentence of these tokens becomes."""
         return tokens
 
     def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
-        """G~ (R, K', D), of any value where its padding (R, K') is true; ``states`` are zero at the pads."""
+        """Return G~ (R, K', D) and its padding (R, K'), at which G~ may have any value. ``states`` are zero
+        at the pads."""
         raise NotImplementedError
 
     def forward(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
@@ -99,10 +102,10 @@ class Shortening(nn.Module):
 
         Args:
             states: (R, L, D).
-            padding: BoolTensor (R, L), true at pads, which may stand anywhere and fill a row.
+            padding: BoolTensor (R, L), true at pads, which may be anywhere and fill a row.
 
         Returns:
-            The shortened states (R, K', D), zero where their padding, BoolTensor (R, K'), is true; the pads
+            the shortened states (R, K', D), zero where their padding, BoolTensor (R, K'), is true. The pads
             come last in their row, and a row of pads gives a row of pads.
         """
         states = zero_pads(states, padding)
@@ -182,7 +185,8 @@ class Pooling(Sized):
         return self.pool(groups, padding), padding.all(2)
 
     def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
-        """(R, K', D) of ``groups`` (R, K', size, D), zero at the pads, with ``padding`` (R, K', size)."""
+        """Turn ``groups`` (R, K', size, D), which are zero at their ``padding`` (R, K', size), into (R, K',
+        D)."""
         raise NotImplementedError
 
 
@@ -208,7 +212,7 @@ class MaxPooling(Pooling):
 
 @SHORTENINGS.register("linear")
 class LinearPooling(Pooling):
-    """A linear map of the group's concatenated tokens, missing ones zero (Nawrot et al. 2022)."""
+    """A linear map of a group's concatenated tokens; missing tokens are zero (Nawrot et al. 2022)."""
 
     description = "a linear map of them"
 
@@ -223,11 +227,12 @@ class LinearPooling(Pooling):
 class Latent(Sized):
     """A network weighs every token for every group; K' = ``size``, the number of groups.
 
-    Equation 4 sums a group's weighted tokens (a sum, not a mean); the weights are ``assignment``, equation 3.
-    The paper's models normalise with sparsemax.
+    A group's vector is the sum, not the mean, of its weighted tokens (equation 4); ``assignment`` computes
+    the
+    weights (equation 3). The paper's models normalise them with sparsemax.
 
     Attributes:
-        title: of a picture of the weights.
+        title: the title of a picture of the weights.
     """
 
     title: str
@@ -249,11 +254,13 @@ class Latent(Sized):
         return [f"group {number}" for number in range(1, self.size + 1)]
 
     def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
-        """Weights (R, L, K') of the ``scores`` (R, L, K'); of any value where ``padding`` (R, L) is true."""
+        """Turn ``scores`` (R, L, K') into weights, which may have any value where ``padding`` (R, L) is
+        true."""
         raise NotImplementedError
 
     def assignment(self, states: Tensor, padding: Tensor) -> Tensor:
-        """Equation 3: weights c (R, L, K') of ``states`` (R, L, D); zero at the pads, at least float32."""
+        """Compute the weights c (R, L, K') of ``states`` (R, L, D), equation 3: zero at the pads, in float32
+        or wider."""
         scores = self.categoriser(zero_pads(states, padding))
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         return zero_pads(self.normalise(scores, padding), padding)
@@ -265,7 +272,7 @@ class Latent(Sized):
 
 @SHORTENINGS.register("group")
 class Grouping(Latent):
-    """Weights are normalised over the groups: every token is assigned (section 4.1)."""
+    """Normalises the weights over the groups, so every token is assigned (section 4.1)."""
 
     description, title = "latent groups of tokens", "Tokens assigned to groups"
     defaults = {
@@ -281,7 +288,8 @@ class Grouping(Latent):
 
 @SHORTENINGS.register("select")
 class Selecting(Latent):
-    """Weights are normalised over the sequence: a group's sum to 1, a token may be ignored (section 4.2)."""
+    """Normalises the weights over the sequence: a group's weights sum to 1, and it may ignore a token
+    (section 4.2)."""
 
     description, title = "tokens that latent groups select", "Tokens selected by groups"
     defaults = {
@@ -306,20 +314,17 @@ def build_shortening(
     dropout: float = 0.0,
     attention_dropout: float = 0.0,
 ) -> Shortening:
-    """The block of one of ``SHORTENINGS``.
+    """Make the block of one of ``SHORTENINGS``.
 
     Args:
-        embed_dim: D. heads: of equation 2's attention.
-        size: K: the tokens in a group of pooling; the number of latent groups.
-        activation: how latent groups normalise, one of ``ACTIVATIONS``.
-        dropout: of equation 2's sub-layer. attention_dropout: of its attention weights.
-
-    Raises:
-        BadInput: no such kind, or a size below 1.
+        embed_dim: D. heads: those of equation 2's attention.
+        size: K, the number of tokens that are pooled, or of latent groups.
+        activation: how latent groups normalise their weights, one of ``ACTIVATIONS``.
+        dropout: that of equation 2's sub-layer. attention_dropout: that of its attention weights.
     """
     chosen = SHORTENINGS[kind]
     if chosen.sized and size < 1:
-        raise BadInput(f"a shortening of kind {kind} needs a size of at least 1, found {size}")
+        raise BadInput(f"--shortening-size {size}: --shortening {kind} needs 1 or more")
     return chosen(
         embed_dim, size, activation, lambda: AttentionBack(embed_dim, heads, dropout, attention_dropout)
     )

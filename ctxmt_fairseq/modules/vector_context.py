@@ -1,4 +1,4 @@
-"""Contexts that come as vectors of whole texts (MTCue, sections 2.1 and 2.2)."""
+"""Encodes contexts that are vectors of whole texts (MTCue, sections 2.1 and 2.2)."""
 
 import copy
 import math
@@ -11,28 +11,29 @@ from torch import Tensor, nn
 from ctxmt_fairseq.data.absence import NO_VECTOR
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import embedding_table
+from ctxmt_fairseq.modules.pads import real_mean, softmaxable, zero_pads
 from ctxmt_fairseq.modules.qk_norm_attention import QKNormEncoderLayer
 
 INPUTS = ("plain", "layernorm", "small-init")
-_SMALL = 1e-3  # initial values of "small-init" lie between its negative and it, those of distances are 0
+_SMALL = 1e-3  # initial values of "small-init" are between -0.001 and it; those of distances are 0
 
 
 class VectorContextEncoder(nn.Module):
-    """Linear layer, distance embedding, self-attention layers.
+    """A linear layer, an embedding of distances, and self-attention layers.
 
     Args:
         cfg: fairseq's, for heads, dropout and the place of layer norms; with ``qk_norm`` also
             ``contexts_per_sample``.
-        vector_dim: R, width of the vectors.
-        layers: their number; 0: the linear layer's output, with distances, is all.
-        ffn_dim: width of the layers' feed-forward networks.
-        distances: rows of the table of distances, 0 for the current sentence's vector; sentences beyond share
-            the last. None: distances have no embedding.
-        qk_norm: ``QKNormAttention`` in the layers.
+        vector_dim: R, the width of the vectors.
+        layers: their number; 0: the states are the linear layer's output, with distances.
+        ffn_dim: the width of the layers' feed-forward networks.
+        distances: the rows of the table of distances, of which 0 is for the current sentence's vector, and
+            sentences that are farther away share the last. None: distances have no embedding.
+        qk_norm: whether the layers have ``QKNormAttention``.
         input: what the layers read. "plain": vectors through the linear layer, with their distances;
             "layernorm": these scaled by sqrt(D), as fairseq scales words, and normalised; "small-init": the
             same, from tiny initial values (the alternatives of appendix C).
-        feature_dropout: of these inputs' elements; None: the dropout of ``cfg``.
+        feature_dropout: the dropout of these inputs' elements; None: that of ``cfg``.
     """
 
     def __init__(
@@ -67,12 +68,12 @@ class VectorContextEncoder(nn.Module):
         self.layer_norm = LayerNorm(embed_dim) if cfg.encoder.normalize_before and layers else None
 
     def forward(self, vectors: Tensor, distances: Tensor) -> ContextStates:
-        """One state for each vector, K = M; the order of a row's vectors plays no part.
+        """Turn each vector into a state, K = M; the order of a row's vectors makes no difference.
 
         Args:
-            vectors: (B, M, R), M at least 1; zeros where there is nothing.
-            distances: LongTensor (B, M): 0 the current sentence, 1 and more previous ones, -1 metadata, -2
-                nothing.
+            vectors: (B, M, R), M at least 1, with zeros where there is nothing.
+            distances: LongTensor (B, M): 0 is the current sentence, 1 and more are previous ones, -1 is
+                metadata, -2 is nothing.
         """
         padding = distances.eq(NO_VECTOR)
         states = self.projection(vectors.to(self.projection.weight.dtype))
@@ -83,7 +84,7 @@ class VectorContextEncoder(nn.Module):
         if self.input_norm is not None:
             states = self.input_norm(self.input_scale * states)
         states = self.dropout(states).transpose(0, 1)
-        hidden = padding & ~padding.all(dim=1, keepdim=True)  # a row of pads alone would give NaN
+        hidden = softmaxable(padding)
         for layer in self.layers:
             states = layer(states, hidden)
         if self.layer_norm is not None:
@@ -92,8 +93,6 @@ class VectorContextEncoder(nn.Module):
 
 
 def mean_context(context: ContextStates) -> ContextStates:
-    """The mean of each row's states as its only one, K = 1 (MTCue, section 3.3: CUE)."""
-    present = ~context.padding
-    total = context.states.masked_fill(context.padding.unsqueeze(-1), 0).sum(dim=1, keepdim=True)
-    count = present.sum(dim=1).clamp(min=1)[:, None, None]
-    return ContextStates(total / count, ~present.any(dim=1, keepdim=True))
+    """Turn each row's states into one, their mean: K = 1 (MTCue, section 3.3: CUE)."""
+    mean = real_mean(zero_pads(context.states, context.padding), context.padding)
+    return ContextStates(mean.unsqueeze(1), context.padding.all(dim=1, keepdim=True))

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Dict, Tuple
 
+from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.errors import BadInput
 
 _MOST = 2**31 - 1  # torch and fairseq keep sizes and counts in 32-bit integers here and there
@@ -50,6 +51,4 @@ class SearchSettings:
             fits = type(value) is int or (type(value) is float and math.isfinite(value) and not whole)
             if not fits or not least <= value <= most:
                 kind = "a whole number" if whole else "a number"
-                raise BadInput(
-                    f"--{name.replace('_', '-')}: expected {kind} from {least:g} to {most:g}, found {value!r}"
-                )
+                raise BadInput(f"{flag(name)}: expected {kind} from {least:g} to {most:g}, found {value!r}")

@@ -1,4 +1,4 @@
-"""fairseq's configuration of a task: ``ContextOptions``, and what is no context."""
+"""Makes fairseq's configuration of a task: the ``ContextOptions`` and the options that concern no context."""
 
 from dataclasses import dataclass, field, fields, make_dataclass
 from typing import Any, Optional, Type
@@ -9,12 +9,12 @@ from omegaconf import II
 from ctxmt_fairseq.criterions.attention_regularisation import PAPERS_LAYERS
 from ctxmt_fairseq.data.context_options import ContextOptions
 
-_HIDDEN = {"help": "internal: batches of every epoch depend on (seed, epoch) alone"}
+_HIDDEN = {"help": "internal: the batches of an epoch depend on nothing but (seed, epoch)"}
 
 
 @dataclass
 class TrainingConfig(TranslationConfig):
-    """The options that the three tasks share besides those of the context."""
+    """The options that the three tasks share and that concern no context."""
 
     sentence_checkpoint: Optional[str] = field(
         default=None,
@@ -48,9 +48,9 @@ class TrainingConfig(TranslationConfig):
 
 
 def config_of(options: Type[ContextOptions], name: str, module: str, base: type = TrainingConfig) -> Any:
-    """fairseq's dataclass of a task, ``name`` in ``module``, with these options of the context.
+    """Make fairseq's dataclass of a task, ``name`` in ``module``, with these options of the context.
 
-    What the command line leaves open is None: its value comes from the checkpoint, then from the default.
+    An option that the command line does not give is None: its value is the checkpoint's, or else the default.
     """
     made = []
     for each in fields(options):

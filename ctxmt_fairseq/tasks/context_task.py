@@ -1,4 +1,4 @@
-"""What the tasks share: options that travel with the checkpoint, and batches that lose no sentence."""
+"""What the tasks share: options that are saved in the checkpoint, and batches that lose no sentence."""
 
 import copy
 import logging
@@ -10,9 +10,16 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 from fairseq.data import data_utils
 
 from ctxmt_fairseq.checkpoint_options import shown
-from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, entry, load_dictionary, read_description
+from ctxmt_fairseq.corpora.data_folder import (
+    DESCRIPTION,
+    entry,
+    first_folder,
+    load_dictionary,
+    read_description,
+)
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
 from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
@@ -36,13 +43,13 @@ def arch_name(cfg: Any) -> str:
 class ContextTask(DecodingTask):
     """Base of the three tasks; a subclass names its options and its dataset.
 
-    The checkpoint carries the context options in its task state: a model that was trained on windows of four
+    A checkpoint has the context options in its task state, so a model that was trained on windows of four
     sentences is evaluated on windows of four, unless the command line says otherwise.
 
     Attributes:
-        dataset_class: of its datasets.
+        dataset_class: the class of its datasets.
         options_class: the options of the context.
-        evaluation_options: others that an evaluation may give, with an example of a value.
+        evaluation_options: other options that an evaluation may give, each with an example of a value.
         provides: what a batch can hold for models besides fairseq's inputs.
         request: which of it the models read, and how.
     """
@@ -63,13 +70,13 @@ class ContextTask(DecodingTask):
 
     @classmethod
     def setup_task(cls, cfg, **kwargs):
-        folder = cfg.data.split(os.pathsep)[0]
-        if not os.path.isdir(folder):
+        folder = first_folder(cfg.data)
+        if not folder.is_dir():
             raise BadInput("no such data folder", folder)
         if None in (cfg.source_lang or None, cfg.target_lang or None):
             cfg.source_lang, cfg.target_lang = data_utils.infer_language_pair(folder)
             if cfg.source_lang is None:
-                raise BadInput("expected a data folder, or --source-lang and --target-lang", folder)
+                raise BadInput("tells no languages: give --source-lang and --target-lang", folder)
         return super().setup_task(cfg, **kwargs)
 
     @classmethod
@@ -85,17 +92,16 @@ class ContextTask(DecodingTask):
         if not 0 <= self.cfg.attention_weight < math.inf:
             raise BadInput(f"--attention-weight {self.cfg.attention_weight}: expected 0 or more")
         if self.cfg.attention_weight and not self.reads_highlights:
-            raise BadInput("--attention-weight: expected --task document_window")
+            raise BadInput("--attention-weight needs --task document_window")
         options = self.context_options(training=True)
         if options.target_text_on_source and self.src_dict.symbols != self.tgt_dict.symbols:
             name = "target_context_on_source" if options.target_context_on_source else "context_selection"
             value = "" if options.target_context_on_source else f" {options.context_selection}"
-            raise BadInput(
-                f"{flag(name)}{value}: expected a joined dictionary (ctxmt preprocess --joined-dictionary)"
-            )
+            raise BadInput(f"{flag(name)}{value} needs a joined dictionary (ctxmt preprocess --joint)")
 
     def context_options(self, training: bool = False) -> Any:
-        """The ``ContextOptions`` that count: the command line's, else the checkpoint's, else the defaults."""
+        """The ``ContextOptions`` in use: the command line's, or else the checkpoint's, or else the
+        defaults."""
         names = self.options_class.travelling()
         given = {name: getattr(self.cfg, name, None) for name in vars(self.options_class())}
         values = {name: value for name, value in given.items() if value is not None or name not in names}
@@ -104,17 +110,14 @@ class ContextTask(DecodingTask):
 
     @property
     def options(self) -> Dict[str, Any]:
-        """The options that travel with the checkpoint."""
+        """The options that are saved in a checkpoint."""
         options = self.context_options()
         return {name: getattr(options, name) for name in options.travelling()}
 
     @classmethod
     def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:
-        """Options by which an evaluation differs from the checkpoint; those that are None do not.
-
-        Raises:
-            BadInput: one that this task does not have, or that is of another type than its default.
-        """
+        """Check the options by which an evaluation differs from the checkpoint, and leave out those that are
+        None."""
         known = {**cls.options_class.travelling(), **cls.evaluation_options}
         given = {name: value for name, value in options.items() if value is not None}
         given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
@@ -128,11 +131,8 @@ class ContextTask(DecodingTask):
         return given
 
     def with_options(self, **options: Any) -> "ContextTask":
-        """This task with other context options; dictionaries and what the models ask for are shared.
-
-        Raises:
-            BadInput: an option cannot work, as on the command line.
-        """
+        """Copy this task with other context options; the copies share dictionaries and what the models
+        want."""
         task = copy.copy(self)
         task.cfg = copy.deepcopy(self.cfg)
         for name, value in self.checked_options(options).items():
@@ -141,18 +141,14 @@ class ContextTask(DecodingTask):
         return task
 
     def state_dict(self) -> Dict[str, Any]:
-        """Saved with every checkpoint: the context options, and which symbols the embeddings are of."""
+        """What every checkpoint gets: the context options, and which symbols the embeddings have."""
         sides = {"source": self.src_dict, "target": self.tgt_dict}
         digests = {side: symbols_digest(dictionary.symbols) for side, dictionary in sides.items()}
         return {"context": self.options, "dictionaries": digests}
 
     @classmethod
     def saved(cls, task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
-        """The options in a checkpoint's task state.
-
-        Raises:
-            BadInput: they are none, or one has another type than its default.
-        """
+        """Check and return the options in a checkpoint's task state."""
         saved, defaults = (task_state or {}).get("context", {}), cls.options_class.travelling()
         if not isinstance(saved, dict):
             raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
@@ -163,19 +159,17 @@ class ContextTask(DecodingTask):
         return {name: value for name, value in saved.items() if name in defaults}
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
-        """Take the options of a checkpoint that is being evaluated; warn where a model is about to see more
-        sentences than in its training.
+        """Take the options of a checkpoint that is to be evaluated; warn of windows that are larger than in
+        its training.
 
         Raises:
-            BadInput: the members of an ensemble disagree, and the command line does not decide.
+            BadInput: the models of an ensemble differ in an option that the command line does not give.
         """
         saved = self.saved(state_dict)
         for name, value in saved.items():
             known = self.saved_options.get(name, value)
             if known != value and getattr(self.cfg, name, None) is None:
-                raise BadInput(
-                    f"{flag(name)}: expected one value, but the checkpoints have {known} and {value}"
-                )
+                raise BadInput(f"{flag(name)}: the checkpoints have {known} and {value}; choose a value")
         new = {name: value for name, value in saved.items() if name not in self.saved_options}
         self.saved_options.update(saved)
         self._check()
@@ -189,12 +183,12 @@ class ContextTask(DecodingTask):
 
     @property
     def average_source_length(self) -> int:
-        """Mean subwords of a training source sentence, rounded, as preprocessing measured it.
+        """The mean number of subwords of a training source sentence, rounded; preprocessing has measured it.
 
         Raises:
             BadInput: the data folder was not made by ``ctxmt preprocess``.
         """
-        return entry(self.cfg.data.split(os.pathsep)[0], "average_source_length")
+        return entry(first_folder(self.cfg.data), "average_source_length")
 
     # ---- data ------------------------------------------------------------------------------------------
 
@@ -206,7 +200,9 @@ class ContextTask(DecodingTask):
         languages = f"{self.cfg.source_lang}-{self.cfg.target_lang}."
         shard = os.path.join(folder, f"{split}1.{languages}{self.cfg.source_lang}.idx")
         if combine and os.path.exists(shard):
-            raise BadInput(f"{split}1: expected one folder per shard, joined by {os.pathsep}", folder)
+            raise BadInput(
+                f"{split}1: shards must be in a folder each; join the folders by {os.pathsep}", folder
+            )
         read = read_split(
             os.path.join(folder, f"{split}.{languages}"),
             (self.cfg.source_lang, self.cfg.target_lang),
@@ -238,28 +234,31 @@ class ContextTask(DecodingTask):
             left_pad_target=self.cfg.left_pad_target,
             pad_to_multiple=self.cfg.required_seq_len_multiple,
             name=split,
-            **self.of_dataset(split, source, target, documents, training, contexts),
+            **self.dataset_arguments(split, source, target, documents, training, contexts),
         )
 
-    def of_dataset(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
-        """What the task's dataset is made from besides."""
+    def dataset_arguments(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
+        """Further arguments for ``dataset_class``."""
         return {}
 
-    def stored_contexts(self, split: str, folder: str, sentences: int) -> Optional[SentenceContexts]:
-        """What the data folder knows of a split's sentences besides their tokens.
+    def exchange_context(self, sample, order):
+        """Copy a batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
+        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
 
-        None: this task reads tokens alone; ``metadata_context`` overrides it.
+    def stored_contexts(self, split: str, folder: str, sentences: int) -> Optional[SentenceContexts]:
+        """Give what the data folder knows of a split's sentences besides their tokens; None: the task reads
+        tokens alone. ``metadata_context`` overrides these three.
         """
         return None
 
     def contexts_of(
         self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
     ) -> Optional[SentenceContexts]:
-        """What is known of new text: n source sentences and the metadata of each. None as above."""
+        """Give the same for new text: n source sentences and the metadata of each."""
         return None
 
     def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> Optional[SentenceContexts]:
-        """What is known of new sentences of which there are only the tokens. None as above."""
+        """Give the same for new sentences that are there only as tokens."""
         return None
 
     def filter_indices_by_size(self, indices, dataset, max_positions=None, ignore_invalid_inputs=False):
@@ -288,8 +287,8 @@ class ContextTask(DecodingTask):
         return model
 
     def _known_symbols(self) -> Dict[str, KnownSymbols]:
-        """What the data folder says of its dictionaries."""
-        folder = Path(self.cfg.data.split(os.pathsep)[0])
+        """Give what the data folder says of its dictionaries."""
+        folder = first_folder(self.cfg.data)
         described = (folder / DESCRIPTION).is_file()
         given = read_description(folder).get("given_symbols", {}) if described else {}
         sides = (

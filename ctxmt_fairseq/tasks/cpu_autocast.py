@@ -1,4 +1,4 @@
-"""``--amp`` on CPUs: fairseq's means CUDA, and does nothing elsewhere."""
+"""``--amp`` on CPUs, where fairseq's own does nothing because it is CUDA's."""
 
 import functools
 import logging
@@ -18,22 +18,22 @@ INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
 
 
 def with_bfloat16_products(model: nn.Module, criterion: Criterion) -> Criterion:
-    """A criterion, called as ``criterion(model, sample)``, with matrix products in bfloat16.
+    """Have a criterion, called as ``criterion(model, sample)``, compute matrix products in bfloat16.
 
-    Parameters, their gradients, normalisation, softmax and sums stay float32, as torch's autocast has it on
-    CPUs, and so does attention between its projections. Dropout draws its numbers in another way.
+    Parameters, their gradients, normalisation, softmax and sums stay float32, as in torch's autocast on CPUs,
+    and so does attention between its projections. Dropout draws its numbers in another way.
 
     Raises:
-        BadInput: the model computes activations again for the backward pass, which autocast would not see.
+        BadInput: the model computes activations again for the backward pass, and autocast would not see that.
     """
     if any(hasattr(module, "precheckpoint_forward") for module in model.modules()):
-        raise BadInput("--amp with --cpu: expected no --checkpoint-activations")
+        raise BadInput("--amp with --cpu does not work with --checkpoint-activations")
     _adapt_autocast()
     return torch.autocast("cpu", torch.bfloat16)(criterion)
 
 
 def has_fast_products() -> bool:
-    """Whether this CPU multiplies faster in bfloat16 than in float32; believed where torch does not tell."""
+    """Whether this CPU multiplies faster in bfloat16 than in float32; assumed if torch does not tell."""
     has: Dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # of recent releases
     return has.get("architecture") != "x86_64" or any(has.get(name) for name in INSTRUCTIONS)
 
@@ -43,25 +43,25 @@ def _adapt_autocast() -> torch.library.Library:
     """Give torch's autocast on CPUs another attention and dropout, for this process.
 
     Returns:
-        What holds the registration; torch takes it back when this is collected.
+        the registration; torch takes it back when this object is collected.
     """
     if not has_fast_products():
         logger.warning("--amp: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
-    # fairseq asks for CUDA's autocast, too, at every step.
+    # fairseq also asks for CUDA's autocast at every step, and torch would warn each time.
     warnings.filterwarnings("ignore", "CUDA is not available or torch_xla is imported. Disabling autocast")
     library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that something is overridden
+        warnings.simplefilter("ignore")  # torch warns that something is overridden
         library.impl("scaled_dot_product_attention", _attention, "AutocastCPU")
         library.impl("dropout", dropout, "AutocastCPU")
     return library
 
 
 def dropout(values: Tensor, p: float, train: bool) -> Tensor:
-    """``torch.dropout`` of values of any shape, with masks from 16 random bits a number, cut from 64.
+    """Do what ``torch.dropout`` does, with 16 random bits for each number of a mask.
 
     torch draws 64 for each, which takes up to a seventh of a training step of a small model. ``p`` is
-    rounded to a multiple of 2 ** -16, and what is kept is scaled by the rounded one.
+    rounded to a multiple of 2 ** -16, and the values that are kept are scaled by the rounded ``p``.
     """
     dropped = round(p * 2**16)
     if not train or dropped == 0:
@@ -83,10 +83,10 @@ def _attention(
     is_causal: bool = False,
     **others: Any,
 ) -> Tensor:
-    """``scaled_dot_product_attention`` of (B, H, n, d) and (B, H, m, d) in float32, (B, H, n, d).
+    """Compute ``scaled_dot_product_attention`` of (B, H, n, d) and (B, H, m, d), (B, H, n, d), in float32.
 
     A head's products over sentences of 20 tokens are too small for bfloat16: their backward pass would be
-    eight times as slow, which costs more than all else saves.
+    eight times as slow, which costs more than everything else saves.
     """
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         attn_mask = attn_mask.float()

@@ -1,4 +1,4 @@
-"""What fairseq's commands do with a batch of windows: steps of training and validation, and generation that
+"""What fairseq's commands do with a batch of windows: they train and validate on it, and their generation
 returns current sentences."""
 
 import atexit
@@ -25,10 +25,10 @@ logger = logging.getLogger(__name__)
 
 
 class DecodingTask(TranslationTask):
-    """fairseq's translation, for batches that hold windows.
+    """fairseq's translation task, for batches of windows.
 
     Attributes:
-        window_count: windows that were cut to their current sentence.
+        window_count: counts the windows that were cut to their current sentence.
         document: the lines that ``fairseq-interactive`` has read.
     """
 
@@ -39,7 +39,7 @@ class DecodingTask(TranslationTask):
 
     @property
     def options(self) -> Dict[str, Any]:
-        """The options that travel with the checkpoint, as they are in use."""
+        """The options that are saved in a checkpoint, with the values in use."""
         raise NotImplementedError
 
     @property
@@ -57,10 +57,10 @@ class DecodingTask(TranslationTask):
             logger.warning("%s", self.window_count)
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
-        """n-best current sentences; afterwards ``sample`` shows the current sentences only."""
-        if self.options["target_context"] and not self.cfg.eval_bleu:  # validation logs it
+        """Return the n-best current sentences; afterwards ``sample`` has nothing but current sentences."""
+        if self.options["target_context"] and not self.cfg.eval_bleu:  # validation logs the number
             atexit.unregister(self._report_windows)
-            atexit.register(self._report_windows)  # fairseq-generate has no later hook
+            atexit.register(self._report_windows)  # fairseq-generate calls nothing later
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
         hypotheses = generate_current(
@@ -83,7 +83,7 @@ class DecodingTask(TranslationTask):
         return hypotheses
 
     def _inference_with_bleu(self, generator, sample, model):
-        # A copy: fairseq keeps the first batch and feeds it again to workers that have run out of data.
+        # A copy, because fairseq keeps the first batch for workers that have run out of data.
         return super()._inference_with_bleu(generator, dict(sample), model)
 
     def train_step(self, sample, model, criterion, optimizer, *args, **kwargs):
@@ -103,28 +103,29 @@ class DecodingTask(TranslationTask):
     def reduce_metrics(self, logging_outputs, criterion):
         super().reduce_metrics(logging_outputs, criterion)
         totals = [log["_bleu_totals_0"] for log in logging_outputs if "_bleu_totals_0" in log]
-        if totals and not sum(totals):  # fairseq reports no BLEU then, and --best-checkpoint-metric bleu dies
+        if totals and not sum(totals):  # else fairseq logs no BLEU, and --best-checkpoint-metric bleu dies
             metrics.log_scalar("bleu", 0.0)
         if any("separator_mismatches" in log for log in logging_outputs):
             mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
             metrics.log_scalar_sum("separator_mismatches", mismatches)
 
     def build_tokenizer(self, args):
-        """For ``fairseq-interactive`` and ``-generate``: text steps, and the tokenizer that they name."""
+        """Give ``fairseq-interactive`` and ``-generate`` the text steps, and the tokenizer that they name."""
         return SteppedTokenizer(self.cfg, super().build_tokenizer(args))
 
     def build_bpe(self, args):
-        """Likewise: what ``--bpe`` names, or else the SentencePiece models of the data folder."""
+        """Give them what ``--bpe`` names, or else the SentencePiece models of the data folder."""
         return super().build_bpe(args) or FolderPieces.of(self.cfg)
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
-        """Lines of ``fairseq-interactive``: consecutive sentences of a document, an empty line ends it."""
+        """Read lines of ``fairseq-interactive``: consecutive sentences of a document, which an empty line
+        ends."""
         return OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )
 
 
 def _check_targets(sample: Dict[str, Any]) -> None:
-    """Raises BadInput: sentences without translations, which can only be translated."""
+    """Refuse sentences without translations."""
     if sample["target"] is None:
         raise BadInput("training and validation need target sentences, and this split has none")

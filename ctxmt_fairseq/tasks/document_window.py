@@ -1,4 +1,5 @@
-"""The task ``document_window``: one encoder, context joined to the current sentence with ``<sep>``."""
+"""The task ``document_window``: one encoder reads the context and the current sentence, joined by
+``<sep>``."""
 
 import os
 from dataclasses import replace
@@ -23,7 +24,7 @@ DocumentWindowConfig = config_of(WindowOptions, "DocumentWindowConfig", __name__
 class DocumentWindowTask(ContextTask):
     """Concatenation (Tiedemann and Scherrer 2017; focused concatenation, section 2.2).
 
-    Works with ``concat_transformer`` and with fairseq's own ``transformer``.
+    It works with ``concat_transformer`` and with fairseq's own ``transformer``.
     """
 
     dataset_class = DocumentWindowDataset
@@ -35,17 +36,16 @@ class DocumentWindowTask(ContextTask):
         super()._check()
         if self.no_separator and self.options["target_context"]:
             raise BadInput(
-                f"--no-separator: expected --target-context 0, found {self.options['target_context']}: the "
-                "sentences of target windows are told apart by separators"
+                f"--no-separator needs --target-context 0, found {self.options['target_context']}: separators"
+                " tell the sentences of target windows apart"
             )
 
     @property
     def no_separator(self) -> bool:
-        """Whether nothing stands between the sentences of a source window."""
+        """Whether the sentences of a source window follow each other without separator."""
         return bool(self.options["no_separator"])
 
     def exchange_context(self, sample, order):
-        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
         source, target = window_formats(self.cfg, self.src_dict, self.tgt_dict)
         if self.no_separator:
             source = replace(source, separator=None)
@@ -55,24 +55,24 @@ class DocumentWindowTask(ContextTask):
         model = super().build_model(cfg, from_checkpoint)
         if self.cfg.attention_weight and not from_checkpoint:
             if getattr(cfg, "checkpoint_activations", False):
-                raise BadInput("--attention-weight: expected no --checkpoint-activations")
+                raise BadInput("--attention-weight does not work with --checkpoint-activations")
             chosen_attentions(model, parse_layers(self.cfg.attention_layers))
         return model
 
     def build_criterion(self, cfg, from_checkpoint=False):
-        """The criterion; with --attention-weight it pulls attention towards highlights, too."""
+        """Make the criterion; with --attention-weight it also pulls attention towards highlights."""
         criterion = super().build_criterion(cfg, from_checkpoint)
         return regularised(criterion, self.cfg.attention_weight, parse_layers(self.cfg.attention_layers))
 
     def _highlights(self, source, target, documents):
-        """The highlights of the training text; none of weight 0."""
+        """Read the highlights of the training text; None: their weight is 0."""
         if not self.cfg.attention_weight:
             return None
         if self.cfg.attention_highlights is None:
-            raise BadInput("--attention-weight: expected --attention-highlights FILE")
+            raise BadInput("--attention-weight needs --attention-highlights FILE")
         folder, *more = self.cfg.data.split(os.pathsep)
         if more:
-            raise BadInput("--attention-highlights: expected one data folder, whose lines it numbers")
+            raise BadInput("--attention-highlights needs one data folder alone, because it numbers its lines")
         sides = {
             "source": SideWords(source, self.src_dict, Subwords.load(folder, self.cfg.source_lang)),
             "target": SideWords(target, self.tgt_dict, Subwords.load(folder, self.cfg.target_lang)),
@@ -81,5 +81,5 @@ class DocumentWindowTask(ContextTask):
             self.cfg.attention_highlights, documents, lambda sentence: sides[sentence[0]].places(sentence[1])
         )
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         return {"highlights": self._highlights(source, target, documents) if training else None}

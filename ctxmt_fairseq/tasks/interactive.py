@@ -1,6 +1,5 @@
-"""``fairseq-interactive``: lines are consecutive sentences of one document, an empty line ends it."""
+"""``fairseq-interactive``: lines are consecutive sentences of one document, and an empty line ends it."""
 
-import os
 from typing import Any, Dict, List, Optional
 
 import numpy as np
@@ -8,6 +7,7 @@ import torch
 from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
+from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import WORD_START, Subwords, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.documents import Documents
@@ -18,58 +18,55 @@ from ctxmt_fairseq.search.running_document import RunningDocuments
 
 
 class SteppedTokenizer:
-    """What fairseq's commands take for a tokenizer: the data folder's text steps, and one of fairseq's own.
+    """The tokenizer of fairseq's commands: applies the data folder's text steps, then one of fairseq's own.
 
     Args:
-        cfg: the task's; names the data folder and the languages.
-        tokenizer: with ``encode`` and ``decode``; None: there is none.
+        cfg: the task's; it names the data folder and the languages.
+        tokenizer: has ``encode`` and ``decode``; None: there is none.
     """
 
     def __init__(self, cfg: Any, tokenizer: Optional[Any] = None):
-        folder = cfg.data.split(os.pathsep)[0]
+        folder = first_folder(cfg.data)
         self.source = TextSteps.load(folder, cfg.source_lang)
         self.target = TextSteps.load(folder, cfg.target_lang)
         self.tokenizer = tokenizer
 
     def encode(self, text: str) -> str:
-        """A source sentence as the subwords' model reads it."""
+        """Turn a source sentence into what the subwords' model reads."""
         text = self.source.apply(text)
         return text if self.tokenizer is None else self.tokenizer.encode(text)
 
     def decode(self, text: str) -> str:
-        """A translation as users read it."""
+        """Turn a translation into what users read."""
         text = text if self.tokenizer is None else self.tokenizer.decode(text)
         return self.target.undo(text)
 
 
 class FolderPieces:
-    """What fairseq's commands take for subwords (``--bpe``): the data folder's SentencePiece models.
-
-    Args:
-        source, target: one of each language.
-    """
+    """The subwords (``--bpe``) of fairseq's commands: the data folder's SentencePiece models of both
+    languages."""
 
     def __init__(self, source: Subwords, target: Subwords):
         self.source, self.target = source, target
 
     @classmethod
     def of(cls, cfg: Any) -> Optional["FolderPieces"]:
-        """Those of the folder and the languages that a task names; None: it has none."""
-        folder = cfg.data.split(os.pathsep)[0]
+        """Find the models of the folder and the languages that a task names; None: there are none."""
+        folder = first_folder(cfg.data)
         models = [find_model(folder, language) for language in (cfg.source_lang, cfg.target_lang)]
         return cls(*map(Subwords, models)) if any(models) else None
 
     def encode(self, text: str) -> str:
-        """A source sentence's pieces, joined by spaces; what has been cut into pieces already stays."""
+        """Cut a source sentence into pieces, joined by spaces, unless it is cut already."""
         return text if WORD_START in text else self.source.encode(text)
 
     def decode(self, text: str) -> str:
-        """The words of a translation; what ``--remove-bpe`` has made words already stays."""
+        """Join a translation's pieces to words, unless ``--remove-bpe`` has done so already."""
         return self.target.decode(text) if WORD_START in text else text
 
 
 class OneByOneDataset(LanguagePairDataset):
-    """Sentences in input order, one per batch: each may need the translation of the one before."""
+    """Sentences in input order, one in a batch, because each may need the translation of the one before."""
 
     def ordered_indices(self):
         return np.arange(len(self))
@@ -82,9 +79,9 @@ class OneByOneDataset(LanguagePairDataset):
 
 
 class InteractiveDocument:
-    """The document typed so far.
+    """The document that has been typed so far.
 
-    fairseq-interactive hands over nothing but the current sentence's tokens, so the history stays here.
+    It is kept here because fairseq-interactive gives the task nothing but the current sentence's tokens.
     """
 
     def __init__(self, task: Any):
@@ -93,17 +90,15 @@ class InteractiveDocument:
         self.targets: List[torch.Tensor] = []
 
     def translate(self, generator: Any, models: List[Any], sample: Dict[str, Any]) -> List[List[Hypothesis]]:
-        """One sentence (1, S); an empty one ends the document and has no hypothesis."""
+        """Translate one sentence (1, S); an empty one ends the document and has no hypothesis."""
         source = sample["net_input"]["src_tokens"][0].cpu()
         source = source[source != self.task.src_dict.pad()]
         if len(source) == 1:
             self.sources, self.targets = [], []
             return [[]]
         if self.task.context_options().context_selection == "reference":
-            raise BadInput(
-                "--context-selection reference: expected references, which a dialogue does not have"
-            )
-        dictionary = self.task.src_dict  # a separator that was typed is no end of a sentence
+            raise BadInput("--context-selection reference needs references, which a dialogue does not have")
+        dictionary = self.task.src_dict  # a separator that was typed is not the end of a sentence
         source = source.masked_fill(source == dictionary.index(SEPARATOR), dictionary.unk())
         self.sources.append(source)
         line = len(self.sources) - 1

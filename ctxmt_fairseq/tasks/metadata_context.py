@@ -11,27 +11,27 @@ import numpy as np
 from fairseq.tasks import register_task
 
 from ctxmt_fairseq.checkpoint_options import shown
-from ctxmt_fairseq.corpora.data_folder import source_digest
+from ctxmt_fairseq.corpora.data_folder import first_folder, source_digest
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
-from ctxmt_fairseq.data.context_options import VectorOptions
+from ctxmt_fairseq.data.context_options import VectorOptions, flag
 from ctxmt_fairseq.data.context_store import ContextStore
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
 from ctxmt_fairseq.data.metadata_text import is_prompt
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts, contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import TrainingConfig, config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask
 
-LEAST_CONTEXTS = 2.0  # below it log2(L^2 - L), the scale that QK-norm starts from, is no positive number
+LEAST_CONTEXTS = 2.0  # for less, log2(L^2 - L), the scale that QK-norm starts from, is not positive
 
 
 @dataclass
 class StoreConfig(TrainingConfig):
-    """Where the context is."""
+    """The options of this task that concern no single sentence's context."""
 
     context_store: Optional[str] = field(
         default=None,
@@ -43,11 +43,7 @@ MetadataContextConfig = config_of(VectorOptions, "MetadataContextConfig", __name
 
 
 def _checked_facts(store: Any) -> Dict[str, Any]:
-    """What a checkpoint says of the training's store.
-
-    Raises:
-        BadInput: something that no store is.
-    """
+    """Check what a checkpoint says of the training's store."""
     kinds = {"encoder": str, "dimension": int, "tags": list}
     facts = store if isinstance(store, dict) else {"store": store}
     for name, value in facts.items():
@@ -59,15 +55,15 @@ def _checked_facts(store: Any) -> Dict[str, Any]:
 
 @register_task("metadata_context", dataclass=MetadataContextConfig)
 class MetadataContextTask(ContextTask):
-    """MTCue and its baselines: metadata, previous sentences and the current one as vectors.
+    """MTCue and its baselines: metadata, previous sentences and the current one are vectors.
 
-    ``--source-context`` counts previous sentences. ``--target-context`` stands before the current sentence on
-    the target side, as in ``document_window``.
+    ``--source-context`` counts previous sentences. ``--target-context`` puts target sentences before the
+    current one, as in ``document_window``.
 
     Attributes:
         vector_dimension: R of the store's vectors.
         contexts_per_sample: the 97.5th percentile of the number of vectors of a training sample, at least 2.
-        tag_count: rows of a table of tags, ``<unk>`` included.
+        tag_count: the rows of a table of tags, ``<unk>`` included.
     """
 
     dataset_class = MetadataContextDataset
@@ -76,7 +72,7 @@ class MetadataContextTask(ContextTask):
     provides = ("vectors", "tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):
-        self.known: Dict[str, Any] = {}  # of the training's store: encoder, dimension, tags
+        self.known: Dict[str, Any] = {}  # the training store's encoder, dimension and tags
         self._stores: Dict[str, ContextStore] = {}
         self._encoder: Any = None
         super().__init__(cfg, src_dict, tgt_dict)
@@ -88,17 +84,15 @@ class MetadataContextTask(ContextTask):
         options = self.options
         for name in ("source_context_after", "target_context_on_source"):
             if options[name]:
-                raise BadInput(
-                    f"--{name.replace('_', '-')}: expected 0, for the store has previous source text"
-                )
+                raise BadInput(f"{flag(name)} must be 0, because the store has previous source text alone")
         if options["context_selection"] in ("shuffled", "reference", "swapped"):
             raise BadInput(
                 f"--context-selection {options['context_selection']}: expected document, random, empty or "
-                "absent, for context is not only text here"
+                "absent, because context is not only text here"
             )
 
     def state_dict(self) -> Dict[str, Any]:
-        """Saved with every checkpoint: the options, and what the training's store was."""
+        """What every checkpoint gets: the options, and what the training's store was."""
         return {**super().state_dict(), "store": self.known}
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
@@ -107,31 +101,29 @@ class MetadataContextTask(ContextTask):
         for name in self.known.keys() & saved.keys():
             if self.known[name] != saved[name]:
                 raise BadInput(
-                    f"expected the context store of the checkpoint, found another one: {name} differs"
+                    f"--context-store: another {name} than in the training; name the store of the training"
                 )
         self.known.update(saved)
 
     # ---- the store -------------------------------------------------------------------------------------
 
-    def _store(self, folder: str) -> ContextStore:
-        """The store that belongs to a data folder."""
+    def _store(self, folder: PathLike) -> ContextStore:
+        """Open the store that belongs to a data folder."""
         path = self.cfg.context_store or os.path.join(folder, "contexts")
         if not os.path.isdir(path):
-            raise BadInput(
-                "no such context store; --context-store names the one that ctxmt embed wrote", path
-            )
+            raise BadInput("no such context store; --context-store names the one of ctxmt embed", path)
         if path not in self._stores:
             known = self.known.get("encoder"), self.known.get("dimension")
             self._stores[path] = ContextStore.open(path, encoder=known[0], dimension=known[1])
         return self._stores[path]
 
     @property
-    def _folder(self) -> str:
-        return self.cfg.data.split(os.pathsep)[0]
+    def _folder(self) -> Path:
+        return first_folder(self.cfg.data)
 
     @functools.cached_property
     def _training_contexts(self) -> SentenceContexts:
-        """The training's contexts, for what models must know when they are built."""
+        """The training's contexts; models must know some of them when they are built."""
         store = self._store(self._folder)
         split = store.header.splits.get(self.cfg.train_subset, {})
         return self._chosen(store.split(self.cfg.train_subset, split.get("sentences", 0)))
@@ -149,12 +141,12 @@ class MetadataContextTask(ContextTask):
 
     @property
     def _wanted_fields(self) -> Optional[List[str]]:
-        """The fields that ``--metadata-fields`` names; None: all."""
+        """The fields that ``--metadata-fields`` names; None: all of them."""
         names = self.options["metadata_fields"]
         return None if names == "all" else [] if names == "none" else names.split(",")
 
     def _chosen(self, contexts: SentenceContexts) -> SentenceContexts:
-        """With the metadata that ``--metadata-fields`` names, and prompts."""
+        """Leave the metadata that ``--metadata-fields`` names, and prompts."""
         wanted = self._wanted_fields
         if wanted is None:
             return contexts
@@ -168,10 +160,10 @@ class MetadataContextTask(ContextTask):
     def contexts_of(
         self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
     ) -> SentenceContexts:
-        """The contexts of new text, embedded as the training's was.
+        """Embed the contexts of new text as the training's were.
 
         Args:
-            metadata: text by field for each sentence; the field "" holds a prompt, taken as it is.
+            metadata: each sentence's, text by field; the field "" has a prompt, which is taken as it is.
         """
         if self._encoder is None:
             self._encoder = load_text_encoder(self._know("encoder"), device)
@@ -184,10 +176,10 @@ class MetadataContextTask(ContextTask):
         texts = [subwords.decode(self.src_dict.string(sentence)) for sentence in sentences]
         return self.contexts_of(texts, [{}] * len(texts), device)
 
-    # ---- what models are built with --------------------------------------------------------------------
+    # ---- what models are built from --------------------------------------------------------------------
 
     def _know(self, name: str) -> Any:
-        """A fact about the training's store: the checkpoint's, or that of the store itself."""
+        """A fact about the training's store, from the checkpoint or from the store itself."""
         if "encoder" not in self.known:
             header = self._store(self._folder).header
             self.known.update(encoder=header.encoder, dimension=header.dimension)
@@ -233,11 +225,7 @@ class MetadataContextTask(ContextTask):
 
     # ---- data ------------------------------------------------------------------------------------------
 
-    def exchange_context(self, sample, order):
-        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
-        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
-
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         if contexts is None:
             raise BadInput(f"{split}: expected the contexts of the sentences, found none")
         return {"contexts": contexts, "tags": self._tags(contexts)}

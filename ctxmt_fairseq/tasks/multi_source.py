@@ -1,8 +1,7 @@
-"""The task ``multi_source``: context sentences as inputs of their own."""
+"""The task ``multi_source``: context sentences are inputs of their own."""
 
 from fairseq.tasks import register_task
 
-from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_options import RowsOptions
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.errors import BadInput
@@ -14,9 +13,9 @@ MultiSourceConfig = config_of(RowsOptions, "MultiSourceConfig", __name__)
 
 @register_task("multi_source", dataclass=MultiSourceConfig)
 class MultiSourceTask(ContextTask):
-    """Multi-encoder and caching models: the source context stands in rows beside the current sentence.
+    """Multi-encoder and caching models: each source context sentence is a row beside the current sentence.
 
-    ``--target-context`` stands before the current sentence on the target side, as in ``document_window``;
+    ``--target-context`` puts target sentences before the current one, as in ``document_window``;
     ``--target-context-on-source`` gives rows of target text.
     """
 
@@ -30,18 +29,12 @@ class MultiSourceTask(ContextTask):
         beside = options.source_context, options.source_context_after, options.target_context_on_source
         if any(beside) and not self.request.format.kind:
             raise BadInput(
-                f"--arch {arch_name(cfg)} reads no context in --task multi_source; expected "
+                f"--arch {arch_name(cfg)} reads no context in --task multi_source; choose "
                 "--task document_window, or a multi-source architecture"
             )
         if self.request.format.joined and self.cfg.batch_runs:
-            raise BadInput(
-                "--batch-runs: expected a model with a row per context sentence (--context-layout rows)"
-            )
+            raise BadInput("--batch-runs needs a row for each context sentence (--context-layout rows)")
         return model
 
-    def exchange_context(self, sample, order):
-        """The batch with the context of row ``order[i]`` in row i (criterion ``context_margin``)."""
-        return exchange_rows(sample, order, window_formats(self.cfg, self.src_dict, self.tgt_dict)[1])
-
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         return {"unique_sentences": self.cfg.batch_runs > 0}

@@ -1,4 +1,4 @@
-"""One split of a data folder: binarised sentences, their documents, and which of them are translated."""
+"""Reads a split of a data folder: binarised sentences, their documents, and which of them are translated."""
 
 import os
 from typing import Any, NamedTuple, Optional, Tuple
@@ -16,7 +16,7 @@ class Split(NamedTuple):
     """n sentences.
 
     Attributes:
-        source, target: fairseq's datasets of their tokens; no target: None.
+        source, target: fairseq's datasets of their tokens; target is None if there is none.
         documents: their boundaries.
         current: the lines that are translated; None: all.
     """
@@ -33,12 +33,9 @@ def read_split(
     """Read the files whose names begin with ``prefix``, which ends with the languages and a dot.
 
     Args:
-        languages, dictionaries: of source and target.
+        languages, dictionaries: those of source and target.
         implementation: fairseq's ``--dataset-impl``.
-        alone: without document ids each sentence is a document.
-
-    Raises:
-        BadInput: files are missing, damaged, or do not match each other.
+        alone: whether each sentence is a document if there are no document ids.
     """
     source, target = (
         _sentences(prefix + language, dictionary, implementation)
@@ -46,7 +43,7 @@ def read_split(
     )
     if source is None:
         split = os.path.basename(prefix).split(".")[0]
-        raise BadInput(f"expected binarised sentences of the split {split}", prefix + languages[0])
+        raise BadInput(f"there are no binarised sentences of the split {split}", prefix + languages[0])
     if target is not None and len(target) != len(source):
         raise BadInput(
             f"expected {len(source)} sentences as on the source side, found {len(target)}",
@@ -70,5 +67,5 @@ def _sentences(prefix: str, dictionary: Any, implementation: Any) -> Optional[An
         return data_utils.load_indexed_dataset(prefix, dictionary, implementation)
     except FileNotFoundError:
         return None
-    except Exception as error:  # another format than ours, or damaged beyond the check
+    except Exception as error:  # another format than ours, or damage that the check does not see
         raise BadInput(f"cannot be read as binarised sentences: {error}", prefix) from None

@@ -14,13 +14,14 @@ import json
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.cli.commands import CommandParser
+from ctxmt_fairseq.cli.parser import CommandParser
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.exit_codes import run_command
 from ctxmt_fairseq.files import check_outputs, keeping, write_files
+from ctxmt_fairseq.option_types import prefix
 
 PRONOMINAL = "PRONOMINAL"
 
@@ -129,7 +130,9 @@ def options(arguments: Sequence[str]) -> Any:
     parser.add_argument(
         "--name", default="corenlp", metavar="TEXT", help="of the source (default: %(default)s)"
     )
-    parser.add_argument("--out", required=True, metavar="PREFIX", help="how the files' names begin")
+    parser.add_argument(
+        "--out", type=prefix, required=True, metavar="PREFIX", help="how the files' names begin"
+    )
     return parser.parse_args(arguments)
 
 

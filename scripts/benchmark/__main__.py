@@ -28,7 +28,7 @@ import sys
 from typing import Any, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.map_files import check_optional_picture
-from ctxmt_fairseq.cli.commands import CommandParser
+from ctxmt_fairseq.cli.parser import CommandParser
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.exit_codes import run_command
 from ctxmt_fairseq.files import keeping, write_files

@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.plots.charts import Point, chart
 from ctxmt_fairseq.search.search_settings import SearchSettings
 from scripts.benchmark.paired import Comparison
 from tests.helpers import synthetic
@@ -109,7 +109,7 @@ def picture(comparisons: Sequence[Comparison]) -> bytes:
         for count, system, peaks in _peaks(comparisons)
         for attention, peak in zip(ATTENTIONS, peaks, strict=True)
     ]
-    return chart(points, "context sentences")
+    return chart(points, "context sentences", bases={point.measure: 0 for point in points})
 
 
 def _peaks(comparisons: Sequence[Comparison]) -> Iterator[Tuple[int, str, Tuple[float, float]]]:

@@ -26,8 +26,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq import Translator
 from ctxmt_fairseq.analysis.map_files import check_optional_picture
 from ctxmt_fairseq.analysis.system_names import named_paths
-from ctxmt_fairseq.charts import Point, chart, chart_records, csv_text
-from ctxmt_fairseq.cli.commands import CommandParser
+from ctxmt_fairseq.cli.parser import CommandParser
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, read_probed_text
 from ctxmt_fairseq.exit_codes import run_command
@@ -35,9 +34,10 @@ from ctxmt_fairseq.files import write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.option_types import non_negative_int, positive_int
+from ctxmt_fairseq.plots.charts import Point, chart, chart_records
 from ctxmt_fairseq.provenance import versions
 from ctxmt_fairseq.search.search_settings import SearchSettings
-from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
+from ctxmt_fairseq.tables import aligned_table, csv_text, mean_and_deviation
 from scripts.benchmark.context_memory import ATTENTIONS
 from tests.helpers.allocated import peak_allocated
 

@@ -10,7 +10,9 @@ _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.M | re.S)
 # Our commands and fairseq's write their words down; any other program is not found, and nothing happens.
 _SHELL = r"""
 record() { printf '%s\0' "$@" END >> commands; }
-for name in ctxmt fairseq-{train,generate,interactive,validate}; do eval "$name() { record $name \"\$@\"; }"; done
+for name in ctxmt fairseq-{train,generate,interactive,validate}; do
+    eval "$name() { record $name \"\$@\"; }"
+done
 ctxmt() { [[ $1 == user-dir ]] && echo "$USER_DIR" || record ctxmt "$@"; }
 torchrun() { eval "${@: -1}"; }  # its last word is what each process runs
 command_not_found_handle() { :; }

@@ -187,7 +187,7 @@ def test_a_flag_in_place_of_separators(corpus, data, tmp_path):
         *("--count-current-tokens", "--max-tokens", 300, "--no-epoch-checkpoints", "--disable-validation"),
     )
     assert "examples are too long and left out" in run(*train).stdout
-    assert "--no-separator: expected --target-context 0, found 1" in refused(*train, "--target-context", 1)
+    assert "--no-separator needs --target-context 0, found 1" in refused(*train, "--target-context", 1)
     last = tmp_path / "checkpoint_last.pt"
     assert torch.load(last, weights_only=True)["task_state"]["context"]["no_separator"] is True
     hypotheses = check_complete(generate(data, last, "test1", "--batch-size", 3), corpus, "test1")

@@ -1,4 +1,4 @@
-"""README, from the text to the comparison: every command and the Python, as they stand, in an empty folder."""
+"""README, from the text to the comparison: its commands and its Python as they are, in an empty folder."""
 
 import subprocess
 import sys

@@ -196,7 +196,7 @@ def test_ensembles(translation, s2to2, source_only, text, last):
     both = run("ctxmt", "translate", f"{earlier}:{last}", *text, *SEARCH).stdout.splitlines()
     assert len(both) == 43 and both != translation
     members = f"{last}:{source_only / 'checkpoint_last.pt'}"
-    assert "--target-context: expected one value" in refused("ctxmt", "translate", members, *text, *SEARCH)
+    assert "--target-context: the checkpoints have " in refused("ctxmt", "translate", members, *text, *SEARCH)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_ensembles(translation, s2to2, source_only, text, last):
         ({"docids": "a\n\n"}, "in.ids:2: expected a document id"),
         ({"text": b"one\ntwo <sep> three\n"}, "in:2: expected text, found the symbol <sep>"),
         ({"text": b"\xff\n\n"}, "in:1: expected UTF-8"),
-        ({"model": b"no checkpoint"}, "model.pt: expected a checkpoint"),
+        ({"model": b"no checkpoint"}, "model.pt: is no checkpoint"),
         ({"options": ("--beam", 0)}, "argument --beam: expected a whole number from 1 to 1000"),
         ({"options": REFERENCE}, "--context-selection reference: expected --target-c"),
         ({"context": "only one\n"}, "context: expected 2 lines"),

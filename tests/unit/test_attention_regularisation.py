@@ -247,7 +247,7 @@ def test_models_that_have_no_such_attention():
     with pytest.raises(BadInput, match="--attention-layers decoder:3: the decoder has 2 layers"):
         chosen_attentions(model, parse_layers("decoder:3"))
     _, model, _ = highlighted("gru", layers=0)
-    with pytest.raises(BadInput, match="expected concat_transformer or fairseq's transformer"):
+    with pytest.raises(BadInput, match="needs concat_transformer or fairseq's transformer"):
         chosen_attentions(model, parse_layers(PAPERS_LAYERS))
 
 

@@ -44,7 +44,7 @@ class Payload:
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"more": {"callbacks": Payload()}}, "expected a checkpoint: "),
+        ({"more": {"callbacks": Payload()}}, "is no checkpoint, or a damaged one: "),
         ({"class_identifier": ["regression_metric"]}, "class_identifier: expected one of "),
         ({"class_identifier": "os.system"}, "class_identifier: expected one of "),
         ({"pretrained_model": "/etc"}, "expected a name on the hub or of a folder beside it"),

@@ -135,7 +135,7 @@ def test_the_flag_leaves_the_decoder_as_it_is():
     assert model.context_format.kind == "window"
     ours, stock = (sum(p.numel() for p in m.parameters()) for m in (model, make()))
     assert ours - stock == 3 * 128 and not [name for name in model.decoder.state_dict() if "segment" in name]
-    with pytest.raises(BadInput, match="^--segment-positions flag: expected --task document_window"):
+    with pytest.raises(BadInput, match="^--segment-positions flag needs --task document_window"):
         model(NET_INPUT["src_tokens"], NET_INPUT["src_lengths"], NET_INPUT["prev_output_tokens"])
 
 

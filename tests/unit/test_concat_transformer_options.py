@@ -81,7 +81,7 @@ def test_contradictions_are_refused(options, message):
 )
 def test_what_counts_separators_needs_them(options):
     kind = options["segment_positions"]
-    message = f"^--no-separator: expected --segment-positions flag or none, not {kind}, which counts"
+    message = f"^--no-separator works with --segment-positions flag or none, not {kind}, which counts"
     with pytest.raises(BadInput, match=message):
         make(Task(no_separator=True), **options)
     make(Task(no_separator=True))

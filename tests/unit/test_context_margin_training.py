@@ -166,5 +166,5 @@ def test_bad_options_are_refused(options, message):
 
 
 def test_a_task_without_context_is_refused():
-    with pytest.raises(BadInput, match="expected one of the tasks with context"):
+    with pytest.raises(BadInput, match="needs one of the tasks with context"):
         criterion(SimpleNamespace(target_dictionary=VOCABULARY))

@@ -56,13 +56,13 @@ def change(folder, **changes):
     "changes, message",
     [
         ({"version": 4}, "expected a context store of version 3, found 4"),
-        ({"text_bytes": -1}, "expected the header that ctxmt embed writes"),
-        ({"format": "index"}, "expected the header that ctxmt embed writes"),
-        ({"count": -1}, "expected the header that ctxmt embed writes"),
-        ({"count": "8"}, "expected the header that ctxmt embed writes"),
-        ({"dtype": "object"}, "expected the header that ctxmt embed writes"),
-        ({"fields": 3}, "expected the header that ctxmt embed writes"),
-        ({"splits": {"../x": {"sentences": 1, "digest": ""}}}, "expected the header that ctxmt embed writes"),
+        ({"text_bytes": -1}, "is not what ctxmt embed writes"),
+        ({"format": "index"}, "is not what ctxmt embed writes"),
+        ({"count": -1}, "is not what ctxmt embed writes"),
+        ({"count": "8"}, "is not what ctxmt embed writes"),
+        ({"dtype": "object"}, "is not what ctxmt embed writes"),
+        ({"fields": 3}, "is not what ctxmt embed writes"),
+        ({"splits": {"../x": {"sentences": 1, "digest": ""}}}, "is not what ctxmt embed writes"),
         ({"count": 0}, "holds no vector yet; run ctxmt embed again"),
         ({"dimension": 385}, "truncated"),
     ],
@@ -75,7 +75,7 @@ def test_a_header_that_cannot_be_right_is_refused(text, changes, message):
 
 
 def test_what_is_no_store_and_what_is_another_corpus(text):
-    with pytest.raises(BadInput, match="expected a context store of ctxmt embed, found no store.json"):
+    with pytest.raises(BadInput, match="is no context store of ctxmt embed: found no store.json"):
         ContextStore.open(text)
     folder, _ = make_store(text, "train")
     with pytest.raises(BadInput, match="expected vectors of the encoder minilm, found discrete"):
@@ -84,7 +84,7 @@ def test_what_is_no_store_and_what_is_another_corpus(text):
         ContextStore.open(folder, dimension=768)
     store = ContextStore.open(folder)
     with pytest.raises(
-        BadInput, match="expected contexts of the split test, found train; ctxmt embed adds them"
+        BadInput, match="has no contexts of the split test, only train; ctxmt embed adds them"
     ):
         store.split("test", 6)
     with pytest.raises(BadInput, match="expected contexts of 7 sentences .* found 6: .* another corpus"):

@@ -22,7 +22,7 @@ def test_coreference_files_that_do_not_fit(tmp_path):
         ([record(2, [True, 2], 1, [2, 5])], r"expected \[start, end\]"),
         ([record(1, [0, 1], 2, [0, 2])], "up to line 1, found 2"),
         ([record(2, [0, 2], 1, [2, 9])], "within the 6 characters"),
-        ([good, good], ":2: the pronoun at .* stands there twice"),
+        ([good, good], ":2: the pronoun at .* is there twice"),
         ([good.replace("true", "1")], "expected true or false at the key 'nominal'"),
         (['{"line": 1}'], "expected the key 'pronoun'"),
     ):

@@ -116,7 +116,7 @@ def test_without_target_text_the_context_to_decode_is_counted():
     batch = data.collater([data[3], data[8]])
     assert batch["target"] is None and "prev_output_tokens" not in batch["net_input"]
     for window in (dict(target_context_on_source=1), dict(source_context=1, context_selection="reference")):
-        with pytest.raises(BadInput, match="split: expected target sentences"):
+        with pytest.raises(BadInput, match="split needs target sentences"):
             dataset(target=False, window=window)
 
 

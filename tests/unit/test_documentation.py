@@ -1,4 +1,4 @@
-"""README and docs/: links lead somewhere, commands are those that there are, and the first page stays short."""
+"""README and docs/: links lead somewhere, all commands exist, and the first page stays short."""
 
 import contextlib
 import io
@@ -57,7 +57,11 @@ def test_commands_in_blocks_are_understood(page, tmp_path):
             options.parse_args_and_arch(parser, input_args=words)
 
 
-PARSERS = {"fairseq-train": "training", "fairseq-generate": "generation", "fairseq-interactive": "interactive_generation"}  # fmt: skip
+PARSERS = {
+    "fairseq-train": "training",
+    "fairseq-generate": "generation",
+    "fairseq-interactive": "interactive_generation",
+}
 
 
 @by_name(PAGES)

@@ -88,7 +88,7 @@ def test_sentences_with_unknown_subwords_are_counted(tmp_path, caplog):
         ({"line": 2, "source": {"words": [0], "support": {"9999999999": [0]}}}, "within the document, found"),
         ({"line": 2, "source": {"words": [], "support": {"-1": [0]}}}, "expected words, and words that"),
         ({"line": 2, "source": {"words": [0]}}, "expected words, and words that support them"),
-        ({"line": 5}, "line 5 of the text stands there twice"),
+        ({"line": 5}, "line 5 of the text is there twice"),
     ],
 )  # fmt: skip
 def test_refused(tmp_path, record, message):
@@ -273,8 +273,8 @@ def test_the_task_reads_them_for_training_alone(tmp_path):
         (dict(attention_weight=-1.0), "--attention-weight -1.0: expected 0 or more"),
         (dict(attention_weight=float("nan")), "--attention-weight nan: expected 0 or more"),
         (dict(attention_weight=1.0, attention_layers="top"), "--attention-layers top: expected attentions"),
-        (dict(attention_weight=1.0), "--attention-weight: expected --attention-highlights FILE"),
-        (dict(attention_weight=1.0, attention_highlights="x", data="a:b"), "expected one data folder"),
+        (dict(attention_weight=1.0), "--attention-weight needs --attention-highlights FILE"),
+        (dict(attention_weight=1.0, attention_highlights="x", data="a:b"), "needs one data folder"),
         (dict(attention_weight=1.0, attention_highlights="nowhere"), "nowhere: no such file"),
     ],
 )
@@ -287,5 +287,5 @@ def test_options_that_cannot_work(options, message):
 def test_other_tasks_refuse():
     made = synthetic.make_multi_source_task("tiny")
     made.cfg.attention_weight = 1.0
-    with pytest.raises(BadInput, match="--attention-weight: expected --task document_window"):
+    with pytest.raises(BadInput, match="--attention-weight needs --task document_window"):
         made._check()

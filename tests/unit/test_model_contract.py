@@ -94,7 +94,7 @@ def test_what_is_recorded_of_the_sentence_model_is_a_stock_model():
 def test_two_dictionaries_share_no_embeddings():
     task = SimpleNamespace(**{**vars(STOCK_TASK), "target_dictionary": Dictionary()})
     with pytest.raises(
-        BadInput, match="expected a joined dictionary, found two .--arch concat.*_base may set it"
+        BadInput, match="needs a joined dictionary, found two .--arch concat.*_base may set it"
     ):
         build_random("concat_transformer_base", task)
 
@@ -125,8 +125,8 @@ def test_a_task_gives_what_its_models_read():
         (SimpleNamespace(), "same kind of context, found rows and none"),
         (model_of("rows"), "read the context alike"),
         (model_of("rows", bos=True, joined=True), "read the context alike"),
-        (model_of("vectors"), "--arch arch: expected --task metadata_context"),
-        (model_of("window"), "--arch arch: expected --task document_window"),
+        (model_of("vectors"), "--arch arch needs --task metadata_context"),
+        (model_of("window"), "--arch arch needs --task document_window"),
         (model_of("row"), "of the kinds rows, tags, vectors, window, found .*'row'"),
     ],
 )

@@ -92,7 +92,7 @@ def test_pooling_is_all_that_follows_the_words(minilm):
     assert abs(np.linalg.norm(mean, axis=1) - 1).min() > 0.1
     unit = mean / np.linalg.norm(mean, axis=1, keepdims=True)
     np.testing.assert_allclose(unit, minilm.encode(["Formal conversation", "Drama, Family"]), atol=1e-5)
-    with pytest.raises(BadInput, match="mean:discrete: expected a model of words"):
+    with pytest.raises(BadInput, match="mean:discrete: the discrete embedding has no pooling"):
         load_text_encoder("mean:discrete")
 
 

@@ -144,15 +144,15 @@ def test_what_is_left_over_of_a_stock_model_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "name, value, message",
     [
-        ("decoder.version", torch.tensor(3.0), "expected the parameters of a model"),
+        ("decoder.version", torch.tensor(3.0), "its parameters are not those of a model"),
         (
             "encoder.layers.0.self_attn.in_proj_weight",
             torch.tensor(1.0),
-            "expected the parameters of a model",
+            "its parameters are not those of a model",
         ),
         ("encoder.embed_tokens.weight", torch.tensor(1.0), "encoder.embed_tokens.weight: expected the shape"),
         ("decoder.embed_tokens.weight", torch.zeros(506), "decoder.embed_tokens.weight: expected the shape"),
-        ("encoder.version", torch.zeros(2, 2), "expected the parameters of a model"),
+        ("encoder.version", torch.zeros(2, 2), "its parameters are not those of a model"),
         (".embed_tokens.weight", torch.zeros(3, 3), "has no such parameter"),
         ("", torch.zeros(1), "has no such parameter"),
     ],

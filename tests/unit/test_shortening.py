@@ -233,7 +233,11 @@ def test_dropout_is_that_of_equation_2(kind):
 
 @pytest.mark.parametrize(
     ("kind", "size", "message"),
-    [("median", 2, "one of none, sentence"), ("mean", 0, "mean needs a size"), ("select", -1, "at least 1")],
+    [
+        ("median", 2, "one of none, sentence"),
+        ("mean", 0, "--shortening-size 0: --shortening mean needs 1 or more"),
+        ("select", -1, "select needs 1 or more"),
+    ],
 )
 def test_bad_input(kind, size, message):
     with pytest.raises(BadInput, match=message):

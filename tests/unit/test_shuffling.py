@@ -73,7 +73,7 @@ def test_the_permutation_depends_on_seed_and_epoch():
 
 @pytest.mark.parametrize("lengths", [[2], [3], [2, 1], [1, 4, 1]])
 def test_sets_that_cannot_be_shuffled(lengths):
-    with pytest.raises(BadInput, match="shuffled: expected sentences that can exchange their contexts"):
+    with pytest.raises(BadInput, match="shuffled: .* too few to exchange their contexts"):
         contexts(lengths, "shuffled", source_context=2)
 
 

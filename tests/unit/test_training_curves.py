@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.plots.charts import Point, chart
 from tests.unit.training_logs import write_log
 
 
@@ -79,7 +79,7 @@ def test_by_update_every_validation_counts(logs, tmp_path):
     [
         (("--metrics", "bleu"), "--metrics bleu: expected one of current_context_ratio, current_loss, loss"),
         (("--subset", "dev"), "expected validations with 'dev'"),
-        (("--output", "curves.pdf"), "ending in .png"),
+        (("--output", "curves.pdf"), "end in .png"),
     ],
 )
 def test_refusals(logs, capsys, options, words):

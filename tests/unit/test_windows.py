@@ -251,6 +251,6 @@ def test_random_context_needs_another_document():
 
 
 def test_the_reference_needs_a_source_context_to_replace():
-    with pytest.raises(BadInput, match="^--context-selection reference: expected --source-context"):
+    with pytest.raises(BadInput, match="^--context-selection reference needs --source-context"):
         WindowBuilder(Documents.from_lengths([9]), ContextOptions(0, 1, 1, 1, "reference"))
     WindowBuilder(Documents.from_lengths([9]), ContextOptions(1, context_selection="reference"))

@@ -122,7 +122,7 @@ def load_comet(name: str) -> CometModel:
     # Whether positions are saved depends on the version of transformers.
     missing = [key for key in missing if not key.endswith("position_ids")]
     if missing:
-        raise BadInput(f"expected the parameter {missing[0]}", folder / WEIGHTS)
+        raise BadInput(f"the parameter {missing[0]} is missing", folder / WEIGHTS)
     return CometModel(name, model.eval(), _content(folder))
 
 
@@ -164,7 +164,7 @@ def _options(folder: Path, state: Any) -> Any:
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
         raise BadInput("expected YAML of plain values", path) from None
     if not isinstance(written, dict):
-        raise BadInput("expected options", path)
+        raise BadInput("expected options with their values", path)
     if not isinstance(state, dict) or not isinstance(state.get("state_dict"), dict):
         raise BadInput("expected parameters at the key state_dict", folder / WEIGHTS)
     kept = state.get("hyper_parameters")

@@ -55,11 +55,7 @@ FORMATS: Registry[Type[ContrastiveFormat]] = Registry("a format of contrastive s
 
 
 def load_records(path: Path) -> List[Tuple[Place, Any]]:
-    """The entries of a JSON list, with their places.
-
-    Raises:
-        BadInput: another file, or an empty list.
-    """
+    """The entries of a JSON list, with their places."""
     records = load_json(path)
     if not isinstance(records, list) or not records:
         raise BadInput("expected a list of objects", path)

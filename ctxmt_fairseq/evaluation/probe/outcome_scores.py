@@ -7,6 +7,7 @@ from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.prober import Outcome
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
+from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
 from ctxmt_fairseq.tables import aligned_table
 
@@ -81,10 +82,7 @@ def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) 
         return ScoredOutcomes(outcomes, [{} for _ in outcomes], [])
     translations = [text.translation(outcome.hypotheses or []) for outcome in outcomes]
     scores = [
-        {
-            measure.name: float(measure.scores(measure.rows(0, each).sum(0, keepdims=True))[0])
-            for measure in tests.measures
-        }
+        {measure.name: total_score(measure.rows(0, each), measure.scores) for measure in tests.measures}
         for each in translations
     ]
     # The document's own context under another name has the very same bits, and is not tested.

@@ -116,9 +116,6 @@ def probe(
         contexts: selections besides the document's own context.
         sizes: None for all from 0 to the models' own.
         tags: of the words of every line of the text.
-
-    Raises:
-        BadInput: see ``conditions``.
     """
     loaded, text = prober.loaded, prober.text
     conditions, left_out = prober.selected(contexts)

@@ -68,9 +68,6 @@ class ProbedText:
 def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
     """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
     there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
-
-    Raises:
-        BadInput: a file is missing or does not match the others, or no line to translate has a reference.
     """
     text, references, reference_file = read_parallel(prefix, loaded.languages)
     current = np.flatnonzero(text.current)

@@ -125,7 +125,7 @@ def warn_of_unknown_absence(loaded: LoadedModels) -> None:
     """Log a warning where the models have no context, or were not trained to do without it."""
     options = loaded.task.context_options()
     if not (options.reach or loaded.reads_metadata):
-        logger.warning("the model has no context: whatever the text's context, it sees the same")
+        logger.warning("the model has no context: it sees the same whatever the text's context is")
         return
     cfg = loaded.task.cfg
     if loaded.reads_metadata:

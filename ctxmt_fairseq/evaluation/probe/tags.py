@@ -16,11 +16,7 @@ Tags = List[Tuple[str, ...]]  # of each whitespace word
 
 
 def read_tags(path: PathLike, references: Sequence[str]) -> List[Tags]:
-    """The tags of every reference's words.
-
-    Raises:
-        BadInput: another number of lines than the text has, or entries that do not match the words.
-    """
+    """The tags of every reference's words."""
     found = []
     for number, (place, record) in enumerate(json_lines(path)):
         if number == len(references):

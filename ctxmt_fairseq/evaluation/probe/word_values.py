@@ -1,10 +1,38 @@
-"""Values of subwords to values of words."""
+"""A sentence's words and subwords, and values of subwords as values of words."""
 
 from typing import List, NamedTuple, Sequence
 
 import numpy as np
 
 from ctxmt_fairseq.corpora.subwords import Subwords
+
+
+class SplitWords(NamedTuple):
+    """A sentence's W words and the P subwords that a model reads.
+
+    Attributes:
+        place: (P,) the word of each subword.
+        as_written: whether the words are those between the text's white space; otherwise the subword model
+            reads the text in another form, and the words are as it has them.
+    """
+
+    words: List[str]
+    pieces: List[str]
+    place: np.ndarray
+    as_written: bool
+
+
+def split_words(text: str, subwords: Subwords) -> SplitWords:
+    """The words and subwords of a sentence."""
+    pieces = subwords.encode(text).split()
+    place = word_of_each(subwords.word_starts(pieces))
+    words, count = text.split(), int(place[-1]) + 1 if pieces else 0
+    if len(words) == count:
+        return SplitWords(words, pieces, place, True)
+    words = ["" for _ in range(count)]
+    for number, piece in zip(place, pieces, strict=True):
+        words[number] += subwords.bare(piece)
+    return SplitWords(words, pieces, place, False)
 
 
 class WordValues(NamedTuple):
@@ -14,8 +42,7 @@ class WordValues(NamedTuple):
         words: W of them.
         values: (W,) each the sum of the word's subwords.
         end: of ``</s>``.
-        as_written: whether the words are those between the text's white space; otherwise the subword model
-            reads the text in another form, and the words are as it has them.
+        as_written: see ``SplitWords``.
     """
 
     words: List[str]
@@ -30,18 +57,10 @@ def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues
     Args:
         values: (P + 1,) of its P subwords and ``</s>``.
     """
-    pieces = subwords.encode(text).split()
-    places = word_of_each(subwords.word_starts(pieces))
+    words, pieces, place, as_written = split_words(text, subwords)
     if len(values) != len(pieces) + 1:
         raise ValueError(f"{len(pieces)} subwords and </s>, {len(values)} values")
-    count = int(places[-1]) + 1 if pieces else 0
-    sums = np.bincount(places, weights=values[:-1], minlength=count)
-    words = text.split()
-    as_written = len(words) == count
-    if not as_written:
-        words = ["" for _ in range(count)]
-        for place, piece in zip(places, pieces, strict=True):
-            words[place] += subwords.bare(piece)
+    sums = np.bincount(place, weights=values[:-1], minlength=len(words))
     return WordValues(words, sums, float(values[-1]), as_written)
 
 

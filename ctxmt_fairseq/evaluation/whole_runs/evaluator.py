@@ -96,9 +96,6 @@ class Evaluator:
         Args:
             selection: which context; None: that of the training.
             given: a file with the target context; None: the models' own translations.
-
-        Raises:
-            BadInput: the models cannot have this context, or no target context.
         """
         settings = self.settings
         options = {} if selection is None else {"context_selection": selection}
@@ -113,10 +110,10 @@ class Evaluator:
             loaded = self.loaded.with_options(**options) if options else self.loaded
             translator = DocumentTranslator(loaded, SearchSettings(**search), decoding, settings.width)
             if given is None and loaded.task.context_options().context_selection == "reference":
-                raise BadInput("the selection reference: expected --target-context-from reference")
+                raise BadInput("the selection reference needs --target-context-from reference")
             if given is not None and not translator.dependent:
                 raise BadInput(
-                    "--target-context-from: expected a model with target context, and --decoding prefix"
+                    "--target-context-from needs a model with target context, and --decoding prefix"
                 )
             run = {"path": self.files, "made_from": made_from}
             translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
