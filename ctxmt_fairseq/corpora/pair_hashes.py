@@ -1,4 +1,4 @@
-"""Pairs of sentences by 64 bits of their texts: which are alike, in little memory."""
+"""Tells which pairs of sentences are alike by 64 bits of their texts, in little memory."""
 
 import hashlib
 from typing import Iterable, List
@@ -15,12 +15,12 @@ def pair_hash(pair: Pair) -> int:
 
 
 def pair_hashes(pairs: Iterable[Pair]) -> np.ndarray:
-    """(N,) uint64."""
+    """The hashes of N pairs, (N,) uint64."""
     return np.fromiter(map(pair_hash, pairs), np.uint64)
 
 
 def among(values: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(N,) bool: which values are in a sorted array."""
+    """Tell which values are in a sorted array, (N,) bool."""
     if not len(ordered):
         return np.zeros(len(values), bool)
     places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
@@ -28,9 +28,10 @@ def among(values: np.ndarray, ordered: np.ndarray) -> np.ndarray:
 
 
 class SeenHashes:
-    """A growing set of hashes, at 8 bytes each (16 for a moment, while sorted arrays are joined).
+    """A growing set of hashes, which takes 8 bytes for each (16 while sorted arrays are joined).
 
-    Sorted arrays, each at least twice as long as the next, so that a look-up searches few of them and a hash
+    It has sorted arrays, each at least twice as long as the next, so a look-up searches few of them, and a
+    hash
     is moved few times.
     """
 
@@ -38,7 +39,8 @@ class SeenHashes:
         self._arrays: List[np.ndarray] = []
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
-        """Add hashes (N,); returns which were not there before, (N,) bool: of equal ones the first."""
+        """Add hashes (N,); returns which were not there before, (N,) bool. Of equal ones the first counts as
+        new."""
         new = np.zeros(len(hashes), bool)
         distinct, first = np.unique(hashes, return_index=True)
         known = np.zeros(len(distinct), bool)
