@@ -1,34 +1,44 @@
 """Context-aware machine translation with fairseq: ``fairseq-train --user-dir ctxmt_fairseq``.
 
-Importing the package takes no time. It registers its tasks, architectures and criterions with fairseq where
-fairseq is imported already, as under ``--user-dir``, and else as soon as fairseq is.
+Importing the package takes no time. If fairseq is imported already, as under ``--user-dir``, the import
+registers the tasks, architectures and criterions with it; otherwise ``register`` does.
 """
 
 import importlib
 import logging
+import sys
 from typing import Any, List
 
-from ctxmt_fairseq import edge, quiet, registration
+from ctxmt_fairseq import exit_codes, loggers
+from ctxmt_fairseq.errors import BadInput
 
 __version__ = "0.2.0.dev0"
-# What the package offers to Python, by the modules that are imported when it is asked for.
-_PUBLIC = {
-    "BadInput": "ctxmt_fairseq.errors",
-    "Translator": "ctxmt_fairseq.translator",
-}
-__all__ = ["__version__", *_PUBLIC]
+__all__ = ["BadInput", "Translator", "__version__", "register"]
 
-edge.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
+exit_codes.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
-registration.WITH_FAIRSEQ.install()
+
+
+def register() -> None:
+    """Import fairseq, mend it, and register the tasks, architectures and criterions with it.
+
+    Call this first in a program that imports this package before fairseq and then asks fairseq for one of
+    them by its name. A second call does nothing.
+    """
+    with loggers.root_logger_kept():
+        from ctxmt_fairseq import tasks  # noqa: F401  (importing them registers them, and all below them)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
+    if name != "Translator":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with quiet.root_logger_kept():
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    register()
+    return importlib.import_module("ctxmt_fairseq.translator").Translator
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *_PUBLIC})
+    return sorted({*globals(), *__all__})
+
+
+if sys.modules.get("fairseq") is not None:
+    register()

@@ -31,12 +31,12 @@ def allow_checkpoint_globals() -> None:
     functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
     names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
     names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
-    for module in (
-        "numpy.core.multiarray",
-        "numpy._core.multiarray",
-    ):  # NumPy 1 and NumPy 2 write these names
+    for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # as NumPy 1 and NumPy 2 write it
         names += [(function, f"{module}.{name}") for name, function in functions.items()]
     torch.serialization.add_safe_globals(names)
+
+
+allow_checkpoint_globals()
 
 
 def peek(path: Path, mmap: bool = True) -> Any:
@@ -64,9 +64,6 @@ def read(
     Args:
         allowed, sections: see ``checkpoint_rules.reduced``.
         mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
-
-    Raises:
-        BadInput: as ``peek``; or it says something that is not allowed.
     """
     return reduced(peek(path, mmap), path, allowed, sections)
 

@@ -1,11 +1,14 @@
-"""Results as tables."""
+"""Results as tables, and as CSV."""
 
+import csv
+import io
 import statistics
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple
+from typing import Any, Iterable, List, Mapping, Sequence
 
 
 def aligned_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells, the first row the head, as text: first column flush left, the others flush right."""
+    """Rows of cells as text, with a line below the first row; the first column is flush left, the others
+    right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
@@ -19,35 +22,30 @@ def aligned_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def mean_and_deviation(values: Sequence[float], digits: int = 2) -> str:
-    """Mean and, of several values, the standard deviation of the sample; "-" of none."""
+def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:
+    """The mean and, for several values, the standard deviation of the sample; "-" for none.
+
+    Args:
+        sign: "+" also writes the sign of a positive mean.
+    """
     if not values:
         return "-"
     spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
-    return f"{statistics.fmean(values):.{digits}f}{spread}"
-
-
-def cross_table(
-    values: Iterable[Tuple[Any, Any, float]],
-    corner: str = "",
-    cell: Callable[[Sequence[float]], str] = mean_and_deviation,
-) -> List[List[str]]:
-    """Cells from (row, column, value), in the order in which these appear; several may share a cell."""
-    cells: Dict[Any, Dict[Any, List[float]]] = {}
-    for row, column, value in values:
-        cells.setdefault(row, {}).setdefault(column, []).append(value)
-    columns = list(dict.fromkeys(column for row in cells.values() for column in row))
-    lines = [
-        [_name(row), *(cell(found.get(column, [])) for column in columns)] for row, found in cells.items()
-    ]
-    return [[corner, *map(_name, columns)], *lines]
+    return f"{statistics.fmean(values):{sign}.{digits}f}{spread}"
 
 
 def records_table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
-    """A row for each record; of each column the head and how its cells are written, for ``str.format``."""
+    """A table with a row for each record. ``columns`` has each column's head and, for ``str.format``, its
+    cells."""
     rows = [[cell.format_map(record) for cell in columns.values()] for record in records]
     return aligned_table([list(columns), *rows])
 
 
-def _name(key: Any) -> str:
-    return key if isinstance(key, str) else f"{key:g}"
+def csv_text(records: Sequence[Mapping[str, Any]], dialect: str = "excel") -> str:
+    """Records with the same keys as CSV, or as TSV with the dialect ``excel-tab``; None becomes an empty
+    cell."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]) if records else [], dialect=dialect, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()

@@ -13,8 +13,8 @@ DESCRIPTION = """
 TRAIN and VALID are prefixes of annotated text (TRAIN.SRC, TRAIN.TGT and its metadata), SET is what ctxmt
 control attributes reads. DATA is the data folder of RUNS/MTCUE and RUNS/BASE-PM, from which training starts,
 and which are evaluated for K = 0. Every line is a document of its own: attributes are the only context. All
-results: OUT/SYSTEM-K.json, OUT/few-shot.png. A finished training is not repeated; the options of train.sh
-come from the environment (GPUS=4 ...).
+results: OUT/SYSTEM-K.json, OUT/few-shot.png. A finished training is not repeated; the options
+of train.sh come from the environment (GPUS=4 ...).
 """
 
 
@@ -52,7 +52,8 @@ def few_shot(recipe: Any, arguments: Sequence[str]) -> None:
         _system(recipe, args, system, count, extra) for system in systems for count in args.counts.split(",")
     ]
     if not args.dry_run:
-        run(["ctxmt", "control", "plot", *results, "--out", f"{args.out}/few-shot.png"], False)
+        picture = ["--across", "examples", "--output", f"{args.out}/few-shot.png"]
+        run(["ctxmt", "analyse", "results", *results, *picture], False)
 
 
 def _prepare(args: Any) -> None:

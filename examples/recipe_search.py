@@ -30,8 +30,10 @@ def search_lr(recipe: Any, arguments: Sequence[str]) -> None:
     if not all(Path(out, f"lr-{rate}", "finished").exists() for rate in rates):  # a dry run
         return
 
+    from ctxmt_fairseq import register
     from ctxmt_fairseq.checkpoints import Checkpoint
 
+    register()
     best = [Path(out, f"lr-{rate}", "checkpoints", "checkpoint_best.pt") for rate in rates]
     losses = {rate: Checkpoint.read(path).score for rate, path in zip(rates, best, strict=True)}
     for rate, loss in losses.items():

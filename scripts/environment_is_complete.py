@@ -25,6 +25,8 @@ def requirements_are_met() -> bool:
 
 def same_code() -> bool:
     spec = util.find_spec("ctxmt_fairseq")
+    if spec is None or spec.origin is None:
+        return False
     installed = Path(spec.origin).parent
     ours = checkout / "ctxmt_fairseq"
     files = {path.relative_to(ours) for path in ours.rglob("*.py")}

@@ -17,7 +17,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 from ctxmt_fairseq.tables import aligned_table
 
 
@@ -85,16 +85,12 @@ def attention_map(
         side, layer: see ``choose_attention``. The decoder's rows are the tokens that it is about to produce.
         target: the translation; default: the model's own with beam 4, if it is needed. Target text in the
             context is always the model's own.
-
-    Raises:
-        BadInput: the model has no such attention, the sentence has no context, or the translation is not
-            needed or too long.
     """
-    (model,), task = loaded.models, loaded.task
+    model, task = loaded.model, loaded.task
     side, layer, attention = choose_attention(model, side, layer)
     needed = side == "decoder" or task.context_options().context_selection == "reference"
     if target is not None and not needed:
-        raise BadInput("--target: expected the attention of a decoder")
+        raise BadInput("--target: leave it out: the attention of the encoder needs no translation")
     running = _with_translations(loaded, passage, target, needed)
     source, translation = (sentences[passage.current] for sentences in (running.sources, running.targets))
     batch, (prefix,) = running.batch([passage.current], forced=True)
@@ -107,7 +103,7 @@ def attention_map(
         else context_vectors(model, batch, task.source_dictionary)
     )
     if not context.labels:
-        raise BadInput("expected a sentence with context, found none that the model reads")
+        raise BadInput("the sentence has no context that the model reads; choose one that has")
     if loaded.device.type == "cuda":
         batch = utils.move_to_cuda(batch, loaded.device)
     with torch.no_grad(), captured_weights(attention) as calls:

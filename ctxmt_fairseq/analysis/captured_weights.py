@@ -1,7 +1,7 @@
 """The weights of an attention to context, taken from a model as it runs."""
 
 import contextlib
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from torch import Tensor
 
@@ -11,6 +11,7 @@ from ctxmt_fairseq.modules.context_attention import ContextAttention
 from ctxmt_fairseq.modules.fusions import layer_fusions
 
 SIDES = ("encoder", "decoder")
+Hand = Callable[[Dict[str, Any], Any], None]
 
 
 def context_attentions(model: Any, side: str) -> Dict[int, ContextAttention]:
@@ -31,26 +32,50 @@ def choose_attention(
     Args:
         side: "encoder" or "decoder"; default: the encoder, if it attends to context.
         layer: from 1; default: the last with attention to context.
-
-    Raises:
-        BadInput: the model has no such attention.
     """
     found = {name: context_attentions(model, name) for name in SIDES}
     found = {name: layers for name, layers in found.items() if layers}
     if not found:
         raise BadInput(
-            "expected an attention to nothing but context (gated_context_transformer, "
+            "expected a model with an attention to context alone (gated_context_transformer, "
             "context_encoder_transformer, or dual_encoder_, caching_ or mtcue_transformer with "
             f"--context-fusion {', '.join(layer_fusions())}), found {architecture(model, 'context-fusion')}"
         )
     side = side or next(iter(found))
     if side not in found:
-        raise BadInput(f"--side {side}: expected {', '.join(found)} for {architecture(model)}")
+        raise BadInput(f"--side {side}: expected {' or '.join(found)} for {architecture(model)}")
     layer = max(found[side]) if layer is None else layer
     if layer not in found[side]:
         numbers = ", ".join(map(str, found[side]))
-        raise BadInput(f"--layer {layer}: expected {numbers} for the {side} of {architecture(model)}")
+        raise BadInput(f"--layer {layer}: expected one of {numbers} for the {side} of {architecture(model)}")
     return side, layer, found[side][layer]
+
+
+@contextlib.contextmanager
+def asked_for_weights(hands: Iterable[Tuple[Any, Hand]], **wanted: bool) -> Iterator[None]:
+    """Have attentions return their weights, and hand on what every call of them is given and returns.
+
+    Args:
+        hands: of each attention who is handed its keyword arguments and its output.
+        wanted: keyword arguments by which it returns weights, beside ``need_weights``.
+    """
+
+    def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
+        return args, {**kwargs, "need_weights": True, **wanted}
+
+    hooks: List[Any] = []
+    try:
+        for attention, hand in hands:
+            hooks.append(attention.register_forward_pre_hook(ask, with_kwargs=True))
+            hooks.append(attention.register_forward_hook(_handing(hand), with_kwargs=True))
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _handing(hand: Hand) -> Callable[..., None]:
+    return lambda module, args, kwargs, output: hand(kwargs, output)
 
 
 @contextlib.contextmanager
@@ -59,18 +84,8 @@ def captured_weights(attention: ContextAttention) -> Iterator[List[Tuple[Tensor,
     of the context, which hides the pads of rows that have any context."""
     calls: List[Tuple[Tensor, Tensor]] = []
 
-    def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
-        return args, {**kwargs, "need_weights": True}
-
-    def keep(module: Any, args: Any, kwargs: Dict[str, Any], output: Tuple[Tensor, Tensor]) -> None:
+    def keep(kwargs: Dict[str, Any], output: Tuple[Tensor, Tensor]) -> None:
         calls.append((output[1], kwargs["key_padding_mask"]))
 
-    hooks = [
-        attention.attention.register_forward_pre_hook(ask, with_kwargs=True),
-        attention.attention.register_forward_hook(keep, with_kwargs=True),
-    ]
-    try:
+    with asked_for_weights([(attention.attention, keep)]):
         yield calls
-    finally:
-        for hook in hooks:
-            hook.remove()

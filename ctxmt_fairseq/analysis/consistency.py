@@ -19,9 +19,12 @@ import numpy as np
 
 from ctxmt_fairseq.analysis.recurring_terms import Term
 from ctxmt_fairseq.corpora.linguistics.words import bare, lexical_parts
-from ctxmt_fairseq.evaluation.significance.p_values import holm, system_pairs
-from ctxmt_fairseq.evaluation.significance.resampling import paired_tests
-from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison
+from ctxmt_fairseq.evaluation.significance.resampling import total_score
+from ctxmt_fairseq.evaluation.significance.translations import (
+    Tested,
+    TranslationComparison,
+    compare_systems,
+)
 
 _SHORT = 2  # letters of parts such as French l' and d', which would make many words alike
 Links = Sequence[Mapping[int, Sequence[int]]]  # of every line, target words of source words
@@ -131,13 +134,12 @@ class Consistency:
         """For every system its measures in %, and sentences with and without a translation of a term."""
         records = []
         for name, system, rows in zip(self.names, self.translated, self.statistics(), strict=True):
-            sums = rows.sum(0, keepdims=True)
             records.append(
                 {
                     "system": name,
                     "sentences": sum(len(each.words) for each in system),
                     "unaligned": sum(each.unaligned for each in system),
-                    **{measure: float(_score(measure, sums)[0]) for measure in MEASURES},
+                    **{measure: total_score(rows, partial(_score, measure)) for measure in MEASURES},
                 }
             )
         return records
@@ -156,17 +158,10 @@ class Consistency:
             system or document.
         """
         rows = self.statistics()[:systems]
-        found: List[TranslationComparison] = []
         if systems < 2 or len(rows[0]) < 2:
-            return found
-        pairs = system_pairs(systems, all_pairs)
-        for measure in MEASURES:
-            tests = paired_tests(rows, pairs, partial(_score, measure), samples, seed)
-            corrected = holm([test.randomization_p for test in tests])
-            for (a, b), test, p in zip(pairs, tests, corrected, strict=True):
-                names = self.names[a], self.names[b]
-                found.append(TranslationComparison(*names, measure, "document", len(rows[0]), test, p))
-        return found
+            return []
+        tested = [Tested(measure, "document", rows, partial(_score, measure)) for measure in MEASURES]
+        return compare_systems(self.names[:systems], tested, samples, seed, all_pairs)
 
 
 def _score(measure: str, sums: np.ndarray) -> np.ndarray:

@@ -1,12 +1,10 @@
 """What ``ctxmt analyse consistency`` prints and writes."""
 
-import csv
-import io
 from collections import Counter
 from typing import Dict, Sequence
 
 from ctxmt_fairseq.analysis.consistency import MEASURES, Consistency, Translated
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.tables import aligned_table, csv_text
 
 _WIDEST = 80  # characters of a term's translations in a line
 
@@ -63,19 +61,15 @@ def _short(text: str) -> str:
 
 def terms_tsv(found: Consistency, ids: Sequence[str]) -> str:
     """A row for each term and system; shares from 0 to 1."""
-    text = io.StringIO()
-    writer = csv.writer(text, "excel-tab", lineterminator="\n")
-    names = ["document", "term", "system", "sentences", "unaligned", "alike", "main", "translations"]
-    writer.writerow(names)
-    for place, term in enumerate(found.terms):
-        for name, system in zip(found.names, found.translated, strict=True):
-            each = system[place]
-            translations = " ".join(f"{word}:{size}" for word, size in forms(each).items())
-            shares = [round(share, 6) for share in (each.counts.alike, each.counts.main)]
-            writer.writerow(
-                [ids[term.document], term.text, name, len(each.words), each.unaligned, *shares, translations]
-            )
-    return text.getvalue()
+    rows = [
+        {"document": ids[term.document], "term": term.text, "system": name, "sentences": len(each.words),
+         "unaligned": each.unaligned, "alike": round(each.counts.alike, 6),
+         "main": round(each.counts.main, 6),
+         "translations": " ".join(f"{word}:{size}" for word, size in forms(each).items())}
+        for term, row in zip(found.terms, zip(*found.translated, strict=True), strict=True)
+        for name, each in zip(found.names, row, strict=True)
+    ]  # fmt: skip
+    return csv_text(rows, "excel-tab")
 
 
 def left_out(found: Consistency) -> str:

@@ -1,8 +1,6 @@
 """The map of a model's contexts and its files (MTCue, figure 3)."""
 
-import csv
 import dataclasses
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +11,11 @@ import numpy as np
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
 from ctxmt_fairseq.analysis.map_files import check_picture, write_beside
-from ctxmt_fairseq.analysis.plots import scatter_picture
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
-from ctxmt_fairseq.data.documents import PathLike
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.data.text_lines import PathLike
+from ctxmt_fairseq.plots.scatter import scatter
+from ctxmt_fairseq.tables import aligned_table, csv_text
 
 NUMBERS = (".csv", ".json")  # what lies beside the picture
 COLUMNS = ("x before", "y before", "x after", "y after")
@@ -55,14 +53,11 @@ class ContextMap:
 
     def csv(self) -> str:
         """A line per text: its attributes and its places, with a head."""
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(["text", *(attribute.name for attribute in self.labelled.attributes), *COLUMNS])
-        columns = [attribute.values.tolist() for attribute in self.labelled.attributes]
-        points = np.concatenate([self.before, self.after], axis=1)
-        for text, *values, places in zip(self.labelled.texts, *columns, points, strict=True):
-            writer.writerow([text, *values, *(f"{place:.6f}" for place in places)])
-        return lines.getvalue()
+        columns = {"text": self.labelled.texts}
+        columns |= {attribute.name: attribute.values.tolist() for attribute in self.labelled.attributes}
+        places = np.char.mod("%.6f", np.concatenate([self.before, self.after], axis=1)).T.tolist()
+        columns |= dict(zip(COLUMNS, places, strict=True))
+        return csv_text([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
 
     def as_dict(self) -> Dict[str, Any]:
         """What the table of the texts does not say."""
@@ -82,7 +77,8 @@ class ContextMap:
             (f"after: output of the context encoder{self._caption('after')}", self.after),
         ]
         title = f"{len(self.labelled.texts)} contexts of {self.model}"
-        return scatter_picture(title, panels, self.labelled.attributes, self.labelled.texts)
+        attributes = [(each.name, each.values) for each in self.labelled.attributes]
+        return scatter(title, panels, attributes, self.labelled.texts)
 
     def _caption(self, place: str) -> str:
         """What the title of a map says of the first attribute: the place is "before" or "after"."""
@@ -98,11 +94,7 @@ class ContextMap:
 def context_map(
     labelled: LabelledTexts, space: ContextSpace, encoder: str, model: str, seed: int = 1
 ) -> ContextMap:
-    """Two maps of the contexts, and how well their vectors separate the attributes.
-
-    Raises:
-        BadInput: too few texts, or umap-learn is not installed.
-    """
+    """Two maps of the contexts, and how well their vectors separate the attributes."""
     return ContextMap(
         encoder=Path(encoder).name,
         model=model,
@@ -120,9 +112,6 @@ def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
 
     Returns:
         the files.
-
-    Raises:
-        BadInput: see ``check_picture``.
     """
     path = check_picture(path, NUMBERS)
     rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"

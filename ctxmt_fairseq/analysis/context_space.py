@@ -23,11 +23,7 @@ class ContextSpace(NamedTuple):
 
 
 def context_encoder(model: Any) -> VectorContextEncoder:
-    """The model's encoder of context vectors.
-
-    Raises:
-        BadInput: it has none.
-    """
+    """The model's encoder of context vectors."""
     if not isinstance(model.encoder, VectorEncoder):
         raise BadInput(
             "expected a model that encodes vectors of contexts (mtcue_transformer or cue_transformer), "
@@ -57,7 +53,7 @@ def context_space(
     Raises:
         BadInput: a model without context encoder, or one that never saw such a distance.
     """
-    (model,) = loaded.models
+    model = loaded.model
     encoder = context_encoder(model)
     places = np.broadcast_to(np.array(distance, np.int64), len(texts))
     for each in np.unique(places).tolist():

@@ -2,9 +2,9 @@
 
 from typing import Dict
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, load_json
 from ctxmt_fairseq.data.metadata_text import single_spaces
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL
 
 SCORE = "formal translations (%)"
@@ -17,9 +17,6 @@ def read_formality_scores(path: PathLike) -> Dict[str, float]:
 
     Args:
         path: what ``ctxmt control formality --json`` wrote.
-
-    Raises:
-        BadInput: something else, or no prompt has a score.
     """
     place = Place(path)
     scores: Dict[str, float] = {}

@@ -11,7 +11,8 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.token_groups import latent_groups
-from ctxmt_fairseq.analysis.tokens import has_letters
+from ctxmt_fairseq.analysis.window_attention import batches_by_length
+from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.data.annotation import AnnotatedWord
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
@@ -116,13 +117,8 @@ def group_use(
         annotation: of the sentences; tokens are then classes by part of speech.
         least: a token with more than this weight uses a group.
         max_tokens: padded tokens in a batch.
-
-    Raises:
-        BadInput: a model without groups, a sentence that is too long for it, or no sentence.
     """
-    if len(loaded.models) > 1:
-        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
-    (model,) = loaded.models
+    model = loaded.model
     latent = latent_groups(model)
     tokens = [loaded.encode_source(sentence) for sentence in sentences]
     longest = max(map(len, tokens), default=0)
@@ -167,16 +163,10 @@ def _weights(
     loaded: LoadedModels, latent: Any, tokens: Sequence[torch.Tensor], max_tokens: int
 ) -> Iterator[Tuple[int, np.ndarray]]:
     """Place and weights (L, K) of every sentence."""
-    (model,) = loaded.models
-    order = np.argsort([len(row) for row in tokens], kind="stable")
+    model = loaded.model
     pad = model.encoder.padding_idx
     with tqdm(total=len(tokens), unit="sentence", disable=None) as progress:
-        at = 0
-        while at < len(order):
-            end = at + 1
-            while end < len(order) and (end + 1 - at) * len(tokens[order[end]]) <= max_tokens:
-                end += 1
-            places = order[at:end].tolist()
+        for places in batches_by_length(np.array(list(map(len, tokens))), max_tokens):
             batch = data_utils.collate_tokens([tokens[place] for place in places], pad).to(loaded.device)
             with torch.no_grad():
                 states = model.encoder(batch)["encoder_out"][0].transpose(0, 1)
@@ -184,7 +174,6 @@ def _weights(
             for place, row in zip(places, values, strict=True):
                 yield place, row[: len(tokens[place])]
             progress.update(len(places))
-            at = end
 
 
 def _parts_of_speech(

@@ -4,11 +4,11 @@ from typing import List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
-from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores
+from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, total_score
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.tables import aligned_table
 
 
@@ -51,9 +51,6 @@ def length_curve(
         translations: of the systems, N lines each, with the same reference.
         edges: the last length of each bucket but the last, ascending.
         samples: of the bootstrap; the same for all systems.
-
-    Raises:
-        BadInput: edges that do not ascend.
     """
     if list(edges) != sorted(set(edges)) or min(edges) < 1:
         raise BadInput(
@@ -71,7 +68,7 @@ def length_curve(
             continue
         bands = np.percentile(bootstrap_scores(rows, measure.scores, samples, seed), (2.5, 97.5), axis=1)
         for name, row, (low, high) in zip(names, rows, bands.T.tolist(), strict=True):
-            score = float(measure.scores(row.sum(0, keepdims=True))[0])
+            score = total_score(row, measure.scores)
             found.append(LengthScore(least, most, count, name, score, low, high))
     return found
 

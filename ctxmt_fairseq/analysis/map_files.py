@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.plots import heat_map
-from ctxmt_fairseq.data.documents import PathLike
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import check_matplotlib
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.files import check_outputs, write_files
+from ctxmt_fairseq.paths import Picture
+from ctxmt_fairseq.plots.heat_map import heat_map
 
 NUMBERS = (".tsv", ".json")  # what lies beside a map
 
@@ -22,16 +21,10 @@ def check_picture(
     Args:
         beside: suffixes of the files with its numbers.
         others: outputs of the same command; None for one that was not asked for.
-
-    Raises:
-        BadInput: it does not end in .png, one of the files cannot be written, two are one file, or
-            matplotlib is not installed.
     """
+    Picture(str(path)).check()
     path = Path(path)
-    if path.suffix != ".png":
-        raise BadInput("expected the name of a picture, ending in .png", path)
     check_outputs(path, *(path.with_suffix(suffix) for suffix in beside), *others)
-    check_matplotlib()
     return path
 
 
@@ -55,17 +48,15 @@ def write_map(
     Args:
         path: FILE.png.
         more: further entries of the json file.
-        annotate, highest: see ``picture``.
+        annotate, highest: see ``heat_map``.
 
     Returns:
         the files.
-
-    Raises:
-        BadInput: see ``check_picture``.
     """
     path = check_picture(path, NUMBERS)
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
-    return write_beside(path, NUMBERS, heat_map(labelled, annotate, highest), labelled.tsv(), numbers)
+    picture = heat_map(**vars(labelled), annotate=annotate, highest=highest)
+    return write_beside(path, NUMBERS, picture, labelled.tsv(), numbers)
 
 
 def write_beside(path: Path, beside: Sequence[str], content: bytes, *numbers: str) -> List[Path]:

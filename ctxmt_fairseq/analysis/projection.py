@@ -20,11 +20,7 @@ def check_umap() -> None:
 
 
 def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:
-    """(n, D) to (n, 2) float32, by UMAP with its defaults; the seed decides the result.
-
-    Raises:
-        BadInput: fewer than ``LEAST`` vectors, or umap-learn is not installed.
-    """
+    """(n, D) to (n, 2) float32, by UMAP with its defaults; the seed decides the result."""
     check_umap()
     if len(vectors) < LEAST:
         raise BadInput(f"expected at least {LEAST} texts for a map, found {len(vectors)}")

@@ -2,15 +2,14 @@
 
 import re
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
+from typing import List, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.analysis.tokens import has_letters
+from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.evaluation.probe.words import word_of_each
-
-Span = Tuple[int, int]  # characters, from the first to behind the last
+from ctxmt_fairseq.data.coreference import Span, overlap
+from ctxmt_fairseq.evaluation.probe.word_values import split_words
 
 
 @dataclass(frozen=True)
@@ -37,23 +36,14 @@ class ReadWords:
 
     def within(self, span: Span) -> np.ndarray:
         """(W,) whether a word overlaps a span."""
-        start, end = span
-        return np.array([found is not None and found[0] < end and start < found[1] for found in self.spans])
+        return np.array([found is not None and overlap(found, span) for found in self.spans])
 
 
 def read_words(text: str, subwords: Subwords) -> ReadWords:
     """The words of a sentence."""
-    pieces = subwords.encode(text).split()
-    place = word_of_each(subwords.word_starts(pieces))
-    lexical = np.array([has_letters(subwords.bare(piece)) for piece in pieces], dtype=bool)
-    count = int(place[-1]) + 1 if pieces else 0
-    found = list(re.finditer(r"\S+", text))
-    if len(found) == count:
-        return ReadWords([each[0] for each in found], [each.span() for each in found], place, lexical)
-    words = ["" for _ in range(count)]
-    for number, piece in zip(place, pieces, strict=True):
-        words[number] += subwords.bare(piece)
-    return ReadWords(words, _find(words, text), place, lexical)
+    split = split_words(text, subwords)
+    lexical = np.array([has_letters(subwords.bare(piece)) for piece in split.pieces], dtype=bool)
+    return ReadWords(split.words, _find(split.words, text), split.place, lexical)
 
 
 def _find(words: List[str], text: str) -> List[Optional[Span]]:

@@ -7,12 +7,11 @@ from typing import Counter, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import regex
 
-from ctxmt_fairseq.corpora.linguistics.words import bare
+from ctxmt_fairseq.corpora.linguistics.words import bare, word_spans
 from ctxmt_fairseq.data.annotation import AnnotatedWord, is_noun
 from ctxmt_fairseq.data.documents import Documents
 
 _TERM = regex.compile(r"[\p{L}\p{M}]+(?:[-'’][\p{L}\p{M}]+)*")
-_SPACED = regex.compile(r"\S+")
 _RARE = 2  # documents; a word of so few is common in no text, however small
 
 
@@ -92,7 +91,7 @@ def _words(sentence: str) -> List[Tuple[int, str]]:
 
 def _nouns(sentence: str, annotated: Sequence[AnnotatedWord]) -> List[Tuple[int, str]]:
     """Each noun with the first of the white-space words that it stands in."""
-    ends = [match.end() for match in _SPACED.finditer(sentence)]
+    ends = [end for _, end in word_spans(sentence)]
     return [
         (bisect_right(ends, word.start), bare(word.lemma or word.text)) for word in annotated if is_noun(word)
     ]

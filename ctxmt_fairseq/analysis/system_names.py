@@ -2,36 +2,48 @@
 
 import os
 from pathlib import Path
-from typing import Dict, List, Sequence, Tuple
+from typing import Callable, Dict, List, Sequence, Tuple
 
 from ctxmt_fairseq.errors import BadInput
 
 USUAL = ("train.log", "results.json", "evaluation")  # in a training's folder, whose name is the system's
 
 
-def named_paths(arguments: Sequence[str]) -> List[Tuple[str, str]]:
+def _unknown(_: str) -> str:
+    return ""
+
+
+def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
     """Names and paths of systems, given as PATH or NAME=PATH; paths of one name are runs of one system.
 
     Paths without a name are called as ``short_names`` of them does, but not after what every training's
     folder holds.
+
+    Args:
+        called: what a path without a name is called; "": nothing.
     """
-    parts = [_split(argument) for argument in arguments]
+    parts = [(name or called(path), path) for name, path in map(_split, arguments)]
     unnamed = [_training(path) for name, path in parts if not name]
     names = iter(short_names(unnamed) if len(unnamed) > 1 else [Path(path).name for path in unnamed])
     return [(name or next(names), path) for name, path in parts]
 
 
-def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
-    """``named_paths`` as system -> paths of its runs.
+def distinct_runs(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
+    """``named_paths``; raises BadInput where one is there twice, which would count as two runs."""
+    named = named_paths(arguments, called)
+    found = set()
+    for name, path in named:
+        if (name, os.path.realpath(path)) in found:
+            raise BadInput(f"give each run of {name} once", path)
+        found.add((name, os.path.realpath(path)))
+    return named
 
-    Raises:
-        BadInput: a path is there twice, which would count as two runs that are alike.
-    """
+
+def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
+    """``distinct_runs`` as system -> paths of its runs."""
     runs: Dict[str, List[str]] = {}
-    for name, path in named_paths(arguments):
-        if os.path.realpath(path) in map(os.path.realpath, runs.setdefault(name, [])):
-            raise BadInput(f"expected each run of {name} once", path)
-        runs[name].append(path)
+    for name, path in distinct_runs(arguments):
+        runs.setdefault(name, []).append(path)
     return runs
 
 

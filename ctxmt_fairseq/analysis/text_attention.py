@@ -82,23 +82,20 @@ def attended_sentences(
         loaded: one model of the task ``multi_source`` whose context are tokens, in a row for each sentence.
         side, layer: see ``choose_attention``.
         max_tokens: padded tokens of the longer side in a batch.
-
-    Raises:
-        BadInput: another model, or a sentence that is too long for it.
     """
-    if len(loaded.models) > 1:
-        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
-    (model,) = loaded.models
+    model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)
     shortening = getattr(model.encoder, "context_shortening", None)
-    if not isinstance(dataset, MultiSourceDataset) or dataset.layout == "joined":
-        raise BadInput(f"expected a model that reads context sentences apart, not {architecture(model)}")
+    if not isinstance(dataset, MultiSourceDataset) or dataset.arrangement == "joined":
+        raise BadInput(
+            f"expected a model that reads each context sentence apart, found {architecture(model)}"
+        )
     if shortening is not None and not shortening.keeps_tokens:
         raise BadInput("expected attention to tokens, found a model that shortens its context")
     reader = _Reader(loaded, text, side)
     with tqdm(total=len(dataset), unit="sentence", disable=None) as progress:
-        for places in batches_by_length(dataset, max_tokens):
+        for places in batches_by_length(dataset.sizes.max(1), max_tokens):
             examples = {example["id"]: example for example in (dataset[place] for place in places)}
             batch = dataset.collater(list(examples.values()))
             if loaded.device.type == "cuda":
@@ -124,7 +121,7 @@ class _Reader:
 
     def __init__(self, loaded: LoadedModels, text: ProbedText, side: str):
         self.loaded, self.text, self.side = loaded, text, side
-        self.bos = int(loaded.task.wanted.format.bos)
+        self.bos = int(loaded.task.request.format.bos)
         self.words = lru_cache(KNOWN)(self._words)
 
     def _words(self, line: int, target: bool) -> ReadWords:

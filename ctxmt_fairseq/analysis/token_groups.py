@@ -14,11 +14,7 @@ from ctxmt_fairseq.modules.shortening import Latent
 
 
 def latent_groups(model: Any) -> Latent:
-    """The model's grouping or selecting.
-
-    Raises:
-        BadInput: it has none.
-    """
+    """The model's grouping or selecting."""
     shortening = getattr(model.encoder, "context_shortening", None)
     if not isinstance(shortening, Latent):
         raise BadInput(
@@ -36,11 +32,8 @@ def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
     Args:
         loaded: one model.
         sentence: source text.
-
-    Raises:
-        BadInput: a model without groups, or more tokens than it has positions for.
     """
-    (model,) = loaded.models
+    model = loaded.model
     latent = latent_groups(model)
     tokens = loaded.encode_source(sentence)
     if len(tokens) > loaded.limits[0]:

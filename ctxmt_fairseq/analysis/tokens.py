@@ -1,10 +1,10 @@
 """Tokens as readers of a map want to see them."""
 
-import unicodedata
 from typing import Any, List, NamedTuple
 
 from torch import Tensor
 
+from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 
 
@@ -23,8 +23,3 @@ def describe(dictionary: Any, tokens: Tensor) -> List[Token]:
         Token(names.get(token, dictionary[token]), token not in symbols and has_letters(dictionary[token]))
         for token in tokens[tokens.ne(dictionary.pad())].tolist()
     ]
-
-
-def has_letters(text: str) -> bool:
-    """Whether there is a letter, a digit or an accent; subword markers are neither."""
-    return any(unicodedata.category(character)[0] in "LNM" for character in text)

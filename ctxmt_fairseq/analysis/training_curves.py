@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Iterator, List, Mapping, Optional, Sequence
 
-from ctxmt_fairseq.analysis.side_by_side import Value
 from ctxmt_fairseq.analysis.training_log import TrainingLog
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
 
 Systems = Mapping[str, Sequence[TrainingLog]]  # of each its runs
@@ -32,22 +32,19 @@ def known_metrics(systems: Systems, subset: str) -> List[str]:
     )
 
 
-def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Value]:
+def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Point]:
     """Validations of every run of every system.
 
     Args:
         subset: of the data, such as valid.
         by: epoch: the last validation in each epoch; updates: every validation.
-
-    Raises:
-        BadInput: a metric that no training logged.
     """
     known = known_metrics(systems, subset)
     if metric not in known:
         raise BadInput(f"--metrics {metric}: expected one of {', '.join(known)}")
     for system, logs in systems.items():
         values = [
-            Value(system, named_with_unit(metric, subset), place, record.values[metric])
+            Point(named_with_unit(metric, subset), system, place, record.values[metric])
             for log in logs
             for place, record in {getattr(record, by): record for record in log.validated(subset)}.items()
             if metric in record.values

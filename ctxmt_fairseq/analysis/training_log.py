@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, open_file
 from ctxmt_fairseq.data.json_files import parse_json
+from ctxmt_fairseq.data.text_lines import PathLike, open_file
 from ctxmt_fairseq.errors import BadInput
 
 NAME = "train.log"  # in a training's folder
@@ -69,11 +69,7 @@ class TrainingLog:
         return {name: value.strip("'") for name, value in options}
 
     def number(self, name: str) -> float:
-        """An option that is a number.
-
-        Raises:
-            BadInput: the log does not say it, or it is none.
-        """
+        """An option that is a number."""
         text = self.option(name)
         value = _number(text) if text is not None else None
         if value is None:
@@ -95,9 +91,6 @@ class TrainingLog:
 
         Returns:
             the metric's name and the record.
-
-        Raises:
-            BadInput: no validation has the metric.
         """
         records = self.validated(subset)
         chosen = self.option("best_checkpoint_metric") or "loss"
@@ -106,7 +99,9 @@ class TrainingLog:
         sign = -1 if highest and metric == chosen else 1
         known = [record for record in records if metric in record.values]
         if not known:
-            raise BadInput(f"expected {metric}, found {', '.join(records[-1].values)}", self.path)
+            raise BadInput(
+                f"the validations have no {metric}; choose from {', '.join(records[-1].values)}", self.path
+            )
         return metric, min(known, key=lambda record: sign * record.values[metric])
 
     @property
@@ -131,9 +126,6 @@ def read_training_log(path: PathLike) -> TrainingLog:
 
     Args:
         path: a log, or a training's folder with ``train.log``.
-
-    Raises:
-        BadInput: no such file, or nothing in it that fairseq logs at the end of an epoch or validation.
     """
     path = Path(path)
     path = path / NAME if path.is_dir() else path

@@ -17,6 +17,7 @@ from torch import Tensor
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
+from ctxmt_fairseq.analysis.captured_weights import SIDES, Hand, asked_for_weights
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.data.symbols import SEPARATOR
@@ -26,7 +27,6 @@ from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.modules.segment_positions import segment_index
 
-SIDES = ("encoder", "decoder")
 KINDS = ("encoder self", "decoder self", "cross")
 Reduce = Callable[[str, int, Tensor], None]  # kind, layer from 0, weights (H, B, T, S)
 
@@ -62,13 +62,8 @@ def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = M
     Args:
         loaded: one model of the task ``document_window`` whose layers are a transformer's.
         max_tokens: padded tokens of the longer side in a batch.
-
-    Raises:
-        BadInput: another kind of model, or a sentence that is too long for it.
     """
-    if len(loaded.models) > 1:
-        raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
-    (model,) = loaded.models
+    model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     attentions = _attentions(model)
     if not isinstance(dataset, DocumentWindowDataset) or not attentions:
@@ -81,7 +76,7 @@ def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = M
     heads = {kind: next(module.num_heads for name, _, module in attentions if name == kind) for kind in KINDS}
     entropies = {kind: np.zeros((len(dataset), layers[kind], heads[kind])) for kind in KINDS}
     with tqdm(total=len(dataset), unit="window", disable=None) as progress:
-        for batch in batches_by_length(dataset, max_tokens):
+        for batch in batches_by_length(dataset.sizes.max(1), max_tokens):
             reducer = _Reducer(loaded, {place: dataset[place] for place in batch}, dataset)
             places = reducer.places
             with torch.no_grad(), _watched(attentions, reducer):
@@ -111,9 +106,8 @@ def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
     return found
 
 
-def batches_by_length(dataset: ContextDataset, max_tokens: int) -> Iterator[List[int]]:
-    """Places of windows of like length."""
-    lengths = dataset.sizes.max(1)
+def batches_by_length(lengths: np.ndarray, max_tokens: int) -> Iterator[List[int]]:
+    """Places (N,) of what is of like length, at most so many padded tokens together or one alone."""
     batch: List[int] = []
     for place in np.argsort(lengths, kind="stable").tolist():
         if batch and lengths[place] * (len(batch) + 1) > max_tokens:
@@ -179,25 +173,16 @@ def _mean(values: Tensor, chosen: Tensor) -> Tensor:
 def _watched(attentions: List[Tuple[str, int, MultiheadAttention]], reduce: Reduce) -> Iterator[None]:
     """Hand the weights of all heads to ``reduce``, whenever one of the attentions is asked."""
 
-    def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
-        return args, {**kwargs, "need_weights": True, "need_head_weights": True}
+    def to(kind: str, layer: int) -> Hand:
+        return lambda kwargs, output: reduce(kind, layer, output[1])
 
-    def hand(kind: str, layer: int) -> Callable[[Any, Any, Any], None]:
-        return lambda module, args, output: reduce(kind, layer, output[1])
-
-    hooks: List[Any] = []
-    modules = [module for _, _, module in attentions]
-    checked = [module.skip_embed_dim_check for module in modules]
+    checked = [(module, module.skip_embed_dim_check) for _, _, module in attentions]
+    hands = [(module, to(kind, layer)) for kind, layer, module in attentions]
     try:
-        for kind, layer, module in attentions:
+        for module, _ in checked:
             module.skip_embed_dim_check = True  # fairseq's own attention: torch's returns the heads' mean
-            hooks += [
-                module.register_forward_pre_hook(ask, with_kwargs=True),
-                module.register_forward_hook(hand(kind, layer)),
-            ]
-        yield
+        with asked_for_weights(hands, need_head_weights=True):
+            yield
     finally:
-        for hook in hooks:
-            hook.remove()
-        for module, before in zip(modules, checked, strict=True):
+        for module, before in checked:
             module.skip_embed_dim_check = before

@@ -5,8 +5,9 @@ from typing import Any, Dict, List, NamedTuple, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.analysis.captured_weights import SIDES
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.analysis.window_attention import KINDS, SIDES, WindowAttention
+from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
 from ctxmt_fairseq.tables import aligned_table

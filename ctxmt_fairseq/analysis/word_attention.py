@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
-from ctxmt_fairseq.charts import Point
 from ctxmt_fairseq.evaluation.probe.word_report import bare
+from ctxmt_fairseq.plots.charts import Point
 from ctxmt_fairseq.tables import records_table
+
+SHOWN = 10  # words of a table
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,14 @@ class WordAttention:
         found = self.by(name, least).rename(columns={name: "word"})
         return found.sort_values(["useful", "word"], ascending=[False, True]).to_dict("records")
 
-    def table(self, count: int, least: int) -> str:
+    def table(self, least: int) -> str:
         """Table 2."""
         mean = self.words.useful.mean()
         parts = [f"{self.sentences} sentences with context; useful attention, mean over words {mean:.4f}"]
         for title, name in (("word", "word"), ("word, not the first", "later_word")):
             head = f"{title} ({least} times or more)"
             columns = {head: "{word}", "n": "{n}", "useful": "{useful:.4f}", "position": "{position:.1f}"}
-            parts.append(records_table(self.top(name, least)[:count], columns))
+            parts.append(records_table(self.top(name, least)[:SHOWN], columns))
         return "\n\n".join(parts)
 
     def points(self, least: int) -> Dict[str, List[Point]]:

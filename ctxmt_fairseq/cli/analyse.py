@@ -3,23 +3,17 @@
 Example: ctxmt analyse attention checkpoint_best.pt --context "I saw a heart." --sentence "It was beating."
 """
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.parser import add_commands
 
 ANALYSES = {
     "groups": "which latent group a sentence's tokens are assigned to",
     "group-use": "how latent groups are used over a text",
-    "memory": "memory of trained models against the size of their context",
     "attention": "how a sentence's tokens attend to its context",
     "antecedents": "does attention find what a pronoun refers to?",
-    "attention-words": "which words look at the context, in a whole text",
-    "attention-sentences": "which of the context sentences are attended to, and the entropy over them",
+    "attention-words": "which words look at the context in a whole text, and at which of its sentences",
     "attention-share": "how much attention stays in the current sentence of a window",
     "curves": "trainings side by side, from their logs",
-    "sweep": "an option of the training, such as the context discount, against what it leads to",
-    "windows": "scores with windows smaller and larger than trained",
-    "results": "systems side by side",
-    "runs": "mean and deviation over runs (seeds), real minus random context, as a table and bars",
-    "lenpen": "scores of the development set against the length penalty",
+    "results": "systems side by side, with mean and deviation over runs (seeds)",
     "consistency": "are terms that recur in a document translated alike?",
     "lengths": "scores by the length of the source sentence",
     "contexts": "maps of contexts before and after the context encoder",
@@ -27,4 +21,4 @@ ANALYSES = {
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "analysis", {"cli.analyse_": ANALYSES})
+    add_commands(parser, {"cli.analyse_": ANALYSES})

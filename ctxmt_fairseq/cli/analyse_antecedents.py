@@ -10,8 +10,8 @@ attention.
 --coreference has a JSON line for each pronoun; lines count from 1, places are characters:
   {"line": 7, "pronoun": [0, 2], "source": "corenlp",
    "antecedent": {"line": 6, "span": [12, 20], "nominal": true}}       (or null)
---annotation has one for each line of TEXT.SRC: {"words": [{"text", "start", "end", "pos"}]}. ctxmt corpus
-corenlp makes both, ctxmt corpus annotate the latter.
+--annotation has one for each line of TEXT.SRC: {"words": [{"text", "start", "end", "pos"}]}. From
+CoreNLP's output examples/gated_context/corenlp.py makes both, ctxmt corpus annotate makes the latter.
 
 Example: ctxmt analyse antecedents checkpoint_best.pt text/test --coreference test.coref.jsonl \\
     --annotation test.words.jsonl --json antecedents.json
@@ -39,7 +39,7 @@ def run(args) -> None:
     from ctxmt_fairseq.data.coreference import read_coreference
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.files import check_outputs, write_files
-    from ctxmt_fairseq.made_by import made_by
+    from ctxmt_fairseq.provenance import made_by
 
     check_outputs(args.json)
     args.side = "encoder"  # a pronoun is a word of the source

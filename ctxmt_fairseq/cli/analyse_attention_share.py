@@ -44,7 +44,7 @@ def run(args) -> None:
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
     from ctxmt_fairseq.files import write_files
-    from ctxmt_fairseq.made_by import made_by
+    from ctxmt_fairseq.provenance import made_by
 
     named = named_paths(args.models)
     if any(len(set(column)) < len(named) for column in zip(*named, strict=True)):

@@ -66,12 +66,13 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.consistency import consistency
     from ctxmt_fairseq.analysis.recurring_terms import TermRules, recurring_terms
     from ctxmt_fairseq.data.annotation import read_annotation
-    from ctxmt_fairseq.data.documents import Documents, iterate_ids, read_flags
+    from ctxmt_fairseq.data.documents import Documents, iterate_ids
+    from ctxmt_fairseq.data.text_lines import read_flags
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.translations import comparison_table
     from ctxmt_fairseq.files import check_outputs, write_files
-    from ctxmt_fairseq.made_by import made_by
+    from ctxmt_fairseq.provenance import made_by
 
     check_outputs(args.json, args.terms)
     paths = _paths(args)

@@ -31,8 +31,8 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis import training_curves as trainings
     from ctxmt_fairseq.analysis.system_names import runs_by_system
     from ctxmt_fairseq.analysis.training_log import read_training_log
-    from ctxmt_fairseq.charts import points_of_runs
     from ctxmt_fairseq.cli.chart_options import check_chart_outputs, write_chart
+    from ctxmt_fairseq.plots.charts import points_of_runs
 
     check_chart_outputs(args)
     systems = {

@@ -36,9 +36,9 @@ def run(args) -> None:
     from ctxmt_fairseq.analysis.map_files import NUMBERS, check_optional_picture, write_map
     from ctxmt_fairseq.cli.sentence_options import load_one_model
     from ctxmt_fairseq.data.annotation import read_annotation
-    from ctxmt_fairseq.data.documents import read_sentences
+    from ctxmt_fairseq.data.text_lines import read_sentences
     from ctxmt_fairseq.files import write_files
-    from ctxmt_fairseq.made_by import made_by
+    from ctxmt_fairseq.provenance import made_by
 
     check_optional_picture(args.output, NUMBERS, [args.json])
     sentences = read_sentences(args.text)

@@ -34,11 +34,12 @@ def run(args) -> None:
 
     from ctxmt_fairseq.analysis import length_curve as curve
     from ctxmt_fairseq.analysis.map_files import check_optional_picture
-    from ctxmt_fairseq.charts import chart, csv_text
     from ctxmt_fairseq.evaluation.metrics import read_translation
     from ctxmt_fairseq.evaluation.significance.measures import measure
     from ctxmt_fairseq.files import write_files
-    from ctxmt_fairseq.made_by import made_by
+    from ctxmt_fairseq.plots.charts import chart
+    from ctxmt_fairseq.provenance import made_by
+    from ctxmt_fairseq.tables import csv_text
 
     picture = check_optional_picture(args.output, (".csv",), [args.json])
     metric = measure(args.metric, args.tokenize, args.lowercase)

@@ -34,11 +34,12 @@ def write_chart(
 
     Args:
         each: what a line or bar is of.
-        how: see ``charts.chart``.
+        how: see ``plots.charts.chart``.
     """
-    from ctxmt_fairseq.charts import chart, chart_records, csv_text
     from ctxmt_fairseq.files import write_files
-    from ctxmt_fairseq.made_by import made_by
+    from ctxmt_fairseq.plots.charts import chart, chart_records
+    from ctxmt_fairseq.provenance import made_by
+    from ctxmt_fairseq.tables import csv_text
 
     rows = chart_records(points, across, each)
     content = json.dumps({**record, "points": rows, "made_by": made_by(args)}, indent=2, ensure_ascii=False)

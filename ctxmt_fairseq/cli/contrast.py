@@ -23,49 +23,42 @@ context is source-previous, target-previous, source-next or metadata. Optional i
 Example: ctxmt contrast checkpoint_best.pt en-fr-pronouns --json scores.json --examples examples.jsonl
 """
 
-import json
-from typing import List
+from typing import Any, List, Literal, Optional
+
+from ctxmt_fairseq.cli.options.model import Model
+from ctxmt_fairseq.cli.options.results import Examples, as_json, as_lines
+from ctxmt_fairseq.command import Command, argument, option
+from ctxmt_fairseq.paths import Folder, Input
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.option_types import positive_int
+class Contrast(Command):
+    path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
+    sets: List[Input] = argument("SET", "files or folders, see above")
+    format: Optional[str] = option("opensubs, bawden, voita, contrapro or jsonl (default: detected)")
+    documents: Optional[Folder] = option("ContraPro's context documents")
+    reduction: Optional[Literal["sum", "mean"]] = option("(default: the suite's own)")
+    span: Optional[Literal["current", "window"]] = option("(default: the suite's own)")
+    max_tokens: int = option("tokens per batch", 4000)
+    results: Examples
+    model: Model
 
-    parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
-    parser.add_argument("sets", metavar="SET", nargs="+", help="files or folders, see above")
-    parser.add_argument("--format", help="opensubs, bawden, voita, contrapro or jsonl (default: detected)")
-    parser.add_argument("--documents", metavar="DIR", help="ContraPro's context documents")
-    parser.add_argument("--reduction", choices=("sum", "mean"), help="(default: the suite's own)")
-    parser.add_argument("--span", choices=("current", "window"), help="(default: the suite's own)")
-    parser.add_argument("--max-tokens", type=positive_int, default=4000, metavar="N", help="tokens per batch")
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the report there too, with all conventions (of several sets, a list)",
-    )
-    parser.add_argument("--examples", metavar="FILE", help="write every example's scores as JSON lines")
-    add_model_options(parser)
+    def run(self) -> None:
+        from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
+        from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
+        from ctxmt_fairseq.files import write_files
+        from ctxmt_fairseq.provenance import made_by
 
-
-def run(args) -> None:
-    from ctxmt_fairseq.cli.model_options import load_from_options
-    from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
-    from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
-    from ctxmt_fairseq.files import check_outputs, write_files
-    from ctxmt_fairseq.made_by import made_by
-
-    check_outputs(args.json, args.examples)
-    suites = read_contrastive_sets(args.sets, args.format, args.documents)
-    model = load_from_options(args)
-    reports = []
-    lines: List[str] = []
-    for suite in suites:
-        own = suite.convention
-        convention = Convention(args.reduction or own.reduction, args.span or own.span)
-        scores = model.candidate_scores(suite, args.max_tokens)
-        report = contrastive_report(suite, scores, convention)
-        print(report.table() + "\n", flush=True)
-        reports.append({**report.as_dict(), "made_by": made_by(args)})
-        lines += example_lines(suite, scores, convention)
-    report_json = json.dumps(reports if len(reports) > 1 else reports[0], indent=2) + "\n"
-    write_files([(args.json, report_json), (args.examples, "".join(line + "\n" for line in lines))])
+        suites = read_contrastive_sets(self.sets, self.format, self.documents)
+        model = self.model.load(self.path)
+        reports: List[Any] = []
+        lines: List[str] = []
+        for suite in suites:
+            own = suite.convention
+            convention = Convention(self.reduction or own.reduction, self.span or own.span)
+            scores = model.candidate_scores(suite, self.max_tokens)
+            report = contrastive_report(suite, scores, convention)
+            print(report.table() + "\n", flush=True)
+            reports.append({**report.as_dict(), "made_by": made_by()})
+            lines += example_lines(suite, scores, convention)
+        record = reports if len(reports) > 1 else reports[0]
+        write_files([(self.results.json, as_json(record)), (self.results.examples, as_lines(lines))])

@@ -6,15 +6,14 @@ Examples:
   ctxmt control few-shot corpus/train --counts 0,1,5,30,all --attributes speaker,formality --out few-shot
 """
 
-from ctxmt_fairseq.cli.commands import add_commands
+from ctxmt_fairseq.cli.parser import add_commands
 
 SUBCOMMANDS = {
     "formality": "accuracy of formal and informal translation on contrastive references (CoCoA-MT)",
     "attributes": "accuracy by attribute and combination on a set with expected forms",
     "few-shot": "training metadata with annotations kept on k examples per combination",
-    "plot": "accuracy against the number of annotated examples",
 }
 
 
 def add_arguments(parser) -> None:
-    add_commands(parser, "evaluation", {"cli.control_": SUBCOMMANDS})
+    add_commands(parser, {"cli.control_": SUBCOMMANDS})

@@ -41,7 +41,7 @@ def add_arguments(parser) -> None:
 def run(args) -> None:
     from ctxmt_fairseq.cli.control_options import check_system, read_setting, rule_of, write_result
     from ctxmt_fairseq.corpora.text_steps import steps_of_language
-    from ctxmt_fairseq.data.documents import read_sentences
+    from ctxmt_fairseq.data.text_lines import read_sentences
     from ctxmt_fairseq.errors import BadInput
     from ctxmt_fairseq.evaluation.attribute_control.attributes import (
         attribute_report,

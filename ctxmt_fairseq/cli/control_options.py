@@ -22,7 +22,9 @@ def add_evaluation_options(parser: Any) -> None:
         "--system", metavar="NAME", help="what the result is called (default: the model's path)"
     )
     result.add_argument(
-        "--setting", metavar="FILE", help="the setting.json of the training, which ctxmt control plot needs"
+        "--setting",
+        metavar="FILE",
+        help="the setting.json of the training, which ctxmt analyse results --across examples needs",
     )
     add_search_options(parser, ("beam", "lenpen")).add_argument(
         "--batch-size", type=positive_int, default=32, metavar="N", help="sentences side by side"

@@ -8,77 +8,53 @@ Example: ctxmt demo-corpus demo --documents 8000
 
 import json
 from pathlib import Path
+from typing import Literal, Optional
+
+from ctxmt_fairseq import option_types
+from ctxmt_fairseq.command import Command, argument, option
+from ctxmt_fairseq.paths import OutputFolder
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.option_types import positive_int, seed
-
-    parser.add_argument("directory", metavar="DIR", type=Path, help="a new or empty folder")
-    parser.add_argument("--seed", type=seed, default=1, help="default: %(default)s")
-    parser.add_argument(
-        "--documents",
-        type=positive_int,
-        default=8000,
-        metavar="N",
-        help="training documents (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--evaluation-documents",
-        type=positive_int,
-        default=200,
-        metavar="N",
-        help="documents in valid, and in test (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--document-length",
-        type=positive_int,
-        metavar="N",
-        help="sentences of every document (default: 4 to 8)",
-    )
-    parser.add_argument(
-        "--examples",
-        type=positive_int,
-        default=300,
-        metavar="N",
-        help="examples per contrastive set, an even number (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--phenomena",
-        metavar="A,B",
-        help="what the documents are about: pronoun, lexical-choice, lexical-cohesion, deixis, ellipsis, "
+class DemoCorpus(Command):
+    directory: OutputFolder = argument("DIR", "a new or empty folder")
+    seed: int = option("", 1, option_types.seed)
+    documents: int = option("training documents", 8000)
+    evaluation_documents: int = option("documents in valid, and in test", 200)
+    document_length: Optional[int] = option("sentences of every document (default: 4 to 8)")
+    examples: int = option("examples per contrastive set, an even number", 300)
+    phenomena: Optional[str] = option(
+        "what the documents are about: pronoun, lexical-choice, lexical-cohesion, deixis, ellipsis, "
         "cataphora, speaker-gender, addressee-gender (default: everything; few are learned sooner)",
+        metavar="A,B",
     )
-    parser.add_argument(
-        "--formality",
-        choices=("stated", "implied"),
-        default="stated",
-        help="where tu and vous come from: a metadata field that states the formality, or genre, plot and "
-        "sentences that imply it, while no text names it (default: %(default)s)",
+    formality: Literal["stated", "implied"] = option(
+        "where tu and vous come from: a metadata field that states the formality, or genre, plot and "
+        "sentences that imply it, while no text names it",
+        "stated",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    json: bool = option("print JSON instead of a table")
 
+    def run(self) -> None:
+        from ctxmt_fairseq.corpora.demo_corpus.write import write_demo_corpus
 
-def run(args) -> None:
-    from ctxmt_fairseq.corpora.demo_corpus.write import write_demo_corpus
-
-    written = write_demo_corpus(
-        args.directory,
-        args.seed,
-        args.documents,
-        args.evaluation_documents,
-        args.document_length,
-        args.examples,
-        args.phenomena.split(",") if args.phenomena else None,
-        args.formality,
-    )
-    if args.json:
-        print(json.dumps({"directory": str(args.directory), **written}, indent=2))
-        return
-    print(f"{'split':<20} {'documents':>9} {'sentences':>9}")
-    for split in written["splits"]:
-        print(f"{split['name']:<20} {split['documents']:>9} {split['sentences']:>9}")
-    print(f"\n{'contrastive set':<20} {'examples':>9} {'format':>9}  {'distances':<9}  answered by")
-    for entry in written["sets"]:
-        distances = ", ".join(map(str, entry["distances"]))
-        size = f"{entry['examples']:>9} {entry['format']:>9}"
-        print(f"{entry['name']:<20} {size}  {distances:<9}  {entry['context']}")
+        written = write_demo_corpus(
+            Path(self.directory),
+            self.seed,
+            self.documents,
+            self.evaluation_documents,
+            self.document_length,
+            self.examples,
+            self.phenomena.split(",") if self.phenomena else None,
+            self.formality,
+        )
+        if self.json:
+            print(json.dumps({"directory": str(self.directory), **written}, indent=2))
+            return
+        print(f"{'split':<20} {'documents':>9} {'sentences':>9}")
+        for split in written["splits"]:
+            print(f"{split['name']:<20} {split['documents']:>9} {split['sentences']:>9}")
+        print(f"\n{'contrastive set':<20} {'examples':>9} {'format':>9}  {'distances':<9}  answered by")
+        for entry in written["sets"]:
+            distances = ", ".join(map(str, entry["distances"]))
+            size = f"{entry['examples']:>9} {entry['format']:>9}"
+            print(f"{entry['name']:<20} {size}  {distances:<9}  {entry['context']}")

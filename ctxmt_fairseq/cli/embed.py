@@ -15,82 +15,61 @@ with --pooling cls for the state of its first token (as the MTCue authors use Di
 Example: ctxmt embed data-bin --train text/train --valid text/valid --test text/test --dry-run
 """
 
-import json
-from typing import Any
+from pathlib import Path
+from typing import Any, Optional
 
-from ctxmt_fairseq.cli.split_options import add_split_options, splits_of
+from ctxmt_fairseq.cli.options.results import as_json
+from ctxmt_fairseq.cli.options.text import Splits
+from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.data.store_header import DTYPES
 from ctxmt_fairseq.data.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS
+from ctxmt_fairseq.option_types import non_negative_int
+from ctxmt_fairseq.paths import Folder, Output, OutputFolder
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.option_types import name, non_negative_int, positive_int
-
-    parser.add_argument("data", metavar="DATA", help="a data folder of ctxmt preprocess")
-    add_split_options(parser)
-    parser.add_argument("--out", type=name, metavar="DIR", help="the store's folder (default: DATA/contexts)")
-    parser.add_argument(
-        "--encoder",
-        default=DEFAULT_ENCODER,
-        metavar="NAME",
-        help="minilm, discrete, or a sentence-transformers model (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--pooling",
-        choices=POOLINGS,
-        help="from the states of its words to a vector (default: as the model says, else mean); the same as "
+class Embed(Command):
+    data: Folder = argument("DATA", "a data folder of ctxmt preprocess")
+    splits: Splits
+    out: Optional[OutputFolder] = option("the store's folder (default: DATA/contexts)")
+    encoder: str = option("minilm, discrete, or a sentence-transformers model", DEFAULT_ENCODER)
+    pooling: Optional[str] = option(
+        "from the states of its words to a vector (default: as the model says, else mean); the same as "
         "--encoder cls:NAME or mean:NAME",
+        choices=POOLINGS,
     )
-    parser.add_argument(
-        "--dtype", choices=list(DTYPES), default="float32", help="of the vectors (default: %(default)s)"
+    dtype: str = option("of the vectors", "float32", choices=list(DTYPES))
+    fields: Optional[str] = option(
+        "metadata to embed: all, none, or names (default: all that are found)", metavar="A,B"
     )
-    parser.add_argument(
-        "--fields", metavar="A,B", help="metadata to embed: all, none, or names (default: all that are found)"
-    )
-    parser.add_argument("--no-sentences", action="store_true", help="embed metadata only")
-    parser.add_argument(
-        "--blank-lines",
-        action="store_true",
-        help="a blank line on both sides ends a document; there are no ids",
-    )
-    parser.add_argument(
-        "--batch-size",
-        type=positive_int,
-        default=BATCH,
-        metavar="N",
-        help="texts encoded together (default: %(default)s)",
-    )
-    parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
-    parser.add_argument(
-        "--dry-run",
+    no_sentences: bool = option("embed metadata only")
+    blank_lines: bool = option("a blank line on both sides ends a document; there are no ids")
+    batch_size: int = option("texts encoded together", BATCH)
+    cpu: bool = option("stay on the CPU even where a GPU is")
+    dry_run: Optional[int] = option(
+        "show the texts of the first N sentences (default 3) of each split, and counts; write nothing",
         type=non_negative_int,
         nargs="?",
         const=3,
-        metavar="N",
-        help="show the texts of the first N sentences (default 3) of each split, and counts; write nothing",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the counts there too")
+    json: Optional[Output] = option("write the counts there too")
 
+    def run(self) -> None:
+        from ctxmt_fairseq.corpora.embed import Request, embed
+        from ctxmt_fairseq.corpora.embed_preview import preview, preview_text
+        from ctxmt_fairseq.files import write_files
 
-def run(args) -> None:
-    from pathlib import Path
-
-    from ctxmt_fairseq.corpora.embed import Request, embed
-    from ctxmt_fairseq.corpora.embed_preview import preview, preview_text
-    from ctxmt_fairseq.files import check_outputs, write_files
-
-    fields = {None: None, "all": None, "none": []}.get(args.fields, (args.fields or "").split(","))
-    request = Request(args.data, splits_of(args), fields, not args.no_sentences, args.blank_lines)
-    out = args.out or str(Path(args.data) / "contexts")
-    check_outputs(args.json)
-    if args.dry_run is not None:
-        report = preview(request, out, args.dry_run)
-        print(preview_text(report))
-    else:
-        encoder = f"{args.pooling}:{args.encoder}" if args.pooling else args.encoder
-        report = embed(request, out, encoder, args.dtype, _device(args.cpu), args.batch_size)
-        print(result_text(report))
-    write_files([(args.json, json.dumps(report, indent=2, ensure_ascii=False) + "\n")])
+        fields = {None: None, "all": None, "none": []}.get(self.fields, (self.fields or "").split(","))
+        splits = self.splits.prefixes()
+        request = Request(self.data, splits, fields, not self.no_sentences, self.blank_lines)
+        out = self.out or str(Path(self.data) / "contexts")
+        if self.dry_run is not None:
+            report = preview(request, out, self.dry_run)
+            print(preview_text(report))
+        else:
+            encoder = f"{self.pooling}:{self.encoder}" if self.pooling else self.encoder
+            report = embed(request, out, encoder, self.dtype, _device(self.cpu), self.batch_size)
+            print(result_text(report))
+        write_files([(self.json, as_json(report))])
 
 
 def _device(cpu: bool) -> str:

@@ -17,255 +17,296 @@ Example: ctxmt evaluate runs/s2to2 text/test suites/deixis_test.json --average 5
     --contexts trained random empty absent
 """
 
-from argparse import Namespace
+import contextlib
+import functools
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Tuple, Union
+
+from ctxmt_fairseq.cli.options.model import ModelWithContext, search
+from ctxmt_fairseq.cli.options.results import as_json
+from ctxmt_fairseq.cli.options.scores import TOKENIZER
+from ctxmt_fairseq.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.option_types import non_negative_int, number, positive_int
+from ctxmt_fairseq.paths import Folder, Input, OutputFolder, Prefix
+from ctxmt_fairseq.search.search_settings import BOUNDS
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.evaluation.comet.models import CometModel
+    from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
+    from ctxmt_fairseq.evaluation.whole_runs.evaluator import Evaluator
+    from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
 
 FIRST_PASS = 0.6  # its length penalty, where the evaluated model's is searched
 LENPENS = [n / 10 for n in range(4, 31)]
+CONVENTIONS = ("suite", *(f"{how}-{span}" for span in ("current", "window") for how in ("sum", "mean")))
 
 
-def lenpen(text: str) -> Any:
+def lenpen(text: str) -> Union[float, str]:
     """A length penalty, or opt."""
-    from ctxmt_fairseq.option_types import number
-
-    return text if text == "opt" else number(-100, 100)(text)
+    return text if text == "opt" else number(*BOUNDS["lenpen"])(text)
 
 
-def window(text: str) -> Any:
+def window(text: str) -> Optional[int]:
     """How many sentences a window has, or trained."""
-    from ctxmt_fairseq.option_types import positive_int
-
     return None if text == "trained" else positive_int(text)
 
 
 def numbers(text: str) -> List[float]:
     """Numbers, separated by blanks."""
-    from ctxmt_fairseq.option_types import number
-
-    return [number(-100, 100)(word) for word in text.split()]
+    return [number(*BOUNDS["lenpen"])(word) for word in text.split()]
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.search_options import add_search_options
-    from ctxmt_fairseq.option_types import name, non_negative_int, positive_int
-    from ctxmt_fairseq.search.settings import BOUNDS
+class Contexts(OptionGroup):
+    """Which translations are made."""
 
-    parser.add_argument("path", metavar="MODEL", help="a training's folder; or checkpoints joined by ':'")
-    parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
-    parser.add_argument("suites", metavar="SUITE", nargs="*", help="contrastive sets")
-    parser.add_argument("--out", type=name, metavar="DIR", help="(default: evaluation in MODEL's folder)")
-    parser.add_argument("--average", type=positive_int, default=1, metavar="N",
-                        help="checkpoints of a folder; 1: the best alone (default: %(default)s)")  # fmt: skip
-    context = parser.add_argument_group("context")
-    context.add_argument("--contexts", nargs="+", default=["trained"], metavar="NAME",
-                         help="a translation with each: trained (that of the training), random, empty (an "
-                         "empty sentence), absent (none), ... (default: trained)")  # fmt: skip
-    context.add_argument("--random-context", choices=("random", "shuffled"), default="random",
-                         help="what random is: another document's sentences, or a permutation of the text's "
-                         "own contexts (default: %(default)s)")  # fmt: skip
-    context.add_argument("--decoding", nargs="+", dest="decodings", default=["prefix"], metavar="NAME",
-                         help="with target context, a translation with each: prefix (earlier translations "
-                         "are forced), window (the whole window is decoded) (default: prefix)")  # fmt: skip
-    context.add_argument("--window", type=window, metavar="K",
-                         help="windows of K sentences, on the sides that had previous sentences in training "
-                         "(default: trained)")  # fmt: skip
-    context.add_argument("--keep-sentence", choices=("current", "first"), dest="kept",
-                         help="of each decoded window (default: that of the training); first is scored "
-                         "against the previous reference")  # fmt: skip
-    context.add_argument("--target-context-from", default="own", metavar="own|reference|MODEL",
-                         help="own translations, the references, another model's (default: own)")  # fmt: skip
-    search = add_search_options(parser, [name for name in BOUNDS if name != "lenpen"])
-    search.add_argument("--lenpen", dest="penalty", type=lenpen, default=1.0, metavar="X",
-                        help="length penalty; opt: the best of --lenpens on --dev (default: 1)")  # fmt: skip
-    search.add_argument("--dev", metavar="TEXT", help="prefix of the text for --lenpen opt")
-    search.add_argument("--lenpens", nargs="+", type=numbers, metavar="X",
-                        help="numbers for opt (default: 0.4 0.5 .. 3.0)")  # fmt: skip
-    search.add_argument("--documents-at-once", type=positive_int, default=16, metavar="N", help="batch size")
-    scores = parser.add_argument_group("scores")
-    scores.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
-    scores.add_argument("--lowercase", action="store_true",
-                        help="ignore case; with a lower-cased data folder it always is")  # fmt: skip
-    scores.add_argument("--comet", nargs="+", default=[], metavar="MODEL",
-                        help="models of COMET, see ctxmt score --help (needs the extra comet)")  # fmt: skip
-    scores.add_argument("--comet-context", type=non_negative_int, nargs="?", const=2, default=0,
-                        metavar="K", help="document-level COMET, with K previous sentences (K: 2 if left "
-                        "out)")  # fmt: skip
-    scores.add_argument("--bootstrap", type=non_negative_int, default=0, metavar="N",
-                        help="95 %% intervals from N samples")  # fmt: skip
-    conventions = ("suite", *(f"{how}-{span}" for span in ("current", "window") for how in ("sum", "mean")))
-    scores.add_argument("--convention", choices=conventions, default="suite",
-                        help="which log-probability of candidates is compared: the sum or the mean over the "
-                        "tokens of the current sentence or window (default: the suite's own)")  # fmt: skip
-    scores.add_argument("--documents", metavar="DIR", help="ContraPro's context documents")
-    add_model_options(parser, selection=False)
+    heading = "context"
 
-
-def run(args) -> None:
-    import contextlib
-
-    from ctxmt_fairseq.files import writing
-
-    decodings, contexts = _names(args)
-    suites = _read_suites(args.suites, args.documents)
-    out = _out(args)
-    new = not out.exists()
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-    try:
-        _evaluate(args, out, decodings, contexts, suites)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            if new:
-                out.rmdir()  # where nothing was done
-        raise
-
-
-def _evaluate(args, out: Path, decodings: List[str], contexts: List[str], suites: List[Any]) -> None:
-    import json
-
-    from ctxmt_fairseq.evaluation.whole_runs import results
-    from ctxmt_fairseq.evaluation.whole_runs.evaluated_text import read_evaluated_text
-    from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
-    from ctxmt_fairseq.files import write_file
-    from ctxmt_fairseq.made_by import made_by
-
-    evaluator = _evaluator(args, Ledger(out))
-    text = read_evaluated_text(args.text, evaluator.loaded)
-    dev = read_evaluated_text(args.dev, evaluator.loaded) if args.penalty == "opt" else None
-    for decoding in decodings:
-        penalty, name = args.penalty, f"{decoding}{evaluator.settings.tag}"
-        if dev is not None:
-            penalties = [n for some in args.lenpens or [LENPENS] for n in some]
-            penalty = evaluator.best_lenpen(dev, decoding, penalties)
-            name += f".n{penalty:g}"
-        given = evaluator.target_context_of(text)
-        for context in contexts:
-            if context == "trained":
-                evaluator.evaluate(text, name, decoding, penalty, given=given)
-                continue
-            selection = args.random_context if context == "random" else context
-            evaluator.evaluate(text, f"{name}.{context}", decoding, penalty, selection=selection, given=given)
-    for suite in suites:
-        evaluator.contrast(suite)
-    found = results.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
-    found["trained_window"] = evaluator.trained_window
-    found["made_by"] = made_by(args)
-    write_file(out / results.RESULTS, json.dumps(found, indent=2) + "\n")
-    print(results.results_table({out.name: found}))
-
-
-def _names(args) -> Any:
-    """Decodings and contexts; several may also be given as one text. Other options are checked beside."""
-    from ctxmt_fairseq.data.context_options import SELECTIONS
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.metrics import bleu
-
-    bleu(args.tokenize)  # before anything is translated
-    given = [[word for text in texts for word in text.split()] for texts in (args.decodings, args.contexts)]
-    allowed = (("prefix", "window"), ("trained", *SELECTIONS))
-    for option, words, names in zip(("--decoding", "--contexts"), given, allowed, strict=True):
-        for word in words:
-            if word not in names:
-                raise BadInput(f"{option} {word}: expected names from {', '.join(names)}")
-    if args.penalty == "opt" and not args.dev:
-        raise BadInput("--lenpen opt: expected --dev")
-    if args.bootstrap == 1:
-        raise BadInput("expected at least 2 samples for --bootstrap, or 0 for none, found 1")
-    return given
-
-
-def _read_suites(paths: List[str], documents: Any) -> List[Any]:
-    """The contrastive sets; the documents go to those whose format has such a folder."""
-    from ctxmt_fairseq.evaluation.contrastive_sets import (
-        FORMATS,
-        detect_format,
-        join_sets,
-        read_contrastive_set,
+    contexts: List[str] = option(
+        "a translation with each: trained (that of the training), random, empty (an empty sentence), absent "
+        "(none), ...",
+        ["trained"],
+    )
+    random_context: Literal["random", "shuffled"] = option(
+        "what random is: another document's sentences, or a permutation of the text's own contexts", "random"
+    )
+    decodings: List[str] = option(
+        "with target context, a translation with each: prefix (earlier translations are forced), window (the "
+        "whole window is decoded)",
+        ["prefix"],
+        flag="--decoding",
+    )
+    window: Optional[int] = option(
+        "windows of K sentences, on the sides that had previous sentences in training (default: trained)",
+        type=window,
+        metavar="K",
+    )
+    kept: Optional[Literal["current", "first"]] = option(
+        "of each decoded window (default: that of the training); first is scored against the previous "
+        "reference",
+        flag="--keep-sentence",
+    )
+    target_context_from: Input = option(
+        "own translations, the references, another model's (default: own)",
+        Input("own"),
+        metavar="own|reference|MODEL",
     )
 
-    sets = []
-    for path in map(Path, paths):
-        has_documents = path.exists() and FORMATS[detect_format(path)].has_documents
-        sets.append(read_contrastive_set(path, documents=documents if has_documents else None))
-    return join_sets(sets)
+    def names(self) -> Tuple[List[str], List[str]]:
+        """Decodings and contexts; several may also be given as one text.
+
+        Raises:
+            BadInput: a name that there is not.
+        """
+        from ctxmt_fairseq.data.context_options import SELECTIONS
+
+        given = [
+            [word for text in texts for word in text.split()] for texts in (self.decodings, self.contexts)
+        ]
+        allowed = (("prefix", "window"), ("trained", *SELECTIONS))
+        for flag, words, names in zip(("--decoding", "--contexts"), given, allowed, strict=True):
+            for word in words:
+                if word not in names:
+                    raise BadInput(f"{flag} {word}: expected names from {', '.join(names)}")
+        return given[0], given[1]
 
 
-def _out(args) -> Path:
-    """The folder OUT, which need not be there."""
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.files import check_folder
+class Search(OptionGroup):
+    """How it is searched."""
 
-    model = Path(args.path)
-    if args.out is None and not model.exists():
-        raise BadInput("no such file or folder", model)
-    out = Path(args.out) if args.out else (model if model.is_dir() else model.parent) / "evaluation"
-    check_folder(out)
-    return out
+    heading = "search"
 
-
-def _evaluator(args, ledger: Any) -> Any:
-    """The evaluator that the options describe."""
-    from ctxmt_fairseq.cli.search_options import search_options
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.contrastive_sets import Convention
-    from ctxmt_fairseq.evaluation.whole_runs.evaluator import Evaluator, FirstPass, Settings
-
-    files, loaded, content = _load(args, args.path, ledger, "averaged.pt")
-    options: Dict[str, Any] = {}
-    if args.window is not None:
-        sides = ("source_context", "target_context")
-        options = {side: args.window - 1 for side in sides if loaded.task.options[side]}
-        if not options:
-            raise BadInput(
-                f"--window {args.window}: expected a model that was trained with previous sentences"
-            )
-    if args.kept is not None:
-        options["keep_sentence"] = args.kept
-    settings = Settings(
-        search=search_options(args),
-        options=options,
-        tag="" if args.window is None else f".w{args.window}",
-        first=(options.get("keep_sentence") or loaded.task.keep_sentence) == "first",
-        tokenize=args.tokenize,
-        lowercase=args.lowercase,
-        bootstrap=args.bootstrap,
-        convention=None if args.convention == "suite" else Convention(*args.convention.split("-")),
-        width=args.documents_at_once,
-        comet=_comet_models(args),
-        comet_context=args.comet_context,
-        cpu=args.cpu,
+    fixed: OptionGroup = search(*(name for name in BOUNDS if name != "lenpen"), heading="")
+    lenpen: Union[float, str] = option(
+        "length penalty; opt: the best of --lenpens on --dev (default: 1)", 1.0, lenpen, metavar="X"
     )
-    first_pass = None
-    if args.target_context_from not in ("own", "reference"):
-        others, models, other_content = _load(args, args.target_context_from, ledger, "first-pass.pt")
-        plain = Settings(settings.search, width=settings.width)
-        penalty = FIRST_PASS if args.penalty == "opt" else args.penalty
-        first_pass = FirstPass(Evaluator(others, models, other_content, ledger, plain), penalty)
-    return Evaluator(
-        files, loaded, content, ledger, settings, args.target_context_from == "reference", first_pass
+    dev: Optional[Prefix] = option("prefix of the text for --lenpen opt", metavar="TEXT")
+    lenpens: Optional[List[List[float]]] = option(
+        "numbers for opt (default: 0.4 0.5 .. 3.0)", type=numbers, metavar="X"
     )
+    documents_at_once: int = option("batch size", 16)
+
+    @property
+    def penalty(self) -> Optional[float]:
+        """None: it is looked for."""
+        return None if self.lenpen == "opt" else float(self.lenpen)
 
 
-def _comet_models(args) -> List[Any]:
-    """The models of COMET, loaded."""
-    from ctxmt_fairseq.errors import BadInput
+class Scores(OptionGroup):
+    """What is measured."""
 
-    if not args.comet:
-        if args.comet_context:
-            raise BadInput("--comet-context: expected --comet")
-        return []
-    from ctxmt_fairseq.evaluation.comet.models import load_comet
+    heading = "scores"
 
-    return [load_comet(name) for text in args.comet for name in text.split()]
+    tokenize: Optional[str] = option(TOKENIZER)
+    lowercase: bool = option("ignore case; with a lower-cased data folder it always is")
+    comet: List[str] = option(
+        "models of COMET, see ctxmt score --help (needs the extra comet)", [], metavar="MODEL"
+    )
+    comet_context: int = option(
+        "document-level COMET, with K previous sentences (K: 2 if left out)",
+        0,
+        non_negative_int,
+        nargs="?",
+        const=2,
+        metavar="K",
+    )
+    bootstrap: int = option("95 % intervals from N samples", 0, non_negative_int)
+    convention: str = option(
+        "which log-probability of candidates is compared: the sum or the mean over the tokens of the current "
+        "sentence or window (default: the suite's own)",
+        "suite",
+        choices=CONVENTIONS,
+    )
+    documents: Optional[Folder] = option("ContraPro's context documents")
+
+    def comet_models(self) -> List["CometModel"]:
+        if not self.comet:
+            if self.comet_context:
+                raise BadInput("--comet-context: expected --comet")
+            return []
+        from ctxmt_fairseq.evaluation.comet.models import load_comet
+
+        return [load_comet(name) for text in self.comet for name in text.split()]
 
 
-def _load(args, name: str, ledger: Any, average: str) -> Any:
-    """The files of a model, the models, and what identifies them."""
-    from ctxmt_fairseq.cli.model_options import load_from_options
-    from ctxmt_fairseq.evaluation.whole_runs.models import content_of, model_files
+class Evaluate(Command):
+    path: Input = argument("MODEL", "a training's folder; or checkpoints joined by ':'")
+    text: Prefix = argument("TEXT", "prefix of the text's files")
+    suites: List[Input] = argument("SUITE", "contrastive sets", [])
+    out: Optional[OutputFolder] = option("(default: evaluation in MODEL's folder)")
+    average: int = option("checkpoints of a folder; 1: the best alone", 1)
+    context: Contexts
+    search: Search
+    scores: Scores
+    model: ModelWithContext
 
-    files = model_files(name, args.average, ledger, average)
-    loaded = load_from_options(Namespace(**{**vars(args), "path": files})).loaded
-    return files, loaded, content_of(files, loaded)
+    def run(self) -> None:
+        from ctxmt_fairseq.evaluation.metrics import bleu
+        from ctxmt_fairseq.files import writing
+
+        bleu(self.scores.tokenize)  # before anything is translated
+        decodings, contexts = self.context.names()
+        if self.search.penalty is None and not self.search.dev:
+            raise BadInput("--lenpen opt: expected --dev")
+        if self.scores.bootstrap == 1:
+            raise BadInput("expected at least 2 samples for --bootstrap, or 0 for none, found 1")
+        suites, out = self._read_suites(), self._folder()
+        new = not out.exists()
+        with writing(out):
+            out.mkdir(parents=True, exist_ok=True)
+        try:
+            self._evaluate(out, decodings, contexts, suites)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                if new:
+                    out.rmdir()  # where nothing was done
+            raise
+
+    def _evaluate(
+        self, out: Path, decodings: List[str], contexts: List[str], suites: List["ContrastiveSet"]
+    ) -> None:
+        from ctxmt_fairseq.evaluation.whole_runs import results
+        from ctxmt_fairseq.evaluation.whole_runs.evaluated_text import read_evaluated_text
+        from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
+        from ctxmt_fairseq.files import write_file
+        from ctxmt_fairseq.provenance import made_by
+
+        evaluator = self._evaluator(Ledger(out))
+        text = read_evaluated_text(self.text, evaluator.loaded)
+        prefix = self.search.dev if self.search.penalty is None else None
+        dev = read_evaluated_text(prefix, evaluator.loaded) if prefix else None
+        for decoding in decodings:
+            penalty, name = self.search.penalty, f"{decoding}{evaluator.settings.tag}"
+            if dev:
+                penalties = [n for some in self.search.lenpens or [LENPENS] for n in some]
+                penalty = evaluator.best_lenpen(dev, decoding, penalties)
+                name += f".n{penalty:g}"
+            evaluate: Any = functools.partial(evaluator.evaluate, text)
+            given = evaluator.target_context_of(text)
+            for context in contexts:
+                if context == "trained":
+                    evaluate(name, decoding, penalty, given=given)
+                    continue
+                selection = self.context.random_context if context == "random" else context
+                evaluate(f"{name}.{context}", decoding, penalty, selection=selection, given=given)
+        for suite in suites:
+            evaluator.contrast(suite)
+        found = results.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
+        record = {**found, "trained_window": evaluator.trained_window, "made_by": made_by()}
+        write_file(out / results.RESULTS, as_json(record))
+        print(results.results_table({out.name: record}))
+
+    def _read_suites(self) -> List["ContrastiveSet"]:
+        """The contrastive sets; the documents go to those whose format has such a folder."""
+        from ctxmt_fairseq.evaluation.contrastive_sets import (
+            FORMATS,
+            detect_format,
+            join_sets,
+            read_contrastive_set,
+        )
+
+        sets = []
+        for path in map(Path, self.suites):
+            has_documents = path.exists() and FORMATS[detect_format(path)].has_documents
+            documents = self.scores.documents if has_documents else None
+            sets.append(read_contrastive_set(path, documents=documents))
+        return join_sets(sets)
+
+    def _folder(self) -> Path:
+        """The folder OUT, which need not be there."""
+        from ctxmt_fairseq.files import check_folder
+
+        model = Path(self.path)
+        if self.out is None and not model.exists():
+            raise BadInput("no such file or folder", model)
+        out = Path(self.out) if self.out else (model if model.is_dir() else model.parent) / "evaluation"
+        check_folder(out)
+        return out
+
+    def _evaluator(self, ledger: "Ledger") -> "Evaluator":
+        """The evaluator that the options describe."""
+        from ctxmt_fairseq.evaluation.contrastive_sets import Convention
+        from ctxmt_fairseq.evaluation.whole_runs.evaluator import Evaluator, FirstPass, Settings
+
+        files, loaded, content = self._load(self.path, ledger, "averaged.pt")
+        window, scores, source = self.context.window, self.scores, self.context.target_context_from
+        options: Dict[str, Any] = {}
+        if window is not None:
+            sides = ("source_context", "target_context")
+            options = {side: window - 1 for side in sides if loaded.task.options[side]}
+            if not options:
+                raise BadInput(
+                    f"--window {window}: expected a model that was trained with previous sentences"
+                )
+        if self.context.kept is not None:
+            options["keep_sentence"] = self.context.kept
+        settings = Settings(
+            search=self.search.fixed.settings(),
+            options=options,
+            tag="" if window is None else f".w{window}",
+            first=(self.context.kept or loaded.task.keep_sentence) == "first",
+            tokenize=scores.tokenize,
+            lowercase=scores.lowercase,
+            bootstrap=scores.bootstrap,
+            convention=None if scores.convention == "suite" else Convention(*scores.convention.split("-")),
+            width=self.search.documents_at_once,
+            comet=scores.comet_models(),
+            comet_context=scores.comet_context,
+            cpu=self.model.cpu,
+        )
+        first_pass = None
+        if source not in ("own", "reference"):
+            others, models, other_content = self._load(source, ledger, "first-pass.pt")
+            plain = Settings(settings.search, width=settings.width)
+            evaluator = Evaluator(others, models, other_content, ledger, plain)
+            penalty = FIRST_PASS if self.search.penalty is None else self.search.penalty
+            first_pass = FirstPass(evaluator, penalty)
+        return Evaluator(files, loaded, content, ledger, settings, source == "reference", first_pass)
+
+    def _load(self, name: str, ledger: "Ledger", average: str) -> Any:
+        """The files of a model, the models, and what identifies them."""
+        from ctxmt_fairseq.evaluation.whole_runs.models import content_of, model_files
+
+        files = model_files(name, self.average, ledger, average)
+        loaded = self.model.load(files).loaded
+        return files, loaded, content_of(files, loaded)

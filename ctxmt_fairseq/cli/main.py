@@ -1,40 +1,38 @@
 """The console script ``ctxmt``: finds the subcommand and ends cleanly on bad input."""
 
-import os
 import sys
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.commands import CommandParser, Options, add_commands
-from ctxmt_fairseq.cli.inputs import inputs
-from ctxmt_fairseq.edge import BAD_INPUT, exit_code
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import keeping
-from ctxmt_fairseq.quiet import quiet_libraries
+from ctxmt_fairseq.cli.moved import check_not_moved
+from ctxmt_fairseq.cli.parser import CommandParser, add_commands
+from ctxmt_fairseq.exit_codes import BAD_INPUT, run_command
+from ctxmt_fairseq.provenance import COMMAND_LINE
 
 COMMANDS = {
-    "demo-corpus": "write a small English-French corpus whose phenomena need context",
-    "preprocess": "text and document ids to a binarised data folder",
-    "embed": "sentences and metadata to a store of context vectors",
-    "translate": "translate documents",
-    "contrast": "score a contrastive set",
-    "score": "BLEU and chrF of a translation",
-    "score-forms": "do translations contain the forms that their context calls for?",
-    "compare": "is one system better than another? significance tests",
-    "probe": "what a model makes of its context: other contexts, sizes, CXMI",
-    "report": "one HTML page of what runs have found",
-    "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
-    "corpus": "corpora as they are downloaded to text with document ids",
-    "average": "average the checkpoints nearest the best one",
-    "analyse": "pictures of what models do with their context, and of systems side by side",
-    "control": "control attributes such as formality by context, and measure it",
-    "benchmark": "paired speed and memory ratios against stock fairseq",
-    "user-dir": "print the path for fairseq's --user-dir",
+    "cli.": {
+        "demo-corpus": "write a small English-French corpus whose phenomena need context",
+        "preprocess": "text and document ids to a binarised data folder",
+        "embed": "sentences and metadata to a store of context vectors",
+        "translate": "translate documents",
+        "contrast": "score a contrastive set",
+        "score": "BLEU and chrF of a translation",
+        "score-forms": "do translations contain the forms that their context calls for?",
+        "compare": "is one system better than another? significance tests",
+        "probe": "what a model makes of its context: other contexts, sizes, CXMI",
+        "report": "one HTML page of what runs have found",
+        "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
+        "corpus": "corpora as they are downloaded to text with document ids",
+        "average": "average the checkpoints nearest the best one",
+        "analyse": "pictures of what models do with their context, and of systems side by side",
+        "control": "control attributes such as formality by context, and measure it",
+        "user-dir": "print the path for fairseq's --user-dir",
+    }
 }
 
 
 def parser() -> CommandParser:
     top = CommandParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
-    add_commands(top, "command", {"cli.": COMMANDS})
+    add_commands(top, COMMANDS)
     return top
 
 
@@ -44,42 +42,24 @@ def main(argv: Optional[List[str]] = None) -> int:
     Raises:
         SystemExit: with code 2, for bad input.
     """
-    quiet_libraries()
-    try:
-        argv = _checked(sys.argv[1:] if argv is None else argv)
-        args = parser().parse_args(argv, Options(argv))
-        _import_users_code(args)
-        with keeping(inputs(args)):
-            code = args.run(args) or 0
-        sys.stdout.flush()
-    except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except (Exception, KeyboardInterrupt) as error:
-        stopped = exit_code(error)
-        if stopped is None:
-            raise
-        if stopped == BAD_INPUT:
-            raise SystemExit(stopped) from None
-        return stopped
+    code = run_command(_run, sys.argv[1:] if argv is None else argv)
+    if code == BAD_INPUT:
+        raise SystemExit(code)
     return code
 
 
-def _import_users_code(args: Options) -> None:
-    """That of ``--user-dir``, before anything that it registers is asked for: an architecture, a format."""
-    if getattr(args, "user_dir", None) is not None:
-        from ctxmt_fairseq.user_code import import_user_dir
+def _run(argv: List[str]) -> Optional[int]:
+    COMMAND_LINE.set(argv)
+    check_not_moved(argv)
+    _import_users_code(argv)
+    return parser().command(argv).start()
 
-        import_user_dir(args.user_dir)
 
+def _import_users_code(argv: List[str]) -> None:
+    """That of ``--user-dir``, before anything that it registers is asked for: an architecture, a command."""
+    for place, word in enumerate(argv):
+        option, equals, folder = word.partition("=")
+        if option == "--user-dir" and (equals or argv[place + 1 :]):
+            from ctxmt_fairseq.user_code import import_user_dir
 
-def _checked(argv: List[str]) -> List[str]:
-    """Raises BadInput: an argument that no shell can give, or that could not be written to a file again."""
-    for argument in argv:
-        if "\0" in argument:
-            raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
-        try:
-            argument.encode()
-        except UnicodeEncodeError:
-            raise BadInput(f"expected arguments in UTF-8, found {argument!r}") from None
-    return argv
+            import_user_dir(folder if equals else argv[place + 1])

@@ -11,154 +11,165 @@ Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train -
     --test text/test --vocab-size 8000 --out data-bin
 """
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Literal, Optional
 
-from ctxmt_fairseq.cli.split_options import add_split_options, splits_of
-
-GIVEN = (
-    ("spm", "MODEL", "apply this SentencePiece model to"),
-    ("truecase-counts", "FILE", "truecase with these counts, of Moses' train-truecaser, "),
-    ("bpe-codes", "CODES", "apply these BPE codes, of subword-nmt or fastBPE, to"),
-    ("dict", "FILE", "take this fairseq dictionary, with the plugin's symbols at its end, for"),
-)
+from ctxmt_fairseq import option_types
+from ctxmt_fairseq.cli.options.text import Splits
+from ctxmt_fairseq.command import Command, OptionGroup, option
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.paths import Folder, Input, Language, OutputFolder
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.option_types import language, name, positive_int, share, workers
+class Moses(OptionGroup):
+    """Steps of the text that Moses has."""
 
-    parser.add_argument("--source-lang", required=True, type=language, metavar="SRC")
-    parser.add_argument("--target-lang", required=True, type=language, metavar="TGT")
-    add_split_options(parser)
-    parser.add_argument("--out", required=True, type=name, metavar="DATA", help="the data folder to make")
-    parser.add_argument(
-        "--overwrite",
-        action="store_true",
-        help="replace DATA if it is a data folder, with all that is in it, of which nothing may be read here",
-    )
-    parser.add_argument(
-        "--blank-lines",
-        action="store_true",
-        help="a blank line on both sides ends a document; there are no ids",
-    )
-    parser.add_argument(
-        "--lowercase",
-        action="store_true",
-        help="lower-case the text; DATA remembers it, and all that its models read is lower-cased too",
-    )
-    moses = parser.add_argument_group("Moses, by sacremoses; DATA remembers it, and it is undone in output")
-    moses.add_argument("--moses", action="store_true", help="tokenise the text")
-    moses.add_argument(
-        "--moses-no-escape", action="store_true", help="do not write & | < > ' and the like as entities"
-    )
-    moses.add_argument("--moses-split-dashes", action="store_true", help="high-speed becomes high @-@ speed")
-    moses.add_argument(
-        "--truecase",
-        action="store_true",
-        help="undo the capital of a sentence's first word, as the training text has it within sentences",
-    )
-    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes and threads")
+    heading = "Moses, by sacremoses; DATA remembers it, and it is undone in output"
 
-    group = parser.add_argument_group("vocabulary, by default learned from the training text")
-    sides = group.add_mutually_exclusive_group()
-    sides.add_argument(
-        "--joint",
-        "--joined-dictionary",
-        action="store_true",
-        help="one dictionary and subword model for both languages (default; needed for target text on the "
-        "source side and for tied embeddings)",
+    moses: bool = option("tokenise the text")
+    moses_no_escape: bool = option("do not write & | < > ' and the like as entities")
+    moses_split_dashes: bool = option("high-speed becomes high @-@ speed")
+    truecase: bool = option(
+        "undo the capital of a sentence's first word, as the training text has it within sentences"
     )
-    sides.add_argument(
-        "--separate", action="store_true", help="a dictionary and a subword model per language"
+
+    def steps(self) -> List[Dict[str, Any]]:
+        """Raises BadInput: options that contradict each other."""
+        if not self.moses:
+            if self.moses_no_escape or self.moses_split_dashes:
+                raise BadInput("--moses-no-escape, --moses-split-dashes: expected --moses")
+            return []
+        return [
+            {"step": "moses", "escape": not self.moses_no_escape, "split_dashes": self.moses_split_dashes}
+        ]
+
+
+class Sides(OptionGroup):
+    """Whether the languages have a vocabulary of their own."""
+
+    exclusive = True
+
+    joint: bool = option(
+        "one dictionary and subword model for both languages (default; needed for target text on the source "
+        "side and for tied embeddings)",
+        flag="--joint --joined-dictionary",
     )
-    group.add_argument(
-        "--vocab-size",
-        type=positive_int,
-        metavar="N",
-        help="pieces of each subword model (default 8000); with --no-subwords or --bpe-codes the words or "
-        "pieces kept (default all)",
+    separate: bool = option("a dictionary and a subword model per language")
+
+
+def _given(metavar: str, what: str, side: str = "") -> Any:
+    return option(f"{what} {f'the {side} language' if side else 'both languages'}", metavar=metavar)
+
+
+_SPM = ("MODEL", "apply this SentencePiece model to")
+_COUNTS = ("FILE", "truecase with these counts, of Moses' train-truecaser,")
+_CODES = ("CODES", "apply these BPE codes, of subword-nmt or fastBPE, to")
+_DICT = ("FILE", "take this fairseq dictionary, with the plugin's symbols at its end, for")
+
+
+class VocabularyOptions(OptionGroup):
+    """What becomes of words."""
+
+    heading = "vocabulary, by default learned from the training text"
+
+    sides: Sides
+    vocab_size: Optional[int] = option(
+        "pieces of each subword model (default 8000); with --no-subwords or --bpe-codes the words or pieces "
+        "kept (default all)"
     )
-    group.add_argument("--spm-type", choices=["unigram", "bpe"], default="unigram", help="default unigram")
-    group.add_argument(
-        "--character-coverage",
-        type=share,
-        default=1.0,
+    spm_type: Literal["unigram", "bpe"] = option("", "unigram")
+    character_coverage: float = option(
+        "share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",
+        1.0,
+        option_types.share,
         metavar="P",
-        help="share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",
     )
-    for option, metavar, what in GIVEN:
-        group.add_argument(f"--{option}", metavar=metavar, help=f"{what} both languages")
-        for side in ("source", "target"):
-            group.add_argument(f"--{option}-{side}", metavar=metavar, help=f"{what} the {side} language")
-    group.add_argument("--no-subwords", action="store_true", help="the text's words are the symbols")
-    group.add_argument(
-        "--like", metavar="DATA", help="take text steps, subwords, dictionaries from this data folder"
+    spm: Optional[Input] = _given(*_SPM)
+    spm_source: Optional[Input] = _given(*_SPM, "source")
+    spm_target: Optional[Input] = _given(*_SPM, "target")
+    truecase_counts: Optional[Input] = _given(*_COUNTS)
+    truecase_counts_source: Optional[Input] = _given(*_COUNTS, "source")
+    truecase_counts_target: Optional[Input] = _given(*_COUNTS, "target")
+    bpe_codes: Optional[Input] = _given(*_CODES)
+    bpe_codes_source: Optional[Input] = _given(*_CODES, "source")
+    bpe_codes_target: Optional[Input] = _given(*_CODES, "target")
+    dict: Optional[Input] = _given(*_DICT)
+    dict_source: Optional[Input] = _given(*_DICT, "source")
+    dict_target: Optional[Input] = _given(*_DICT, "target")
+    no_subwords: bool = option("the text's words are the symbols")
+    like: Optional[Folder] = option(
+        "take text steps, subwords, dictionaries from this data folder", metavar="DATA"
     )
 
 
-def run(args) -> None:
-    from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess, statistics_table
-    from ctxmt_fairseq.corpora.vocabulary import Vocabulary
-    from ctxmt_fairseq.errors import BadInput
+class Preprocess(Command):
+    source_lang: Language = option("", metavar="SRC")
+    target_lang: Language = option("", metavar="TGT")
+    splits: Splits
+    out: OutputFolder = option("the data folder to make", metavar="DATA")
+    overwrite: bool = option(
+        "replace DATA if it is a data folder, with all that is in it, of which nothing may be read here"
+    )
+    blank_lines: bool = option("a blank line on both sides ends a document; there are no ids")
+    lowercase: bool = option(
+        "lower-case the text; DATA remembers it, and all that its models read is lower-cased too"
+    )
+    moses: Moses
+    workers: int = option("processes and threads", 1, option_types.workers)
+    vocabulary: VocabularyOptions
 
-    spm, truecase, bpe, dictionaries = (_by_language(args, option) for option, *_ in GIVEN)
-    if sum(map(bool, (spm, bpe, args.no_subwords, args.like))) > 1:
-        raise BadInput("expected one of --spm, --bpe-codes, --no-subwords, --like")
-    if args.like and (args.separate or args.joint or args.vocab_size or dictionaries):
-        raise BadInput(
-            "--like takes its whole vocabulary from DATA: no --joint, --separate, --vocab-size or --dict"
+    def run(self) -> None:
+        from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess, statistics_table
+        from ctxmt_fairseq.corpora.vocabulary import Vocabulary
+
+        given = self.vocabulary
+        names = ("spm", "truecase_counts", "bpe_codes", "dict")
+        spm, truecase, bpe, dictionaries = map(self._by_language, names)
+        if sum(map(bool, (spm, bpe, given.no_subwords, given.like))) > 1:
+            raise BadInput("expected one of --spm, --bpe-codes, --no-subwords, --like")
+        learned = given.sides.separate or given.sides.joint or given.vocab_size
+        if given.like and (learned or dictionaries):
+            none = "no --joint, --separate, --vocab-size or --dict"
+            raise BadInput(f"--like takes its whole vocabulary from DATA: {none}")
+        if dictionaries and learned:
+            raise BadInput("--dict is the whole vocabulary: no --joint, --separate or --vocab-size")
+        if dictionaries and not (spm or bpe or given.no_subwords):
+            raise BadInput("--dict: expected the subwords in it, too: --spm or --bpe-codes, or --no-subwords")
+        vocabulary = Vocabulary(
+            steps=self._steps(bool(truecase)),
+            truecase=truecase,
+            learn_truecase=self.moses.truecase,
+            joint=not given.sides.separate,
+            subwords=not given.no_subwords,
+            spm=spm,
+            bpe=bpe,
+            dictionaries=dictionaries,
+            vocab_size=given.vocab_size,
+            spm_type=given.spm_type,
+            character_coverage=given.character_coverage,
+            like=given.like,
         )
-    if dictionaries and (args.separate or args.joint or args.vocab_size):
-        raise BadInput("--dict is the whole vocabulary: no --joint, --separate or --vocab-size")
-    if dictionaries and not (spm or bpe or args.no_subwords):
-        raise BadInput("--dict: expected the subwords in it, too: --spm or --bpe-codes, or --no-subwords")
-    vocabulary = Vocabulary(
-        steps=_steps(args, bool(truecase)),
-        truecase=truecase,
-        learn_truecase=args.truecase,
-        joint=not args.separate,
-        subwords=not args.no_subwords,
-        spm=spm,
-        bpe=bpe,
-        dictionaries=dictionaries,
-        vocab_size=args.vocab_size,
-        spm_type=args.spm_type,
-        character_coverage=args.character_coverage,
-        like=args.like,
-    )
-    corpus = Corpus(args.source_lang, args.target_lang, splits=splits_of(args), blank_lines=args.blank_lines)
-    print(statistics_table(preprocess(corpus, vocabulary, args.out, args.overwrite, args.workers)))
+        splits = self.splits.prefixes()
+        corpus = Corpus(self.source_lang, self.target_lang, splits, self.blank_lines)
+        print(statistics_table(preprocess(corpus, vocabulary, self.out, self.overwrite, self.workers)))
 
+    def _steps(self, truecase: bool) -> List[Dict[str, Any]]:
+        """The text steps without files.
 
-def _steps(args: Any, truecase: bool) -> List[Dict[str, Any]]:
-    """The text steps without files.
+        Raises:
+            BadInput: options that contradict each other.
+        """
+        entries = self.moses.steps() + [{"step": "lowercase"}] * self.lowercase
+        if self.lowercase + self.moses.truecase + truecase > 1:
+            raise BadInput("expected one of --lowercase, --truecase, --truecase-counts")
+        if self.vocabulary.like and (entries or self.moses.truecase or truecase):
+            raise BadInput("--like takes the text steps of DATA: no --lowercase, --moses or --truecase")
+        return entries
 
-    Raises:
-        BadInput: options that contradict each other.
-    """
-    from ctxmt_fairseq.errors import BadInput
-
-    if (args.moses_no_escape or args.moses_split_dashes) and not args.moses:
-        raise BadInput("--moses-no-escape, --moses-split-dashes: expected --moses")
-    if args.lowercase + args.truecase + truecase > 1:
-        raise BadInput("expected one of --lowercase, --truecase, --truecase-counts")
-    if args.like and (args.lowercase or args.moses or args.truecase or truecase):
-        raise BadInput("--like takes the text steps of DATA: no --lowercase, --moses or --truecase")
-    entries: List[Dict[str, Any]] = []
-    if args.moses:
-        options = {"escape": not args.moses_no_escape, "split_dashes": args.moses_split_dashes}
-        entries.append({"step": "moses", **options})
-    if args.lowercase:
-        entries.append({"step": "lowercase"})
-    return entries
-
-
-def _by_language(args: Any, option: str) -> Dict[str, str]:
-    """The files given by --OPTION, or by --OPTION-source with --OPTION-target; {} for none."""
-    from ctxmt_fairseq.errors import BadInput
-
-    names = [f"{option}{side}".replace("-", "_") for side in ("", "-source", "-target")]
-    both, *sides = (getattr(args, name) for name in names)
-    if (both and any(sides)) or any(sides) != all(sides):
-        raise BadInput(f"expected --{option}, or --{option}-source with --{option}-target")
-    files = [both, both] if both else sides
-    return dict(zip((args.source_lang, args.target_lang), files, strict=True)) if files[0] else {}
+    def _by_language(self, name: str) -> Dict[str, str]:
+        """The files given by --OPTION, or by --OPTION-source with --OPTION-target; {} for none."""
+        both, *sides = (getattr(self.vocabulary, name + side) for side in ("", "_source", "_target"))
+        if (both and any(sides)) or any(sides) != all(sides):
+            flag = name.replace("_", "-")
+            raise BadInput(f"expected --{flag}, or --{flag}-source with --{flag}-target")
+        files = [both, both] if both else sides
+        return {self.source_lang: files[0], self.target_lang: files[1]} if files[0] else {}

@@ -14,43 +14,49 @@ Example: ctxmt report runs/sentence runs/s4to4 compared.json --source text/test.
 """
 
 import sys
+from typing import List, Optional
+
+from ctxmt_fairseq.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.option_types import non_negative_int
+from ctxmt_fairseq.paths import Input, Named, Output
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.option_types import non_negative_int
+class Differing(OptionGroup):
+    """What systems translate or decide differently."""
 
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="folders of results, see above")
-    parser.add_argument("--output", required=True, metavar="FILE.html", help="the page")
-    parser.add_argument("--title", default="Context-aware translation", metavar="TEXT",
-                        help="(default: %(default)s)")  # fmt: skip
-    examples = parser.add_argument_group("examples in which systems differ")
-    examples.add_argument("--source", metavar="FILE", help="the text that NAME.hyp of the runs translates")
-    examples.add_argument("--reference", metavar="FILE", help="its references, line by line")
-    examples.add_argument("--docids", metavar="FILE", help="its document ids: shows previous sentences")
-    examples.add_argument("--sets", nargs="+", default=[], metavar="SET",
-                          help="the contrastive sets of NAME.examples.jsonl")  # fmt: skip
-    examples.add_argument("--examples", type=non_negative_int, default=10, metavar="N",
-                          help="of each text and set (default: %(default)s)")  # fmt: skip
+    heading = "examples in which systems differ"
+
+    source: Optional[Input] = option("the text that NAME.hyp of the runs translates")
+    reference: Optional[Input] = option("its references, line by line")
+    docids: Optional[Input] = option("its document ids: shows previous sentences")
+    sets: List[Input] = option("the contrastive sets of NAME.examples.jsonl", [], metavar="SET")
+    examples: int = option("of each text and set", 10, non_negative_int)
 
 
-def run(args) -> None:
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_sets
-    from ctxmt_fairseq.files import check_outputs, write_files
-    from ctxmt_fairseq.report.differences import read_text
-    from ctxmt_fairseq.report.found import read_runs
-    from ctxmt_fairseq.report.page import render
-    from ctxmt_fairseq.report.sections import sections
+class Report(Command):
+    runs: List[Named] = argument("RUN", "folders of results, see above")
+    output: Output = option("the page", metavar="FILE.html")
+    title: str = option("", "Context-aware translation", metavar="TEXT")
+    differing: Differing
 
-    check_outputs(args.output)
-    if (args.source is None) != (args.reference is None) or (args.docids and not args.source):
-        raise BadInput("expected --source and --reference, which belong together, and --docids with them")
-    runs, shared = read_runs(args.runs)
-    text = read_text(args.source, args.reference, args.docids) if args.source else None
-    sets = read_contrastive_sets(args.sets) if args.sets else []
-    page = render(args.title, sections(runs, shared, text, sets, args.examples))
-    write_files([(args.output, page)])
-    left_out = sum(len(found.left_out) for found in (*(run.found for run in runs), shared))
-    if left_out:
-        print(f"ctxmt: {left_out} files are not shown; the page names them", file=sys.stderr)
-    print(args.output)
+    def run(self) -> None:
+        from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_sets
+        from ctxmt_fairseq.files import write_file
+        from ctxmt_fairseq.report.differences import read_text
+        from ctxmt_fairseq.report.found import read_runs
+        from ctxmt_fairseq.report.page import render
+        from ctxmt_fairseq.report.sections import sections
+
+        source, reference, docids = self.differing.source, self.differing.reference, self.differing.docids
+        if (source is None) != (reference is None) or (docids and not source):
+            raise BadInput("expected --source and --reference, which belong together, and --docids with them")
+        runs, shared = read_runs(self.runs)
+        text = read_text(source, reference, docids) if source and reference else None
+        sets = read_contrastive_sets(self.differing.sets) if self.differing.sets else []
+        page = render(self.title, sections(runs, shared, text, sets, self.differing.examples))
+        write_file(self.output, page)
+        left_out = sum(len(found.left_out) for found in (*(run.found for run in runs), shared))
+        if left_out:
+            print(f"ctxmt: {left_out} files are not shown; the page names them", file=sys.stderr)
+        print(self.output)

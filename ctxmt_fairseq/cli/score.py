@@ -11,71 +11,62 @@ et al. 2022); without references, those of the translation.
 Example: ctxmt score hyp.fr test.fr --docids test.docids --data data-bin --json scores.json
 """
 
-import dataclasses
-import json
 import sys
+from typing import List, Optional
+
+from ctxmt_fairseq.cli.options.results import Json
+from ctxmt_fairseq.cli.options.scores import Comet, Tokens
+from ctxmt_fairseq.command import Command, argument, option
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.option_types import non_negative_int
+from ctxmt_fairseq.paths import Folder, Input
 
 TOKENIZED = 100  # lines, as many as sacrebleu waits for
 
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.comet_options import add_comet_options
-    from ctxmt_fairseq.option_types import non_negative_int
-
-    parser.add_argument("hypothesis", metavar="HYP", help="the translation, one sentence per line")
-    parser.add_argument("references", metavar="REF", nargs="*", help="references, line by line as HYP")
-    parser.add_argument("--docids", metavar="FILE", help="document ids, one per line: adds BLEU by documents")
-    parser.add_argument("--current", metavar="FILE", help="0 or 1 per line: lines marked 0 are left out")
-    parser.add_argument("--tokenize", metavar="NAME", help="BLEU's tokenizer, as sacrebleu's (default: 13a)")
-    parser.add_argument(
-        "--data", metavar="DIR", help="the system's data folder: --lowercase if its text is lower-cased"
+class Score(Command):
+    hypothesis: Input = argument("HYP", "the translation, one sentence per line")
+    references: List[Input] = argument("REF", "references, line by line as HYP", [])
+    docids: Optional[Input] = option("document ids, one per line: adds BLEU by documents")
+    current: Optional[Input] = option("0 or 1 per line: lines marked 0 are left out")
+    tokens: Tokens
+    data: Optional[Folder] = option("the system's data folder: --lowercase if its text is lower-cased")
+    bootstrap: int = option(
+        "95 % intervals from N samples; the seed, 12345 or SACREBLEU_SEED, is in the signature",
+        0,
+        non_negative_int,
     )
-    parser.add_argument("--lowercase", action="store_true", help="ignore case, in BLEU and in chrF")
-    parser.add_argument(
-        "--bootstrap",
-        metavar="N",
-        type=non_negative_int,
-        default=0,
-        help="95 %% intervals from N samples; the seed, 12345 or SACREBLEU_SEED, is in the signature",
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the scores there too")
-    add_comet_options(parser)
+    results: Json
+    comet: Comet
 
+    def run(self) -> None:
+        from dataclasses import asdict
 
-def run(args) -> None:
-    from ctxmt_fairseq.cli.comet_options import comet_scores
-    from ctxmt_fairseq.corpora.text_steps import steps_of_language
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation import metrics
-    from ctxmt_fairseq.files import check_outputs, write_files
-    from ctxmt_fairseq.made_by import made_by
+        from ctxmt_fairseq.corpora.text_steps import steps_of_language
+        from ctxmt_fairseq.evaluation import metrics
 
-    if args.bootstrap == 1:
-        raise BadInput(f"expected at least 2 samples for --bootstrap, or 0 for none, found {args.bootstrap}")
-    if not args.references and not args.quality_estimation:
-        raise BadInput("expected one or more references, or --quality-estimation")
-    check_outputs(args.json)
-    (comet,) = comet_scores(args, [args.hypothesis], next(iter(args.references), None))
-    steps = steps_of_language(args.data, "target")
-    translation = metrics.read_translation(
-        args.hypothesis, args.references, args.docids, args.current, steps.surface
-    )
-    lowercase = args.lowercase or steps.lowercase
-    scores = []
-    if args.references:
-        scores = metrics.score_translation(translation, args.tokenize, lowercase, args.bootstrap)
-    scores += [one.metric_score() for one in comet]
-    print(metrics.score_table(scores))
-    empty = metrics.empty_hypotheses(translation)
-    print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")
-    tokenized = metrics.tokenized_lines(translation)
-    if args.references and tokenized >= TOKENIZED and args.tokenize != "none":
-        print(
-            f"ctxmt: {tokenized} translations end with ' .', as tokenized text does; BLEU is for text as "
-            "people write it, and --tokenize none for tokens",
-            file=sys.stderr,
-        )
-    found = {**metrics.score_dict(translation, scores), "made_by": made_by(args)}
-    if comet:
-        found["comet"] = [dataclasses.asdict(one) for one in comet]
-    write_files([(args.json, json.dumps(found, indent=2) + "\n")])
+        if self.bootstrap == 1:
+            raise BadInput("expected at least 2 samples for --bootstrap, or 0 for none, found 1")
+        if not self.references and not self.comet.quality_estimation:
+            raise BadInput("expected one or more references, or --quality-estimation")
+        beside = self.docids, self.current
+        (comet,) = self.comet.scores([self.hypothesis], next(iter(self.references), None), *beside)
+        steps = steps_of_language(self.data, "target")
+        translation = metrics.read_translation(self.hypothesis, self.references, *beside, steps.surface)
+        lowercase, tokenize = self.tokens.lowercase or steps.lowercase, self.tokens.tokenize
+        scores = []
+        if self.references:
+            scores = metrics.score_translation(translation, tokenize, lowercase, self.bootstrap)
+        scores += [one.metric_score() for one in comet]
+        print(metrics.score_table(scores))
+        empty = metrics.empty_hypotheses(translation)
+        print(f"\n{len(translation.hypotheses)} sentences, {empty} of them translated as empty")
+        tokenized = metrics.tokenized_lines(translation)
+        if self.references and tokenized >= TOKENIZED and tokenize != "none":
+            print(
+                f"ctxmt: {tokenized} translations end with ' .', as tokenized text does; BLEU is for text as "
+                "people write it, and --tokenize none for tokens",
+                file=sys.stderr,
+            )
+        segments = {"comet": [asdict(one) for one in comet]} if comet else {}
+        self.results.write({**metrics.score_dict(translation, scores), **segments})

@@ -20,43 +20,34 @@ that was translated, where lines for context sentences stand in HYP too.
 Example: ctxmt score-forms gender.opensubtitles.en-fr.test.json hyp.fr --examples context.forms.jsonl
 """
 
-import json
+from typing import Literal, Optional
+
+from ctxmt_fairseq.cli.options.results import Examples, as_lines
+from ctxmt_fairseq.command import Command, argument, option
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.paths import Input
 
 
-def add_arguments(parser) -> None:
-    parser.add_argument("set", metavar="SET", help="the examples and their expected forms, see above")
-    parser.add_argument("hypothesis", metavar="HYP", help="their translations, one per line")
-    parser.add_argument(
-        "--current", metavar="FILE", help="0 or 1 per line of HYP: those marked 0 are left out"
-    )
-    parser.add_argument(
-        "--matching",
-        choices=("ctxpro", "words"),
-        default="ctxpro",
-        help="what counts as found (default: ctxpro)",
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the report there too")
-    parser.add_argument("--examples", metavar="FILE", help="write every example's decision as JSON lines")
+class ScoreForms(Command):
+    set: Input = argument("SET", "the examples and their expected forms, see above")
+    hypothesis: Input = argument("HYP", "their translations, one per line")
+    current: Optional[Input] = option("0 or 1 per line of HYP: those marked 0 are left out")
+    matching: Literal["ctxpro", "words"] = option("what counts as found", "ctxpro")
+    results: Examples
 
+    def run(self) -> None:
+        from ctxmt_fairseq.evaluation import expected_forms, metrics
 
-def run(args) -> None:
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.evaluation import expected_forms, metrics
-    from ctxmt_fairseq.files import check_outputs, write_files
-    from ctxmt_fairseq.made_by import made_by
-
-    check_outputs(args.json, args.examples)
-    form_set = expected_forms.read_forms(args.set)
-    translations = metrics.read_translation(args.hypothesis, [], current=args.current).hypotheses
-    if len(translations) != len(form_set.examples):
-        raise BadInput(
-            f"expected a translation of each of the {len(form_set.examples)} examples of {args.set}, found "
-            f"{len(translations)}",
-            args.hypothesis,
-        )
-    found = expected_forms.decide(form_set, translations, args.matching)
-    report = expected_forms.form_report(form_set, found, args.matching)
-    print(report.table())
-    lines = expected_forms.decision_lines(form_set, found, args.matching)
-    report_json = json.dumps({**report.as_dict(), "made_by": made_by(args)}, indent=2, ensure_ascii=False)
-    write_files([(args.json, report_json + "\n"), (args.examples, "".join(line + "\n" for line in lines))])
+        forms = expected_forms.read_forms(self.set)
+        translations = metrics.read_translation(self.hypothesis, [], current=self.current).hypotheses
+        if len(translations) != len(forms.examples):
+            raise BadInput(
+                f"expected a translation of each of the {len(forms.examples)} examples of {self.set}, found "
+                f"{len(translations)}",
+                self.hypothesis,
+            )
+        found = expected_forms.decide(forms, translations, self.matching)
+        report = expected_forms.form_report(forms, found, self.matching)
+        print(report.table())
+        lines = expected_forms.decision_lines(forms, found, self.matching)
+        self.results.write(report.as_dict(), (self.results.examples, as_lines(lines)))

@@ -12,7 +12,7 @@ def add_search_options(parser: Any, names: Sequence[str] = ()) -> Any:
         names: settings of the search; default: all.
     """
     from ctxmt_fairseq.option_types import number, whole_number
-    from ctxmt_fairseq.search.settings import BOUNDS, SearchSettings
+    from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
 
     search = parser.add_argument_group("search")
     for name in names or BOUNDS:
@@ -29,6 +29,6 @@ def add_search_options(parser: Any, names: Sequence[str] = ()) -> Any:
 
 def search_options(args: Any) -> Dict[str, Any]:
     """Those that the command has, by name."""
-    from ctxmt_fairseq.search.settings import BOUNDS
+    from ctxmt_fairseq.search.search_settings import BOUNDS
 
     return {name: getattr(args, name) for name in BOUNDS if hasattr(args, name)}

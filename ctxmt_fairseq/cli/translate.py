@@ -17,149 +17,161 @@ Examples:
   ctxmt translate cs-en.pt news.cs --docids news.docids --corpus text/synthetic --tag "<BT>"
 """
 
+import logging
+import sys
+from typing import TYPE_CHECKING, Dict, List, Literal, Optional, Tuple
 
-def add_arguments(parser) -> None:
-    from ctxmt_fairseq.cli.model_options import add_model_options
-    from ctxmt_fairseq.cli.search_options import add_search_options
-    from ctxmt_fairseq.option_types import name, positive_int, prefix
+from ctxmt_fairseq import option_types
+from ctxmt_fairseq.cli.options.model import Model, search
+from ctxmt_fairseq.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.paths import Input, Output, OutputPrefix, Prefix
 
-    parser.add_argument("path", metavar="MODEL", help="a checkpoint; several joined by ':' are an ensemble")
-    parser.add_argument("input", metavar="INPUT", help="source text")
-    parser.add_argument("--docids", metavar="FILE", help="one document id per line of INPUT")
-    parser.add_argument("--current", metavar="FILE", help="0 (context only, not translated) or 1 per line")
-    parser.add_argument("--joined", type=name, metavar="TEXT",
-                        help="what joins a line's sentences, as '<eos>' the inputs of ctxpro")  # fmt: skip
-    parser.add_argument("--json-lines", action="store_true", help="INPUT holds JSON lines")
-    parser.add_argument(
-        "--output", type=name, metavar="FILE", help="(default: stdout); an interrupted run is resumed"
+if TYPE_CHECKING:
+    from ctxmt_fairseq.generation.input_documents import InputDocuments
+    from ctxmt_fairseq.translator import Translator
+
+POST_EDITED = "-"  # --target-context-from: corrections arrive on stdin
+
+
+class Translate(Command):
+    path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
+    input: Input = argument("INPUT", "source text")
+    docids: Optional[Input] = option("one document id per line of INPUT")
+    current: Optional[Input] = option("0 (context only, not translated) or 1 per line")
+    joined: Optional[str] = option(
+        "what joins a line's sentences, as '<eos>' the inputs of ctxpro",
+        type=option_types.name,
+        metavar="TEXT",
     )
-    parser.add_argument("--corpus", type=prefix, metavar="PREFIX",
-                        help="write PREFIX.SRC (translations), .TGT (text) and .docids")  # fmt: skip
-    parser.add_argument(
-        "--tag", type=name, metavar="TEXT", help="of --corpus: stands before each translation"
+    json_lines: bool = option("INPUT holds JSON lines")
+    output: Optional[Output] = option("(default: stdout); an interrupted run is resumed")
+    corpus: Optional[OutputPrefix] = option("write PREFIX.SRC (translations), .TGT (text) and .docids")
+    tag: Optional[str] = option(
+        "of --corpus: stands before each translation", type=option_types.name, metavar="TEXT"
     )
-    parser.add_argument("--mark", metavar="FIELD=TEXT", help="of --corpus: metadata of each sentence")
-    parser.add_argument("--decoding", choices=("prefix", "window"), default="prefix",
-                        help="force the target context, or decode the whole target window")  # fmt: skip
-    parser.add_argument("--target-context-from", metavar="FILE",
-                        help="target context: one line per input line, or '-' (default: own)")  # fmt: skip
-    parser.add_argument("--metadata", metavar="TEXT", action="append",
-                        help="what is known of all sentences (may be given several times)")  # fmt: skip
-    parser.add_argument("--contexts", metavar="FILE|PREFIX",
-                        help="the metadata of each: a file with one JSON object of strings per input line, "
-                        "or PREFIX of PREFIX.meta.jsonl and PREFIX.meta.FIELD")  # fmt: skip
-    parser.add_argument(
-        "--keep-sentence", choices=("current", "first"), help="sentence of the decoded window"
+    mark: Optional[str] = option("of --corpus: metadata of each sentence", metavar="FIELD=TEXT")
+    decoding: Literal["prefix", "window"] = option(
+        "force the target context, or decode the whole target window", "prefix"
     )
-    parser.add_argument("--documents-at-once", type=positive_int, default=16, metavar="N", help="batch size")
-    search = add_search_options(parser)
-    search.add_argument("--scores", action="store_true", help="print each sentence's score before a tab")
-    add_model_options(parser)
+    target_context_from: Optional[Input] = option(
+        "target context: one line per input line, or '-' (default: own)"
+    )
+    metadata: List[str] = option(
+        "what is known of all sentences (may be given several times)", [], action="append", metavar="TEXT"
+    )
+    contexts: Optional[Prefix] = option(
+        "the metadata of each: a file with one JSON object of strings per input line, or PREFIX of "
+        "PREFIX.meta.jsonl and PREFIX.meta.FIELD",
+        metavar="FILE|PREFIX",
+    )
+    keep_sentence: Optional[Literal["current", "first"]] = option("sentence of the decoded window")
+    documents_at_once: int = option("batch size", 16)
+    scores: bool = option("print each sentence's score before a tab")
+    search: OptionGroup = search()
+    model: Model
 
+    def run(self) -> None:
+        from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
 
-def read_input(args):
-    """The documents that the options describe."""
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.generation import input_documents
+        mark = self._mark()
+        documents = self._documents()
+        metadata = self._metadata(documents)
+        how = {name: getattr(self, name) for name in ("documents_at_once", "decoding", "keep_sentence")}
+        model = self.model.load(self.path, self.search, **how)
+        self._check(model, documents, bool(metadata))
+        translator = model.document_translator()
+        model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
+        if self.target_context_from == POST_EDITED:
+            post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
+        else:
+            output, beside = self._outputs(model.loaded.languages, documents, mark)
+            given = self.target_context_from, self.scores, metadata
+            tag, settings = self.tag or "", self.settings()
+            translate_file(translator, documents, output, settings, *given, tag=tag, beside=beside)
+        if translator.separators:
+            print(f"ctxmt: {translator.separators}", file=sys.stderr)
 
-    if args.joined:
-        if args.json_lines or args.docids or args.current or args.target_context_from:
-            raise BadInput("--joined: expected no --json-lines, --docids, --current, --target-context-from")
-        return input_documents.read_joined(args.input, args.joined)
-    if args.json_lines:
-        return input_documents.read_json_lines(args.input)
-    if args.docids:
-        return input_documents.read_with_ids(args.input, args.docids, args.current)
-    if args.current:
-        raise BadInput("--current: expected --docids, without which lines may be blank")
-    return input_documents.read_blank_line_documents(args.input)
+    def _mark(self) -> Optional[Tuple[str, str]]:
+        """Field and text of --mark; None without it. Options of --corpus are checked beside."""
+        from ctxmt_fairseq.corpora.writer import check_no_metadata
 
+        if self.corpus is None:
+            if self.tag or self.mark:
+                raise BadInput("--tag, --mark: expected --corpus")
+            return None
+        if self.output or self.scores or not self.docids:
+            raise BadInput("--corpus: expected --docids, no --output and no --scores")
+        check_no_metadata(self.corpus)
+        if self.mark is None:
+            return None
+        field, equals, text = self.mark.partition("=")
+        if not (field.strip() and equals and text.strip()):
+            raise BadInput(f"--mark {self.mark}: expected FIELD=TEXT")
+        return field, text
 
-def read_metadata(args, documents):
-    """Text by field for every sentence, from --contexts and --metadata; None if neither is given."""
-    from ctxmt_fairseq.generation import input_documents
+    def _documents(self) -> "InputDocuments":
+        from ctxmt_fairseq.generation import input_documents
 
-    if not (args.metadata or args.contexts):
-        return None
-    records = [{} for _ in documents.sentences]
-    if args.contexts:
-        records = input_documents.read_metadata(args.contexts, documents)
-    prompts = {f"prompt {number}": text for number, text in enumerate(args.metadata or (), 1)}
-    return [{**record, **prompts} for record in records]
+        if self.joined:
+            if self.json_lines or self.docids or self.current or self.target_context_from:
+                none = "--json-lines, --docids, --current, --target-context-from"
+                raise BadInput(f"--joined: expected no {none}")
+            return input_documents.read_joined(self.input, self.joined)
+        if self.json_lines:
+            return input_documents.read_json_lines(self.input)
+        if self.docids:
+            return input_documents.read_with_ids(self.input, self.docids, self.current)
+        if self.current:
+            raise BadInput("--current: expected --docids, without which lines may be blank")
+        return input_documents.read_blank_line_documents(self.input)
 
+    def _metadata(self, documents: "InputDocuments") -> Optional[List[Dict[str, str]]]:
+        """Text by field for every sentence, from --contexts and --metadata; None if neither is given."""
+        from ctxmt_fairseq.generation import input_documents
 
-def checked_corpus_options(args):
-    """Field and text of --mark; None without it."""
-    from ctxmt_fairseq.corpora.writer import check_no_metadata
-    from ctxmt_fairseq.errors import BadInput
+        if not (self.metadata or self.contexts):
+            return None
+        records: List[Dict[str, str]] = [{} for _ in documents.sentences]
+        if self.contexts:
+            records = input_documents.read_metadata(self.contexts, documents)
+        prompts = {f"prompt {number}": text for number, text in enumerate(self.metadata, 1)}
+        return [{**record, **prompts} for record in records]
 
-    if args.corpus is None:
-        if args.tag or args.mark:
-            raise BadInput("--tag, --mark: expected --corpus")
-        return None
-    if args.output or args.scores or not args.docids:
-        raise BadInput("--corpus: expected --docids, no --output and no --scores")
-    check_no_metadata(args.corpus)
-    if args.mark is None:
-        return None
-    field, equals, text = args.mark.partition("=")
-    if not (field.strip() and equals and text.strip()):
-        raise BadInput(f"--mark {args.mark}: expected FIELD=TEXT")
-    return field, text
+    def _check(self, model: "Translator", documents: "InputDocuments", metadata: bool) -> None:
+        """Raises BadInput: options that this model cannot have; warns where all lines are one document."""
+        context = model.loaded.task.context_options()
+        if metadata and not model.loaded.reads_metadata:
+            raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")
+        if context.context_selection == "reference" and self.target_context_from in (None, POST_EDITED):
+            raise BadInput("--context-selection reference: expected --target-context-from REFERENCES")
+        if self.target_context_from and not model.document_translator().dependent:
+            raise BadInput(
+                "--target-context-from: expected a model with target context, and --decoding prefix"
+            )
+        if self.target_context_from == POST_EDITED and (self.output or self.scores or self.corpus):
+            none = "expected no --output, --corpus or --scores"
+            raise BadInput(f"--target-context-from -: translations go to stdout; {none}")
+        whole = not (self.docids or self.json_lines or self.joined) and documents.documents.sentences > 1
+        if whole and len(documents.documents) == 1 and context.reach:
+            logging.getLogger(__name__).warning(
+                "%s: neither --docids nor blank lines: all %d lines are one document",
+                *(self.input, documents.documents.sentences),
+            )
 
+    def _outputs(
+        self, languages: Tuple[str, str], documents: "InputDocuments", mark: Optional[Tuple[str, str]]
+    ) -> Tuple[Optional[str], List[Tuple[str, Optional[str]]]]:
+        """Where the translations go, and the other files of --corpus."""
+        from ctxmt_fairseq.files import check_outputs
+        from ctxmt_fairseq.generation.back_translation import is_same, other_files
 
-def run(args) -> None:
-    import logging
-    import sys
-
-    from ctxmt_fairseq.cli.model_options import load_from_options
-    from ctxmt_fairseq.errors import BadInput
-    from ctxmt_fairseq.files import check_outputs
-    from ctxmt_fairseq.generation.back_translation import is_same, other_files
-    from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
-
-    mark = checked_corpus_options(args)
-    check_outputs(args.output)
-    documents = read_input(args)
-    metadata = read_metadata(args, documents)
-    model = load_from_options(args, args.documents_at_once)
-    if metadata and not model.loaded.reads_metadata:
-        raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")
-    translator = model.document_translator()
-    selection = model.loaded.task.context_options().context_selection
-    if selection == "reference" and args.target_context_from in (None, "-"):
-        raise BadInput("--context-selection reference: expected --target-context-from REFERENCES")
-    if args.target_context_from and not translator.dependent:
-        raise BadInput("--target-context-from: expected a model with target context, and --decoding prefix")
-    if args.target_context_from == "-" and (args.output or args.scores or args.corpus):
-        raise BadInput(
-            "--target-context-from -: translations go to stdout; expected no --output, --corpus or --scores"
-        )
-    whole = not (args.docids or args.json_lines or args.joined) and documents.documents.sentences > 1
-    if whole and len(documents.documents) == 1 and model.loaded.task.context_options().reach:
-        logging.getLogger(__name__).warning(
-            "%s: neither --docids nor blank lines: all %d lines are one document",
-            *(args.input, documents.documents.sentences),
-        )
-    model.loaded.warn_of_unknown(args.input, sources=documents.sentences)
-    if args.target_context_from == "-":
-        post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
-    else:
-        settings = {name: value for name, value in vars(args).items() if name != "run"}
-        output, beside = args.output, []
-        if args.corpus:
-            target, source = model.loaded.languages  # of the corpus: the other way round
-            output = f"{args.corpus}.{source}"
-            beside = [
-                (path, text)
-                for path, text in other_files(args.corpus, target, documents, args.docids, args.current, mark)
-                if not is_same(path, (args.input, args.docids, args.current))  # which are there already
-            ]
-            check_outputs(output, *(path for path, _ in beside))
-        translate_file(
-            *(translator, documents, output, settings, args.target_context_from, args.scores, metadata),
-            tag=args.tag or "",
-            beside=beside,
-        )
-    if translator.separators:
-        print(f"ctxmt: {translator.separators}", file=sys.stderr)
+        if not (self.corpus and self.docids):
+            return self.output, []
+        target, source = languages  # of the corpus: the other way round
+        there = (self.input, self.docids, self.current)  # which may be the corpus' files already
+        files = other_files(self.corpus, target, documents, self.docids, self.current, mark)
+        beside = [(path, text) for path, text in files if not is_same(path, there)]
+        output = f"{self.corpus}.{source}"
+        check_outputs(output, *(path for path, _ in beside))
+        return output, beside

@@ -5,10 +5,9 @@ Example: fairseq-train data-bin --user-dir $(ctxmt user-dir) --task document_win
 
 from pathlib import Path
 
-
-def add_arguments(parser) -> None:
-    pass
+from ctxmt_fairseq.command import Command
 
 
-def run(args) -> None:
-    print(Path(__file__).resolve().parents[1])
+class UserDir(Command):
+    def run(self) -> None:
+        print(Path(__file__).resolve().parents[1])

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO, Callable, Dict, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, open_file
+from ctxmt_fairseq.data.text_lines import PathLike, open_file
 from ctxmt_fairseq.errors import BadInput
 
 LARGEST = 1 << 28  # bytes of a document, decompressed; a larger one is no document but an attack

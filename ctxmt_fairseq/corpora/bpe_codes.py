@@ -9,7 +9,7 @@ import io
 import re
 from typing import Any, List
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 SEPARATOR = "@@"  # ends every piece of a word but its last one

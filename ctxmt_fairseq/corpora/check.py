@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 from ctxmt_fairseq.corpora.transforms.language import detector, language_of
-from ctxmt_fairseq.data.documents import decode_line, document_id, open_file, raw_lines
+from ctxmt_fairseq.data.documents import document_id
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import parse_metadata
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.data.text_lines import decode_line, open_file, raw_lines
 from ctxmt_fairseq.errors import BadInput
 
 EXAMPLES = 5  # so many lines are named for each finding

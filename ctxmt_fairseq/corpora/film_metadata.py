@@ -8,11 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Union
 
+from ctxmt_fairseq.corpora.film_records import FIELDS, Films
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.corpora.raw.film_records import FIELDS, Films
-from ctxmt_fairseq.data.documents import id_runs, iterate_ids, iterate_lines, parse_flag, together
+from ctxmt_fairseq.data.documents import id_spans, iterate_ids
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
+from ctxmt_fairseq.data.text_lines import iterate_lines, parse_flag, together
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import open_outputs
 
@@ -42,7 +43,7 @@ def film_of_document(document: str) -> Optional[Film]:
 
 def films_of(prefix: PathLike) -> Set[str]:
     """The ids of all films of a corpus."""
-    found = {film_of_document(name) for name, _ in id_runs(f"{prefix}.docids")}
+    found = {film_of_document(name) for name, _ in id_spans(f"{prefix}.docids")}
     films = {film.id for film in found if film}
     if not films:
         raise BadInput("has no document with an id as YEAR/IMDB/FILE", f"{prefix}.docids")
@@ -89,7 +90,7 @@ def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]
     Other fields that the lines have stay. All lines of a film get its values.
 
     Args:
-        films: film -> value by field (``corpora.raw.film_records``).
+        films: film -> value by field (``corpora.film_records``).
         remarks: further entries of the account.
 
     Returns:

@@ -6,7 +6,8 @@ import re
 from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple, Union
 
 from ctxmt_fairseq.corpora.pairs import whole_document
-from ctxmt_fairseq.data.documents import document_id, iterate_lines
+from ctxmt_fairseq.data.documents import document_id
+from ctxmt_fairseq.data.text_lines import iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 _IMDB = re.compile(r"(?:tt)?0*(\d+)")

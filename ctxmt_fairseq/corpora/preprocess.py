@@ -38,6 +38,7 @@ from ctxmt_fairseq.corpora.vocabulary import (
     place_steps,
     place_subwords,
 )
+from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.data.binarised import dictionary_digest
 from ctxmt_fairseq.errors import BadInput
 
@@ -213,7 +214,7 @@ def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers:
         open(f"{path}.pieces", "w", encoding="utf-8", newline="\n") as output,
     ):
         progress = tqdm(desc=f"encode {path.name}", unit=" lines", disable=None)
-        while batch := list(itertools.islice(lines, BATCH)):
+        for batch in chunks(lines, BATCH):
             for pieces in subwords.encode_all(batch, workers):
                 output.write(pieces + "\n")
                 symbols = pieces.split()

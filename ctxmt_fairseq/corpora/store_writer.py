@@ -18,7 +18,6 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
 from ctxmt_fairseq.data.absence import EMPTY_TEXT, NO_TEXT
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.store_header import (
     DTYPES,
     HEADER,
@@ -33,6 +32,7 @@ from ctxmt_fairseq.data.store_header import (
     write_header,
 )
 from ctxmt_fairseq.data.text_encoders import TextEncoder
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.drafts import PREFIX, Draft, Lock
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import writing
@@ -125,7 +125,8 @@ class StoreWriter:
             self.row("")
             self._embed_waiting()
         dtype = DTYPES[self.header.dtype]
-        stored = np.fromfile(self.path / VECTORS, dtype, self.header.dimension, offset=EMPTY_TEXT)
+        offset = EMPTY_TEXT * self.header.vector_bytes
+        stored = np.fromfile(self.path / VECTORS, dtype, self.header.dimension, offset=offset)
         now = self.encoder.encode([""])[0]
         if np.linalg.norm(now - stored) > _SAME * max(1.0, float(np.linalg.norm(now))):
             raise BadInput(

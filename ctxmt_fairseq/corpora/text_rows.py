@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Tuple
 
 from ctxmt_fairseq.corpora.pairs import Pair
-from ctxmt_fairseq.data.documents import iterate_ids, iterate_lines, parse_flag, together
+from ctxmt_fairseq.data.documents import iterate_ids
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
+from ctxmt_fairseq.data.text_lines import iterate_lines, parse_flag, together
 from ctxmt_fairseq.errors import BadInput
 
 
@@ -78,13 +79,16 @@ class TextFiles:
     def documents(self) -> Iterator[List[Pair]]:
         """Yield the documents in order."""
         for _, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
-            yield [Pair(x.source, x.target, x.document, x.current != "0", x.metadata) for x in rows]
+            yield [
+                Pair(row.source, row.target, row.document, row.current != "0", row.metadata) for row in rows
+            ]
 
     def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, List[str]]]:
         """Yield the line number and a line of each file; all must be of the same length."""
         paths = {suffix: self.path(suffix) for suffix in suffixes}
         columns = [
-            (path, (iterate_ids if x == "docids" else iterate_lines)(path)) for x, path in paths.items()
+            (path, iterate_ids(path) if suffix == "docids" else iterate_lines(path))
+            for suffix, path in paths.items()
         ]
         number = 0
         for number, lines in enumerate(together(columns), 1):

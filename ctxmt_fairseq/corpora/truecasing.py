@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import Any, Dict, Iterable, List
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 _FORM = re.compile(r"(\S+) \((\d{1,18})(?:/\d{1,18})?\)(?: |$)")

@@ -15,8 +15,8 @@ from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_de
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model, model_names, train_subwords
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
 from ctxmt_fairseq.corpora.truecasing import Truecaser, count_forms, forms_text
-from ctxmt_fairseq.data.documents import iterate_lines
 from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
+from ctxmt_fairseq.data.text_lines import iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 MULTIPLE = 8  # dictionary sizes are multiples of it, for the matrix units of GPUs

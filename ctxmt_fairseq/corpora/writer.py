@@ -1,5 +1,6 @@
 """Writes a corpus as its pairs come: text, document ids, marks, metadata and the account, all or nothing."""
 
+import functools
 import itertools
 import json
 from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Sequence
@@ -75,6 +76,7 @@ def write_corpus(
             no line is left for one of the corpora. Then nothing is written.
     """
     account = Account()
+    route = functools.lru_cache(maxsize=1)(route)  # all lines of a document go one way
     names = [corpus_files(prefix, languages) for prefix in prefixes]
     for prefix in prefixes:
         check_no_metadata(prefix)

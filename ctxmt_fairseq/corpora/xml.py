@@ -6,7 +6,7 @@ from typing import Any, Iterator
 
 from lxml import etree
 
-from ctxmt_fairseq.data.documents import PathLike, open_text
+from ctxmt_fairseq.data.text_lines import PathLike, open_text
 from ctxmt_fairseq.errors import BadInput
 
 _SAFELY = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}

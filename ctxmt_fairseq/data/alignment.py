@@ -5,7 +5,7 @@ pairs ``i-j`` of the i-th word of the source and the j-th of the target, between
 import re
 from typing import Dict, Iterable, List, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines, one_each
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, one_each
 from ctxmt_fairseq.errors import BadInput
 
 _PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")

@@ -10,8 +10,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import PathLike, one_each
 from ctxmt_fairseq.data.json_files import Place, get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike, one_each
 
 LABELS = ("pos", "lemma", "gender", "number")
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines, open_file, read_bytes
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, open_file, read_bytes
 from ctxmt_fairseq.errors import BadInput
 
 _MAGIC = b"MMIDIDX\x00\x00"  # of fairseq's --dataset-impl mmap

@@ -13,13 +13,12 @@ import torch
 from fairseq.data import Dictionary
 from torch import Tensor
 
-from ctxmt_fairseq.data.context_sizes import ContextSizes
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.transfer import to_device
 
 Batch = Dict[str, Any]
 
-# Entries that belong to a row. ``tokens`` belong to the batch; ``index`` says which of them are whose.
+# The context's entries that have a row for each example. ``tokens`` have not: ``index`` says whose they are.
 _ROWS = ("index", "distances", "roles", "rows", "vectors", "tags")
 
 
@@ -113,15 +112,11 @@ def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
     """
     side = _plan(sample["parts"].target, sample["target"].size(1), order.numpy(), target)
     (plan,), rows = _sent([side], order, sample["target"].device)
-    windows = {
-        name: value[rows]
-        if name in _ROWS
-        else value.exchanged(order.numpy())
-        if isinstance(value, ContextSizes)
-        else value
-        for name, value in sample["windows"].items()
-    }
-    return _exchange_target(_updated(sample, windows), side, plan, rows, target)
+    windows = sample["windows"]
+    moved = {name: windows[name][rows] for name in _ROWS if name in windows}
+    if "sizes" in windows:
+        moved["sizes"] = windows["sizes"].exchanged(order.numpy())
+    return _exchange_target(_updated(sample, moved), side, plan, rows, target)
 
 
 def _exchange_target(sample: Batch, side: "_Side", plan: "_Plan", rows: Tensor, form: WindowFormat) -> Batch:

@@ -1,6 +1,9 @@
-"""How models say what they want of the context, so that batches have it."""
+"""What models read of the context: the part of the contract for authors that concerns batches.
 
-import copy
+A model says it as its ``context_format``. Its task puts such a context into every batch, as ``context`` of
+``net_input``, and the model's encoder gets it as the one argument of ``encode_context``.
+"""
+
 from dataclasses import dataclass
 from typing import Any, Optional, Tuple
 
@@ -11,14 +14,30 @@ from ctxmt_fairseq.errors import BadInput
 
 @dataclass(frozen=True)
 class ContextFormat:
-    """What a model reads besides fairseq's inputs; a model declares it as its ``context_format``.
+    """The context that a model reads besides fairseq's inputs, of a batch of B examples.
+
+    The model has it as ``context_format``, an attribute of its class, or a property where an option decides.
+    ``context`` is then a dictionary with the entries of its kind, tensors but for ``sizes``:
+
+    - "window" (task ``document_window``): the context is in the source window, in which ``current_segment``
+      (B,) sentences stand before the current one; ``current_span`` (B, 2) is its first token and the first
+      after it, pads not counted.
+    - "rows" (task ``multi_source``): R sentences to encode, ``tokens`` (R, L), right-padded; ``index`` (B, C)
+      says which of them are an example's C context sentences, -1 for none; ``distances`` and ``roles`` (B, C)
+      say where each stands (``context_options.Column``). ``sizes`` are the numbers of tokens, on the host
+      (``ContextSizes``).
+    - "vectors" (task ``metadata_context``): ``vectors`` (B, M, D) and their ``distances`` (B, M), which are
+      named in ``absence``; ``rows`` (B, M) of the context store.
+    - "tags" (task ``metadata_context``): ``tags`` (B, M), -1 for none, and ``distances`` (B, M).
+    - each of them: ``target_context_sizes`` (B,), the sentences before the current one in the target window.
 
     Attributes:
-        kind: the kind of context, which its task must provide: "window" (where the current sentence is),
-            "rows" (sentences), "vectors", "tags"; "": none.
-        bos: whether each sentence of "rows" begins with the dictionary's ``<s>``.
-        joined: whether the sentences of "rows" are one sequence, joined with ``<sep>``.
-        reuse: whether the model can take the states of current sentences for those of the context.
+        kind: one of these; "": the model reads fairseq's inputs alone.
+        bos: each sentence of "rows" begins with the dictionary's ``<s>``.
+        joined: the context sentences of an example are one sequence of "rows", joined with ``<sep>``: C = 1.
+        reuse: where a context sentence is also a current one of the batch, the model takes its states from
+            there: ``reused`` (Q,) names the Q rows of these, and ``index`` counts them before those of
+            ``tokens``. Without such sentences there is no such entry.
     """
 
     kind: str = ""
@@ -27,51 +46,46 @@ class ContextFormat:
     reuse: bool = False
 
 
-class WantedContext:
-    """What the models of a task want. The task owns it; its datasets have it and read it for every batch.
+class ContextRequest:
+    """What the models of a task read: the task owns it, and its datasets look there for every batch.
 
     Datasets may be made before the first model; then batches have fairseq's inputs alone.
 
     Args:
         provided: the kinds of context that the task can give.
-        distinct: whether a batch has each distinct sentence of the context once ("rows").
     """
 
-    def __init__(self, provided: Tuple[str, ...] = (), distinct: bool = False):
+    def __init__(self, provided: Tuple[str, ...] = ()):
         self.provided = provided
-        self.distinct = distinct
         self._adopted: Optional[ContextFormat] = None
 
     @property
     def format(self) -> ContextFormat:
-        """What the models want."""
+        """What the models read."""
         return self._adopted or ContextFormat()
 
     def adopt(self, model: Any, arch: str) -> None:
-        """Want from now on what ``model`` wants; a model of fairseq's own wants nothing.
+        """Give from now on what ``model`` reads, which is nothing for one of fairseq's own.
 
         Args:
             arch: its name, for messages.
 
         Raises:
-            BadInput: the model needs another task; or it wants something else than the model before it, while
-                fairseq gives all models of an ensemble the same inputs.
+            BadInput: it reads what another task gives, or no task; or it reads something else than the model
+                before it: fairseq gives all models of an ensemble the same.
         """
-        wanted = getattr(model, "context_format", ContextFormat())
-        if wanted.kind and wanted.kind not in self.provided:
-            tasks = TASK_REGISTRY.items()
-            able = sorted(name for name, task in tasks if wanted.kind in getattr(task, "provides", ()))
+        asked = getattr(model, "context_format", ContextFormat())
+        if asked.kind and asked.kind not in self.provided:
+            provided = {name: getattr(task, "provides", ()) for name, task in TASK_REGISTRY.items()}
+            able = sorted(name for name, kinds in provided.items() if asked.kind in kinds)
+            if not able:
+                kinds = ", ".join(sorted(set().union(*provided.values())))
+                raise BadInput(f"--arch {arch}: expected a context of the kinds {kinds}, found {asked}")
             raise BadInput(f"--arch {arch} needs --task {' or '.join(able)}")
-        known = self._adopted or wanted
-        if known.kind != wanted.kind:
-            kinds = " and ".join(form.kind or "none" for form in (known, wanted))
-            raise BadInput(f"an ensemble needs models with the same kind of context, found {kinds}")
-        if known != wanted:
-            raise BadInput(f"an ensemble needs models that read the context alike, found {known}, {wanted}")
-        self._adopted = wanted
-
-    def once(self, distinct: bool) -> "WantedContext":
-        """Copy it, as it is now, for a dataset that has each distinct sentence once, or not."""
-        wanted = copy.copy(self)
-        wanted.distinct = distinct
-        return wanted
+        known = self._adopted or asked
+        if known.kind != asked.kind:
+            found = f"{known.kind or 'none'} and {asked.kind or 'none'}"
+            raise BadInput(f"an ensemble needs models with the same kind of context, found {found}")
+        if known != asked:
+            raise BadInput(f"an ensemble needs models that read the context alike, found {known}, {asked}")
+        self._adopted = asked

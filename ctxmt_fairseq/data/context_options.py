@@ -30,7 +30,8 @@ def option(
         training: whether it concerns training alone, so that evaluations and checkpoints do not know it.
         offered: whether the commands of ``ctxmt`` that run a model have it.
     """
-    return field(default=default, metadata=dict(vars()))
+    metadata = dict(help=help, fits=fits, expected=expected, training=training, offered=offered)
+    return field(default=default, metadata=metadata)
 
 
 def sentences(help: str) -> Any:

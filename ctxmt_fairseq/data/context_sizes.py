@@ -1,7 +1,7 @@
 """Numbers of a batch that the host needs. Without these it would read them from a GPU, and wait for it."""
 
 from dataclasses import dataclass, replace
-from typing import Callable, Optional, Tuple
+from typing import Any, Callable, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from torch import Tensor
@@ -65,3 +65,28 @@ class WindowParts:
     sentences: np.ndarray
     source: Optional[np.ndarray] = None
     target: Optional[np.ndarray] = None
+
+    @classmethod
+    def of(cls, examples: Sequence[Mapping[str, Any]]) -> "WindowParts":
+        """Those of a batch's examples (see ``ContextDataset``), in its order."""
+        source = target = None
+        lengths = np.array([len(example["source"]) for example in examples])
+        if "current_span" in examples[0]:
+            spans = np.array([example["current_span"] for example in examples])
+            source = _parts(spans[:, 0], spans[:, 1], lengths)
+        if examples[0]["target"] is not None:
+            ends = np.array([len(example["target"]) for example in examples])
+            target = _parts(np.array([example["target_first"] for example in examples]), ends, ends)
+        return cls(
+            np.array([example["id"] for example in examples]),
+            tuple(example["current"] for example in examples),
+            lengths,
+            np.array([example["target_context_sizes"] for example in examples]),
+            source,
+            target,
+        )
+
+
+def _parts(begins: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Tokens before, of and after what stands from ``begins`` to before ``ends`` in windows: (B, 3)."""
+    return np.diff(np.stack([begins, ends, lengths], axis=1), prepend=0, axis=1)

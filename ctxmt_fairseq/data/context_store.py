@@ -11,7 +11,6 @@ from typing import List, Optional, Sequence
 import numpy as np
 
 from ctxmt_fairseq.data.absence import EMPTY_TEXT
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.store_header import (
     DTYPES,
@@ -23,6 +22,7 @@ from ctxmt_fairseq.data.store_header import (
     index_file,
     read_header,
 )
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 

@@ -11,11 +11,16 @@ there is none. ``source`` says who found it.
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 Span = Tuple[int, int]
+
+
+def overlap(one: Span, other: Span) -> bool:
+    """Whether two stretches have a character in common."""
+    return one[0] < other[1] and other[0] < one[1]
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,8 @@ class Antecedent:
     nominal: bool
 
     def overlaps(self, line: int, span: Span) -> bool:
-        """Whether it shares a character with this stretch."""
-        return self.line == line and self.span[0] < span[1] and span[0] < self.span[1]
+        """Whether it has a character in common with a stretch."""
+        return self.line == line and overlap(self.span, span)
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,18 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
     if not found:
         raise BadInput("expected pronouns with their antecedents, found an empty file", path)
     return found
+
+
+def only_source(references: Sequence[Reference], chosen: Optional[str], option: str, path: PathLike) -> str:
+    """The source that an option names, or the only one.
+
+    Raises:
+        BadInput: there is no such source, or none is named and there are several.
+    """
+    sources = list(dict.fromkeys(reference.source for reference in references))
+    if chosen not in sources and (chosen or len(sources) > 1):
+        raise BadInput(f"{option}: expected one of the sources {', '.join(sources)}", path)
+    return chosen or sources[0]
 
 
 def _line(place: Place, record: Any, sentences: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ import torch
 
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
-from ctxmt_fairseq.data.highlighted_batch import Layout, highlight_batch, in_window
+from ctxmt_fairseq.data.highlighted_batch import SentenceStarts, highlight_batch, in_window
 from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
 from ctxmt_fairseq.data.windows import Slots
 
@@ -46,28 +46,29 @@ class DocumentWindowDataset(ContextDataset):
         example = super()._example(line, slots)
         if line in self.highlights:
             first = {"source": example["current_span"][0], "target": example["target_first"]}
-            example["highlights"] = in_window(self.highlights[line], self._layouts(line, slots), first)
+            starts = self._sentence_starts(line, slots)
+            example["highlights"] = in_window(self.highlights[line], starts, first)
         return example
 
-    def _layouts(self, line: int, slots: Slots) -> Dict[str, Layout]:
+    def _sentence_starts(self, line: int, slots: Slots) -> Dict[str, SentenceStarts]:
         """The sentences of the source window, as ``source_side`` puts them, and of the target window."""
-        columns = zip(self.builder.source_columns, slots.source, strict=True)
-        names: List[Sentence] = [("target" if column.target else "source", line) for column, line in columns]
-        before, after = names[: self.before], names[self.before :]
+        sides = ["target" if column.target else "source" for column in self.builder.source_columns]
+        sentences: List[Sentence] = list(zip(sides, slots.source, strict=True))
+        before, after = sentences[: self.before], sentences[self.before :]
         targets: List[Sentence] = [("target", sentence) for sentence in slots.target]
         return {
-            "source": self._layout([*before, ("source", line), *after], self.marks),
-            "target": self._layout([*targets, ("target", line)], 0),
+            "source": self._starts([*before, ("source", line), *after], self.marks),
+            "target": self._starts([*targets, ("target", line)], 0),
         }
 
-    def _layout(self, sentences: List[Sentence], marks: int) -> Layout:
-        layout, first = [], 0
+    def _starts(self, sentences: List[Sentence], marks: int) -> SentenceStarts:
+        starts, first = [], 0
         for side, sentence in sentences:
             if sentence != NO_SENTENCE:
-                layout.append(((side, sentence), first))
+                starts.append(((side, sentence), first))
                 text: Any = self.source if side == "source" else self.target
                 first += marks + (1 if sentence == EMPTY_SENTENCE else len(text[sentence]))
-        return layout
+        return starts
 
     def collater(self, samples: List[Dict[str, Any]], pad_to_length: Optional[Dict[str, int]] = None):
         batch = super().collater(samples, pad_to_length)
@@ -80,13 +81,11 @@ class DocumentWindowDataset(ContextDataset):
         return batch
 
     def _highlights_of(self, rows: List[Dict[str, Any]], batch: Dict[str, Any]) -> Dict[str, Any]:
-        tokens = {"source": batch["net_input"]["src_tokens"], "target": batch["target"]}
-        widths = {side: side_tokens.size(1) for side, side_tokens in tokens.items()}
-        starts = {
-            side: (width if self.padding[f"left_pad_{side}"] else lengths) - lengths
-            for side, width in widths.items()
-            for lengths in [np.array([len(row[side]) for row in rows])]
-        }
+        widths = {"source": batch["net_input"]["src_tokens"].size(1), "target": batch["target"].size(1)}
+        starts = {}
+        for side, width in widths.items():
+            pads = width - np.array([len(row[side]) for row in rows])
+            starts[side] = pads if self.padding[f"left_pad_{side}"] else np.zeros_like(pads)
         return highlight_batch([row.get("highlights") for row in rows], starts, widths)
 
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:

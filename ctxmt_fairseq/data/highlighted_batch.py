@@ -9,7 +9,7 @@ import torch
 
 from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
 
-Layout = Sequence[Tuple[Sentence, int]]  # the sentences of a window, and the first token of each
+SentenceStarts = Sequence[Tuple[Sentence, int]]  # the sentences of a window, and the first token of each
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class WindowHighlights:
 
 
 def in_window(
-    highlights: LineHighlights, layouts: Dict[str, Layout], current: Dict[str, int]
+    highlights: LineHighlights, starts: Dict[str, SentenceStarts], current: Dict[str, int]
 ) -> WindowHighlights:
     """Find a line's highlights in its window, without the support that is outside of it.
 
     Args:
-        layouts: that of each side's window. current: the first token of the current sentence there.
+        starts: of each side's window. current: the first token of the current sentence there.
     """
     support = {}
-    for side, layout in layouts.items():
-        places = [first + highlights.support[name] for name, first in layout if name in highlights.support]
+    for side, sentences in starts.items():
+        places = [first + highlights.support[name] for name, first in sentences if name in highlights.support]
         support[side] = np.concatenate([np.empty(0, np.int64), *places])
     words = {side: [current[side] + word for word in words] for side, words in highlights.words.items()}
     return WindowHighlights(words, support)

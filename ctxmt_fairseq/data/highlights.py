@@ -17,8 +17,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.json_files import Place, get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines, read_bytes
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_bytes
 from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)

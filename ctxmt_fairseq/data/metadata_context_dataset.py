@@ -38,7 +38,7 @@ class MetadataContextDataset(ContextDataset):
             None: there are no tags.
     """
 
-    layout = "vectors"
+    arrangement = "vectors"
     options: VectorOptions
 
     def __init__(
@@ -83,7 +83,7 @@ class MetadataContextDataset(ContextDataset):
         own = record = line
         if selection == "random":
             own, record = (
-                int(self.builder.elsewhere(np.array([line]), offset, self._draw_epoch)[0])
+                int(self.builder.elsewhere(np.array([line]), offset, self.draw_epoch)[0])
                 for offset in (_OWN, _RECORD)
             )
         before = np.asarray(slots.source, np.int64)  # farthest first
@@ -129,7 +129,7 @@ class MetadataContextDataset(ContextDataset):
             rows[number, : len(sample["vectors"])] = sample["vectors"]
             distances[number, : len(sample["vectors"])] = sample["distances"]
         batch = {"distances": torch.from_numpy(distances), "rows": torch.from_numpy(rows)}
-        if self.wanted.format.kind == "vectors":
+        if self.request.format.kind == "vectors":
             vectors = np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32)
             batch["vectors"] = torch.from_numpy(vectors).masked_fill_(
                 torch.from_numpy(rows < 0).unsqueeze(-1), 0.0

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
 from ctxmt_fairseq.data.metadata_text import parse_metadata
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 _JSON = "jsonl"

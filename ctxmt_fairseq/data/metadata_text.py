@@ -3,8 +3,8 @@
 import re
 from typing import Any, Dict, Optional
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import parse_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 NON_VALUES = frozenset(

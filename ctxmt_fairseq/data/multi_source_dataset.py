@@ -1,11 +1,11 @@
 """Makes fairseq examples of the current sentence with context sentences as inputs of their own."""
 
-from typing import Any, Dict, List, NamedTuple, Sequence
+from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data import ordering, run_batches
+from ctxmt_fairseq.data import ordering, span_batches
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE, TARGET
@@ -22,22 +22,35 @@ class Row(NamedTuple):
     distance: int
 
 
+def _number(sentence: Any, target: Any) -> Any:
+    """Sentences of the corpus by numbers from 0, of source or target text; or arrays of them."""
+    return 2 * (sentence - EMPTY_SENTENCE) + target
+
+
+def _lengths(texts: Iterable[torch.Tensor]) -> np.ndarray:
+    return np.array([len(text) for text in texts])
+
+
 class MultiSourceDataset(ContextDataset):
     """Previous target, previous source and following source sentences are C rows, in this order.
 
     An example's ``source`` is the current sentence; ``context`` has C entries, which are tokens, or None if
     the
     document has no such sentence; ``context_rows`` says what they are.
+
+    Args:
+        unique_sentences: a batch holds each distinct sentence of its context once.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: Any, unique_sentences: bool = False, **kwargs: Any):
         super().__init__(*args, **kwargs)
+        self.unique_sentences = unique_sentences
         self.bos = torch.tensor([self.dictionary.bos()])
-        self.runs: int = getattr(self.builder.options, "batch_runs", 0)
+        self.span_length: int = getattr(self.builder.options, "batch_runs", 0)
 
     @property
-    def layout(self) -> str:  # type: ignore[override]
-        return "joined" if self.wanted.format.joined else "rows"
+    def arrangement(self) -> str:  # type: ignore[override]
+        return "joined" if self.request.format.joined else "rows"
 
     @property
     def swapped(self) -> bool:
@@ -45,12 +58,12 @@ class MultiSourceDataset(ContextDataset):
         return self.options.context_selection == "swapped"
 
     @property
-    def input_layout(self) -> str:
-        return "joined" if self.swapped else self.layout
+    def encoded_arrangement(self) -> str:
+        return "joined" if self.swapped else self.arrangement
 
     @property
     def marks(self) -> int:  # type: ignore[override]
-        return int(self.wanted.format.bos)
+        return int(self.request.format.bos)
 
     # ---- order and batches -----------------------------------------------------------------------------
 
@@ -59,37 +72,39 @@ class MultiSourceDataset(ContextDataset):
         if not self.whole_sizes.reach.any():
             return super().order_sizes()
         source, target = self.current_sizes
-        context = self.measured().longest_context(self.lines, self._draw_epoch)
+        context = self.measured().longest_context(self.lines, self.draw_epoch)
         return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        if not self.runs or not len(indices):
+        if not self.span_length or not len(indices):
             return super().batch_by_size(indices, max_tokens, max_sentences, required_batch_size_multiple)
         self.check_sizes(indices, max_tokens)
         indices, rng = np.sort(indices), self.order_generator()
-        offset = int(rng.integers(self.runs)) if rng else 0
-        begins = run_batches.runs(self.lines[indices], self.builder.documents, self.runs, offset)
+        offset = int(rng.integers(self.span_length)) if rng else 0
+        begins = span_batches.span_begins(
+            self.lines[indices], self.builder.documents, self.span_length, offset
+        )
         inputs = self._inputs(indices)
-        batches = run_batches.batches_of_runs(begins, inputs, max_tokens, max_sentences, rng)
+        batches = span_batches.batches_of_spans(begins, inputs, max_tokens, max_sentences, rng)
         return [indices[batch] for batch in batches]
 
-    def _inputs(self, indices: np.ndarray) -> run_batches.Inputs:
-        """Tell what (m,) examples, in the order of their lines, add to a batch."""
+    def _inputs(self, indices: np.ndarray) -> span_batches.Inputs:
+        """What (m,) examples, in the order of their lines, bring to a batch."""
         source, target = (sizes[indices] for sizes in self.counted_sizes)
-        if self.options.count_current_tokens or self.layout == "joined":
-            return run_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
+        if self.options.count_current_tokens or self.arrangement == "joined":
+            return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
-        source, current = self.current_sizes[0][indices], 2 * lines[:, None] + 2
-        context = self.measured(self.input_layout).longest_context(lines, self._draw_epoch, reach)
+        source, current = self.current_sizes[0][indices], _number(lines[:, None], False)
+        context = self.measured(self.encoded_arrangement).longest_context(lines, self.draw_epoch, reach)
         if self.swapped:
-            return run_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
-        slots = self.builder.slots(lines, self._draw_epoch, reach).source
+            return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
+        slots = self.builder.slots(lines, self.draw_epoch, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
-        names = np.where(slots == NO_SENTENCE, -1, 2 * slots + 2 + text)
-        reused = self.wanted.format.reuse and not self.options.coword_dropout
+        names = np.where(slots == NO_SENTENCE, -1, _number(slots, text))
+        reused = self.request.format.reuse and not self.options.coword_dropout
         if reused:
             names = np.concatenate([current, names], axis=1)
-        return run_batches.Inputs(source, context + self.marks * (context > 0), target, names, reused)
+        return span_batches.Inputs(source, context + self.marks * (context > 0), target, names, reused)
 
     # ---- examples --------------------------------------------------------------------------------------
 
@@ -102,13 +117,13 @@ class MultiSourceDataset(ContextDataset):
         if self.swapped:
             source = join(present or [self.empty], self.separator)
             rows, texts = [Row(line, PREVIOUS_SOURCE, 1)], [current]
-        elif self.wanted.format.joined:
+        elif self.request.format.joined:
             rows, texts = [Row(line, PREVIOUS_SOURCE, 1)], [None]
             if present:
                 texts = [join(present, self.separator)]
         if not rows:
             rows, texts = [Row(NO_SENTENCE, PREVIOUS_SOURCE, 1)], [None]
-        if self.wanted.format.bos:
+        if self.request.format.bos:
             texts = [text if text is None else torch.cat([self.bos, text]) for text in texts]
         return {"source": source, "current": current, "context": texts, "context_rows": rows}
 
@@ -121,54 +136,62 @@ class MultiSourceDataset(ContextDataset):
             ``ContextSizes``. For a model that reuses states, the index first counts Q sentences that are
             current ones of the batch; ``reused`` (Q,) are their rows.
         """
-        rows = [sample["context_rows"] for sample in samples]
-        once = self.wanted.distinct and not self.wanted.format.joined
-        # A current sentence with masked words, or one that has changed places, is not the context's sentence.
-        named = once and not self.options.coword_dropout and not self.swapped
-        current = {(sample["id"], False): row for row, sample in enumerate(samples)} if named else {}
-        texts: Dict[Any, torch.Tensor] = {}  # by name
-        names: List[List[Any]] = []
-        for number, sample in enumerate(samples):
-            names.append([])
-            for column, (row, text) in enumerate(zip(rows[number], sample["context"], strict=True)):
-                name = (row.sentence, row.role == TARGET) if once else (number, column)
-                names[-1].append(None if text is None else name)
-                if text is not None:
-                    texts.setdefault(name, text)
+        shared = self.unique_sentences and not self.request.format.joined
+        # A sentence with masked words, or one that has changed places, is not what the corpus has.
+        of_corpus = shared and not self.options.coword_dropout and not self.swapped
+        names, texts = self._named(samples, shared)
         if self._grouped:
             texts = dict(sorted(texts.items(), key=lambda item: -len(item[1])))
-        batch: Dict[str, Any] = {}
-        reused = {name: current[name] for name in texts if name in current and self.wanted.format.reuse}
-        if reused:
-            batch["reused"] = torch.tensor(list(reused.values()))
-        new = [name for name in texts if name not in reused] if reused else list(texts)
-        places = {name: place for place, name in enumerate([*reused, *new])}
+        reused: Dict[Any, int] = {}
+        if of_corpus and self.request.format.reuse:
+            current = {(sample["id"], False): row for row, sample in enumerate(samples)}
+            reused = {name: current[name] for name in texts if name in current}
+        order = [*reused, *(name for name in texts if name not in reused)]
+        places = {name: place for place, name in enumerate(order)}
         index = np.array([[places.get(name, -1) for name in row] for row in names])
-        tokens = [texts[name] for name in new] or ([] if reused else [self.empty])
-        lengths = np.array([*(len(texts[name]) for name in reused), *map(len, tokens)])
-        keys: Dict[str, Any] = {}
-        if named:
-            keys["keys"] = tuple(2 * line + target for line, target in places) or (2 * EMPTY_SENTENCE,)
-            keys["current_keys"] = tuple(2 * sample["id"] for sample in samples)
-        source = np.array([len(sample["source"]) for sample in samples])
-        if self._grouped:
-            target = np.array([len(sample["target"]) for sample in samples])
-            groups = length_groups(source, target)
-            keys.update(groups=groups, sentence_groups=length_groups(lengths[len(reused) :]))
-        return {
-            **batch,
-            "tokens": self._pad(tokens),
+        sentences = [texts[name] for name in order] or [self.empty]  # something to encode for every worker
+        rows = [sample["context_rows"] for sample in samples]
+        batch = {
+            "tokens": self._pad(sentences[len(reused) :]),
             "index": torch.from_numpy(index),
             "distances": torch.tensor([[row.distance for row in line] for line in rows]),
             "roles": torch.tensor([[row.role for row in line] for line in rows]),
-            "sizes": ContextSizes(index, source, lengths, **keys),
         }
+        if reused:
+            batch["reused"] = torch.tensor(list(reused.values()))
+        source, encoded = _lengths(sample["source"] for sample in samples), _lengths(sentences)
+        more: Dict[str, Any] = {}
+        if of_corpus:
+            more["keys"] = tuple(_number(*name) for name in order) or (_number(EMPTY_SENTENCE, False),)
+            more["current_keys"] = tuple(_number(sample["id"], False) for sample in samples)
+        if self._grouped:
+            more["groups"] = length_groups(source, _lengths(sample["target"] for sample in samples))
+            more["sentence_groups"] = length_groups(encoded[len(reused) :])
+        return {**batch, "sizes": ContextSizes(index, source, encoded, **more)}
+
+    @staticmethod
+    def _named(
+        samples: List[Dict[str, Any]], shared: bool
+    ) -> Tuple[List[List[Any]], Dict[Any, torch.Tensor]]:
+        """A name for each context sentence of each example, None where there is none; and the sentences by
+        their names, of which equal ones of the corpus have the same if they are ``shared``."""
+        names: List[List[Any]] = []
+        texts: Dict[Any, torch.Tensor] = {}
+        for number, sample in enumerate(samples):
+            names.append([])
+            rows = zip(sample["context_rows"], sample["context"], strict=True)
+            for column, (row, text) in enumerate(rows):
+                name = (row.sentence, row.role == TARGET) if shared else (number, column)
+                names[-1].append(None if text is None else name)
+                if text is not None:
+                    texts.setdefault(name, text)
+        return names, texts
 
     @property
     def _grouped(self) -> bool:
-        """Whether batches are computed in groups, because runs have short and long sentences."""
+        """Whether batches are computed in groups: spans hold short and long sentences."""
         sides = self.padding["left_pad_source"], self.padding["left_pad_target"]
-        return self.training and self.runs > 0 and sides == (True, False) and self.target is not None
+        return self.training and self.span_length > 0 and sides == (True, False) and self.target is not None
 
     def _pad(self, texts: Sequence[torch.Tensor]) -> torch.Tensor:
         """Pad sentences on the right: (n, L)."""

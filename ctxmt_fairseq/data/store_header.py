@@ -9,8 +9,8 @@ from typing import Any, Dict, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import write_file
 

@@ -24,8 +24,8 @@ class Sizes(NamedTuple):
     reach: np.ndarray
 
 
-class Part(NamedTuple):
-    """A chunk of windows: its place among all, the current sentences, and the tokens (C, n) of the context
+class Chunk(NamedTuple):
+    """n of the windows: their place among all, their current sentences, and (C, n) tokens of the context
     sentences on either side."""
 
     place: slice
@@ -38,11 +38,11 @@ class WindowSizes:
     """Measures windows around lines.
 
     Args:
-        source, target: (S,) the tokens of each sentence, ``</s>`` included; target None: no target text.
-        layout: how context and current sentence share the encoder's inputs: "window" (all in one), "joined"
-            (the context in one, the current sentence in its own) or "rows" (each sentence in its own);
-            "vectors": as "rows", and a context sentence counts as one token.
-        marks: the number of tokens that are added to a context sentence; -1: no separator ends it.
+        source, target: (S,) tokens of each sentence, ``</s>`` included; target None: there is no target text.
+        arrangement: how context and current sentence share the encoder's inputs: "window" (all in one),
+            "joined" (the context in one, the current sentence in its own) or "rows" (each sentence in its
+            own); "vectors": as "rows", and a context sentence counts as one token.
+        marks: tokens that are added to a context sentence; -1: there is no separator to end it.
     """
 
     def __init__(
@@ -50,15 +50,17 @@ class WindowSizes:
         builder: WindowBuilder,
         source: np.ndarray,
         target: Optional[np.ndarray],
-        layout: str = "window",
+        arrangement: str = "window",
         marks: int = 0,
     ):
         self.builder, self.source, self.target = builder, source, target
-        self.layout, self.marks = layout, marks
+        self.arrangement, self.marks = arrangement, marks
 
-    def parts(self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None) -> Iterator[Part]:
-        """Yield the windows around (n,) lines in chunks, without context that is farther than ``reach``."""
-        vectors = None if self.layout == "vectors" else self.source
+    def chunks(
+        self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None
+    ) -> Iterator[Chunk]:
+        """The windows around (n,) lines, a chunk at a time; context farther than ``reach`` is left out."""
+        vectors = None if self.arrangement == "vectors" else self.source
         columns = self.builder.source_columns
         for at in range(0, len(lines), CHUNK):
             place = slice(at, at + CHUNK)
@@ -70,7 +72,7 @@ class WindowSizes:
             target = [_tokens(sentences, self.target) for sentences in slots.target.T]
             none = np.empty((0, len(slots.source)), np.int32)
             sides = (np.stack(side) if side else none for side in (source, target))
-            yield Part(place, lines[place], *sides)
+            yield Chunk(place, lines[place], *sides)
 
     def sizes(
         self,
@@ -85,38 +87,43 @@ class WindowSizes:
         aligned. The current sentence is never dropped.
 
         Args:
-            max_source, max_target: the limits, in tokens, of the encoder's inputs that ``layout`` describes.
+            max_source, max_target: limits in tokens, of the encoder's inputs as ``arrangement`` has them.
         """
         sides = self.source, () if self.target is None else self.target
         longest = max(int(np.max(lengths, initial=1)) for lengths in sides) + abs(self.marks)
         columns = self.builder.source_columns, self.builder.target_columns
         kind = np.int16 if longest * (2 + sum(map(len, columns))) < 2**15 else np.int32
         sizes = Sizes(*(np.empty(len(lines), each) for each in (kind, kind, np.int8)))
-        distances = [[column.distance for column in side] for side in columns]
-        for part in self.parts(lines, epoch):
-            source, target = self.current(part.lines)
-            reach, fits = np.zeros(len(source), np.int8), np.ones(len(source), bool)
-            inputs = part.source + self.marks * (part.source > 0) if self.marks else part.source
-            apart = source.copy() if self.layout == "joined" else 0
-            for distance in range(1, 1 + max([*distances[0], *distances[1]], default=0)):
-                near, near_target = (
-                    [row for row, at in zip(tokens, side, strict=True) if at == distance]
-                    for tokens, side in zip((inputs, part.target), distances, strict=True)
-                )
-                more, more_target = sum(near), sum(near_target)
-                if max_source is not None and self.layout in ("rows", "vectors"):
-                    for tokens in near:
-                        fits &= tokens <= max_source
-                elif max_source is not None:
-                    fits &= source - apart + more <= max_source
-                if max_target is not None:
-                    fits &= target + more_target <= max_target
-                source += np.where(fits, more, 0)
-                target += np.where(fits, more_target, 0)
-                reach[fits & ((more > 0) | (more_target > 0))] = distance
-            for array, values in zip(sizes, (source, target, reach), strict=True):
-                array[part.place] = values
+        for chunk in self.chunks(lines, epoch):
+            for array, values in zip(sizes, self._fitted(chunk, max_source, max_target), strict=True):
+                array[chunk.place] = values
         return sizes
+
+    def _fitted(self, chunk: Chunk, max_source: Optional[int], max_target: Optional[int]) -> Sizes:
+        """The sizes of a chunk's windows, with the context that fits, from the nearest on."""
+        columns = self.builder.source_columns, self.builder.target_columns
+        distances = [[column.distance for column in side] for side in columns]
+        source, target = self.current(chunk.lines)
+        reach, fits = np.zeros(len(source), np.int8), np.ones(len(source), bool)
+        inputs = chunk.source + self.marks * (chunk.source > 0) if self.marks else chunk.source
+        own = source.copy() if self.arrangement == "joined" else 0  # in an input that has no context
+        for distance in range(1, 1 + max([*distances[0], *distances[1]], default=0)):
+            near, near_target = (
+                [row for row, at in zip(tokens, side, strict=True) if at == distance]
+                for tokens, side in zip((inputs, chunk.target), distances, strict=True)
+            )
+            more, more_target = sum(near), sum(near_target)
+            if max_source is not None and self.arrangement in ("rows", "vectors"):
+                for tokens in near:
+                    fits &= tokens <= max_source
+            elif max_source is not None:
+                fits &= source - own + more <= max_source
+            if max_target is not None:
+                fits &= target + more_target <= max_target
+            source += np.where(fits, more, 0)
+            target += np.where(fits, more_target, 0)
+            reach[fits & ((more > 0) | (more_target > 0))] = distance
+        return Sizes(source, target, reach)
 
     def current(self, lines: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
         """(n,) each: the source and target tokens of the current sentences."""
@@ -134,19 +141,19 @@ class WindowSizes:
         document's border.
         """
         long = np.zeros(len(lines), bool)
-        for part in self.parts(lines, epoch):
-            sentence, context = np.asarray(self.source)[part.lines], part.source
+        for chunk in self.chunks(lines, epoch):
+            sentence, context = np.asarray(self.source)[chunk.lines], chunk.source
             room = limit * len(context)
-            if self.layout == "joined":
+            if self.arrangement == "joined":
                 context = context.sum(0, keepdims=True)
             context = context + self.marks * (context > 0)
-            if self.layout == "window":
-                long[part.place] = sentence + context.sum(0) > limit + room
+            if self.arrangement == "window":
+                long[chunk.place] = sentence + context.sum(0) > limit + room
                 continue
-            long[part.place] = sentence > limit
-            if self.layout != "vectors":  # a vector is of a whole text, however long
-                most = room if self.layout == "joined" else limit
-                long[part.place] |= (context > most).any(0)
+            long[chunk.place] = sentence > limit
+            if self.arrangement != "vectors":  # which are of whole texts
+                most = room if self.arrangement == "joined" else limit
+                long[chunk.place] |= (context > most).any(0)
         return long
 
     def longest_context(
@@ -154,15 +161,15 @@ class WindowSizes:
     ) -> np.ndarray:
         """The tokens of the longest context input of each window: (n,) int32, 0 without context."""
         longest = np.zeros(len(lines), np.int32)
-        for part in self.parts(lines, epoch, reach):
-            joined = self.layout == "joined"
-            longest[part.place] = part.source.sum(0) if joined else part.source.max(0, initial=0)
+        for chunk in self.chunks(lines, epoch, reach):
+            joined = self.arrangement == "joined"
+            longest[chunk.place] = chunk.source.sum(0) if joined else chunk.source.max(0, initial=0)
         return longest
 
 
 def _tokens(sentences: np.ndarray, lengths: Optional[Any]) -> np.ndarray:
-    """The tokens (n,) int32 that context sentences (n,) add to a window; each has its own separator."""
-    if lengths is None:  # a vector, or a translation that is not known yet
+    """Tokens that context sentences (n,) add to a window: (n,) int32; each brings its own separator."""
+    if lengths is None:  # a vector, or target text that is not known yet: what has been translated so far
         return (sentences != NO_SENTENCE).astype(np.int32)
     # A sentence's </s> becomes its separator, so its whole length counts. What is no index reads some entry,
     # which is not used.

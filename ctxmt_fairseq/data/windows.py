@@ -4,7 +4,7 @@ Windows are described by sentence indices, never by text, and many at once, so t
 windows take a few array operations (``window_sizes``).
 """
 
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import Any, Iterable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -82,18 +82,13 @@ class WindowBuilder:
         start, end = self.documents.bounds(indices)
 
         def side(columns: Sequence[Column]) -> np.ndarray:
-            # Here a column is a row, because long rows are fast.
-            offsets, distances, sizes = (
-                np.array(numbers, np.int64).reshape(-1, 1)
-                for numbers in (
-                    [column.offset for column in columns],
-                    [column.distance for column in columns],
-                    [_alike(columns, column) for column in columns],
-                )
-            )
+            # One row per column while computing: long rows are fast.
+            offsets = _rows(column.offset for column in columns)
+            distances = _rows(column.distance for column in columns)
             sentences = indices + offsets
             present = (sentences >= start) & (sentences < end)
             if share is not None:
+                sizes = _rows(_alike(columns, column) for column in columns)
                 present &= (distances <= np.floor(share * (sizes + 1))) | (offsets == 0)
             if reach is not None:
                 present &= distances <= reach
@@ -127,6 +122,11 @@ def check_several(documents: Documents) -> None:
     """Refuse to draw random context from a single document."""
     if len(documents) < 2:
         raise BadInput("--context-selection random needs at least two documents to draw from")
+
+
+def _rows(numbers: Iterable[int]) -> np.ndarray:
+    """(m, 1) of m numbers."""
+    return np.array([*numbers], np.int64).reshape(-1, 1)
 
 
 def _alike(columns: Sequence[Column], column: Column) -> int:

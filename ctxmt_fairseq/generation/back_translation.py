@@ -4,7 +4,8 @@ import json
 import os
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, iterate_ids
+from ctxmt_fairseq.data.documents import iterate_ids
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 
 

@@ -14,7 +14,7 @@ from ctxmt_fairseq.modules.sentence_cache import SentenceCache
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 
@@ -104,7 +104,7 @@ class DocumentTranslator:
             documents,
             targets,
             self.loaded.limits,
-            distinct=True if self.caching else None,
+            unique_sentences=True if self.caching else None,
             contexts=contexts,
             current=current,
         )

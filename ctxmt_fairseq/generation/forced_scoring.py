@@ -12,10 +12,10 @@ from fairseq.data import data_utils
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.search.running_document import Sentences
@@ -81,8 +81,8 @@ class TranslationScorer:
             self.current,
             training=False,
             contexts=self.contexts,
-            distinct=False,  # scored examples are named anew, so no states are kept by their names
         )
+        dataset.unique_sentences = False  # scored examples are named anew: no states are kept by their names
         _, too_long = dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)
         if too_long:
             line = int(dataset.lines[too_long[0]])

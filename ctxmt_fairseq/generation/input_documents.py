@@ -6,10 +6,11 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, document_id, read_flags, read_sentences
+from ctxmt_fairseq.data.documents import Documents, document_id
 from ctxmt_fairseq.data.json_files import get, json_lines
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.text_lines import PathLike, read_flags, read_sentences
 from ctxmt_fairseq.errors import BadInput
 
 

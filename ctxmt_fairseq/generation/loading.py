@@ -39,6 +39,13 @@ class LoadedModels:
     target_subwords: Subwords
 
     @property
+    def model(self) -> Any:
+        """The only model; raises BadInput of an ensemble."""
+        if len(self.models) > 1:
+            raise BadInput(f"expected one checkpoint, found {len(self.models)}")
+        return self.models[0]
+
+    @property
     def limits(self) -> Tuple[int, int]:
         """How many source and target positions all models have."""
         return utils.resolve_max_positions(

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.documents import PathLike, read_sentences
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import destination, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator

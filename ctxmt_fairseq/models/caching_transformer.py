@@ -12,14 +12,15 @@ from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_sizes import ContextSizes
-from ctxmt_fairseq.data.transfer import to_device
+from ctxmt_fairseq.data.device_copies import to_device
+from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.context_model import MultiSourceModel
-from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
 from ctxmt_fairseq.modules.context_rows import placed
+from ctxmt_fairseq.modules.encoder_out import batch_first
 from ctxmt_fairseq.modules.fusions import FUSIONS
 from ctxmt_fairseq.modules.sentence_cache import SentenceCache
 from ctxmt_fairseq.modules.shortening import ACTIVATIONS, SHORTENINGS, build_shortening
@@ -55,9 +56,8 @@ class CachingEncoder(RowsEncoder):
         self.sentence_cache: Optional[SentenceCache] = None
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
-        """Return the shortened states, with embeddings of their distances and roles."""
-        encoder_out = context["encoder_out"]
-        current = encoder_out["encoder_out"][0].transpose(0, 1), encoder_out["encoder_padding_mask"][0]
+        """The shortened states, with their distances and roles."""
+        current = batch_first(context["encoder_out"])
         sizes, shortening = context["sizes"], self.context_shortening
         if self.sentence_cache is None or sizes.keys is None:
             states, padding = shortening(*self._sentences(context, *current))
@@ -84,8 +84,7 @@ class CachingEncoder(RowsEncoder):
             parts.append((current[context["reused"]], current_padding[context["reused"]]))
         if len(context["tokens"]):
             with torch.set_grad_enabled(torch.is_grad_enabled() and self.gradient_into_encoder):
-                out = self.encode_sentences(context)
-            parts.append((out["encoder_out"][0].transpose(0, 1), out["encoder_padding_mask"][0]))
+                parts.append(self.encode_sentences(context))
         if len(parts) == 1:
             return parts[0]
         width = max(states.size(1) for states, _ in parts)

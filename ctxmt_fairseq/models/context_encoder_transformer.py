@@ -11,8 +11,8 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoder
 from torch import nn
 
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.context_decoder import ContextDecoder
 from ctxmt_fairseq.models.context_model import MultiSourceModel
-from ctxmt_fairseq.models.fusion import ContextDecoder
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
 from ctxmt_fairseq.modules.context_attention import ContextStates, given_context

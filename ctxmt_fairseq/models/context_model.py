@@ -1,5 +1,9 @@
-"""The contract of models that read context: new architectures derive from these classes
-(docs/architecture.md)."""
+"""The contract of models that read context: what a new architecture derives from (docs/extending.md).
+
+It is a ``ContextModel``, most often a ``MultiSourceModel`` or a ``MetadataModel``, which says what context it
+reads (``context_format``), and whose ``ContextEncoder`` makes states of it (``encode_context``). The decoder
+attends to these behind those of the source, and nothing else is asked of an architecture.
+"""
 
 import argparse
 from typing import Any, Dict, Mapping, Optional, Tuple, Type
@@ -31,11 +35,23 @@ _UNSUPPORTED = (
 
 
 class ContextEncoder(TransformerEncoder):
-    """fairseq's encoder with context. ``forward`` is a template, and a subclass fills in its three steps.
+    """fairseq's encoder with context. Nobody overrides ``forward``, which takes three steps:
+
+    1. ``encode_context(context)`` returns the context's states. Every subclass has it.
+    2. ``encode_source(states, *source)`` returns fairseq's ``encoder_out`` of the current sentences.
+    3. ``for_decoder(encoder_out, states)`` returns what the decoder is given.
+
+    Without context in the batch, the first step is left out, the states are None, and the result is
+    fairseq's. A row that has no context must get that result too, whatever the rows beside it have. In a beam
+    search the entries of ``encoder_out`` whose names begin with ``context_``, tensors (B, ...), are reordered
+    with its rows.
+
+    A batch of ``--batch-runs`` names groups of rows of like length. Then the second step is taken group by
+    group, with the group's part of the states; no subclass needs to know.
 
     Attributes:
-        context_of_source: whether the context is made of the current sentences' states, too. Then these are
-            encoded first, and ``encode_context`` finds them in the batch's context as ``encoder_out``.
+        context_of_source: the context is made of the current sentences' states, too: then the second step
+            is the first, without states, and ``context`` has its result as ``encoder_out``.
     """
 
     context_of_source = False
@@ -49,17 +65,18 @@ class ContextEncoder(TransformerEncoder):
         token_embeddings: Optional[Tensor] = None,
         context: Optional[Mapping[str, Any]] = None,
     ) -> EncoderOut:
-        """As fairseq's ``forward``, with the batch's ``context``; None: it has none."""
-        groups = getattr(context["sizes"], "groups", ()) if context and "sizes" in context else ()
-        more = () if groups else (src_lengths, return_all_hiddens, token_embeddings)
+        """fairseq's ``forward``; ``context`` is the batch's, None: there is none."""
+        sizes = context.get("sizes") if context is not None else None
+        groups = sizes.groups if sizes is not None else ()
         states: Any = None
-
-        def encode(tokens: Tensor, rows: slice) -> EncoderOut:
-            own = states.of_rows(rows) if groups and states is not None else states
-            return self.encode_source(own, tokens, *more)
-
         if context is not None and not self.context_of_source:
             states = self.encode_context(context)
+
+        def encode(tokens: Tensor, rows: slice) -> EncoderOut:
+            if not groups:
+                return self.encode_source(states, tokens, src_lengths, return_all_hiddens, token_embeddings)
+            return self.encode_source(None if states is None else states.of_rows(rows), tokens)
+
         encoder_out = encode_in_groups(encode, src_tokens, groups, left=True)
         if context is not None and self.context_of_source:
             states = self.encode_context({**context, "encoder_out": encoder_out})
@@ -67,15 +84,19 @@ class ContextEncoder(TransformerEncoder):
         return {**self.for_decoder(encoder_out, states), **named}
 
     def encode_context(self, context: Mapping[str, Any]) -> Any:
-        """Turn what the dataset's ``context_batch`` returns into ``ContextStates``."""
+        """The context's states: ``ContextStates``, if the other steps are the default ones.
+
+        Args:
+            context: the batch's, with the entries of the model's ``context_format``.
+        """
         raise NotImplementedError
 
     def encode_source(self, context: Any, *source: Any) -> EncoderOut:
         """Return the current sentences' ``encoder_out``; here fairseq's, which reads no context.
 
         Args:
-            context: what ``encode_context`` has returned, or None.
-            source: the arguments of fairseq's ``forward``.
+            context: what ``encode_context`` returned for these rows, or None.
+            source: what fairseq's ``forward`` takes.
         """
         return self.forward_scriptable(*source)
 
@@ -104,15 +125,16 @@ class ContextModel(TransformerModel):
     """fairseq's transformer with an encoder that reads context; it can start from a sentence-level model.
 
     Attributes:
-        encoder_class, decoder_class: made from fairseq's options and ours.
-        sentence_parameters: the names and shapes of the parameters that a sentence-level model of this size
-            has; the others are the context's.
+        context_format: what it reads, a ``ContextFormat``; a property where an option decides.
+        encoder_class, decoder_class: what it consists of, made from fairseq's options and ours.
+        sentence_parameters: names and shapes of the parameters that a sentence-level model of this size has;
+            the others are the context's.
     """
 
     encoder_class: Type[TransformerEncoder] = ContextEncoder
     decoder_class: Type[TransformerDecoder] = Decoder
     sentence_parameters: Mapping[str, torch.Size] = {}
-    context_format: Any = ContextFormat()  # what the model reads; a property if an option decides it
+    context_format: Any = ContextFormat()
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:

@@ -9,8 +9,8 @@ from fairseq.models.transformer import TransformerEncoder
 from torch import nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.context_model import MultiSourceModel
-from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fairseq.models import register_model
 
-from ctxmt_fairseq.models.fusion import ContextDecoder, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.metadata_model import VectorModel, vector_defaults
 from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
 

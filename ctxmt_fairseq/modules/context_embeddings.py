@@ -34,10 +34,10 @@ class ContextEmbeddings(nn.Module):
 
         Args:
             states: (B, C, K, D), K vectors of each context sentence.
-            distances: LongTensor (B, C), 0 for the current sentence, 1 for its neighbours; greater ones than
-                the table has share its last row.
-            roles: LongTensor (B, C), those of ``data.windows``: ``PREVIOUS_SOURCE`` (also of the current
-                sentence), ``FOLLOWING_SOURCE`` or ``TARGET``.
+            distances: LongTensor (B, C), 0 for the current sentence, 1 for its neighbours; those beyond the
+                table share its last row.
+            roles: LongTensor (B, C), those of ``data.context_options``: ``PREVIOUS_SOURCE`` (also of the
+                current sentence), ``FOLLOWING_SOURCE`` or ``TARGET``.
         """
         sentences = self.segments(distances.clamp(max=SEGMENTS - 1)) + self.roles(roles)
         states = states + sentences.unsqueeze(2)

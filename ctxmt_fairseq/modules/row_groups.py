@@ -14,7 +14,7 @@ from ctxmt_fairseq.data.length_groups import Group
 from ctxmt_fairseq.modules.context_attention import ContextStates
 from ctxmt_fairseq.modules.encoder_out import PREFIX, EncoderOut
 
-# In ``encoder_out``: the groups and the context's counts. The entry is lost when rows change places.
+# In ``encoder_out``: the groups, the context's counts, and the source's width; lost where rows change places.
 GROUPS = "decoder_groups"
 
 
@@ -43,14 +43,12 @@ def encode_in_groups(
         states = F.pad(out["encoder_out"][0], (0, 0, 0, 0, *sides)).transpose(0, 1)
         padding = F.pad(out["encoder_padding_mask"][0], sides, value=True)
         outs.append({**out, "encoder_out": [states], "encoder_padding_mask": [padding]})
+    names = ["encoder_out", "encoder_padding_mask", *(name for name in outs[0] if name.startswith(PREFIX))]
     joined = {
-        name: [torch.cat(parts) for parts in zip(*(out[name] for out in outs), strict=True)]
-        for name in outs[0]
-        if name.startswith((PREFIX, "encoder_out", "encoder_padding_mask"))
+        name: [torch.cat(parts) for parts in zip(*(out[name] for out in outs), strict=True)] for name in names
     }
-    return {
-        **dict.fromkeys(outs[0], []), **joined, "encoder_out": [joined["encoder_out"][0].transpose(0, 1)],
-    }  # fmt: skip
+    joined["encoder_out"] = [states.transpose(0, 1) for states in joined["encoder_out"]]
+    return {**dict.fromkeys(outs[0], []), **joined}  # fairseq's other entries are not asked for here
 
 
 def decode_in_groups(

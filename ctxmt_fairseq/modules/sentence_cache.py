@@ -6,7 +6,7 @@ from typing import Iterable, List, Sequence, Tuple
 import torch
 from torch import Tensor
 
-from ctxmt_fairseq.data.transfer import to_device
+from ctxmt_fairseq.data.device_copies import to_device
 
 
 class SentenceCache:

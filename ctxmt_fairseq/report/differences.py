@@ -1,86 +1,61 @@
-"""Sentences and contrastive examples in which systems differ, as sections of the page."""
+"""Sections of the page: sentences and contrastive examples in which systems differ."""
 
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Iterator, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import Documents, read_sentences
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
-from ctxmt_fairseq.evaluation.metrics import chrf
+from ctxmt_fairseq.evaluation.differing_lines import DifferingLine, LinedText, differing_lines
 from ctxmt_fairseq.evaluation.significance.contrast import read_outcomes
+from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.report.blocks import Example, Section
 from ctxmt_fairseq.report.found import Run
 
-CONTEXT = 2  # previous sentences that are shown
+CONTEXT = 2  # how many previous sentences are shown
 
 
-@dataclass(frozen=True)
-class Text:
-    """What was translated: N sentences, N references, and which sentences precede each in its document."""
-
-    sources: List[str]
-    references: List[str]
-    documents: Optional[Documents]
-
-    def before(self, line: int) -> List[str]:
-        """The sentences before one, in its document; none where documents are not known."""
-        if self.documents is None:
-            return []
-        start = max(start for start in self.documents.starts.tolist() if start <= line)
-        return self.sources[max(start, line - CONTEXT) : line]
-
-
-def read_lines(path: Path, expected: int) -> List[str]:
-    """Raises BadInput: another number of lines than the source has."""
+def read_lines(path: PathLike, expected: int) -> List[str]:
+    """Read a file that must have as many lines as the source."""
     lines = read_sentences(path)
     if len(lines) != expected:
         raise BadInput(f"expected {expected} lines, as in the source, found {len(lines)}", path)
     return lines
 
 
-def read_text(source: Path, reference: Path, docids: Optional[Path]) -> Text:
-    """Raises BadInput: files that do not match."""
+def read_text(source: PathLike, reference: PathLike, docids: Optional[PathLike]) -> LinedText:
+    """Read the text that was translated; translations are added later."""
     sources = read_sentences(source)
     documents = None if docids is None else Documents.read(docids, len(sources))
-    return Text(sources, read_lines(reference, len(sources)), documents)
+    return LinedText(sources, read_lines(reference, len(sources)), {}, documents)
 
 
-def translations(runs: Sequence[Run], text: Text, count: int) -> Iterator[Section]:
-    """The sentences whose translations differ most: by chrF2 of the best and the worst against the reference.
-
-    Raises:
-        BadInput: a translation that has not as many lines as the text.
-    """
-    metric = chrf(2)
+def translations(runs: Sequence[Run], text: LinedText, count: int) -> Iterator[Section]:
+    """The sentences whose best and worst translation are farthest apart in chrF2."""
     for name in dict.fromkeys(name for run in runs for name in run.found.translations):
         files = {run.name: run.found.translations[name] for run in runs if name in run.found.translations}
-        systems = [read_lines(path, len(text.sources)) for path in files.values()]
-        found = []
-        for line, (*lines, reference) in enumerate(zip(*systems, text.references, strict=True)):
-            if len(set(lines)) > 1 and reference:
-                scores = [metric.sentence_score(each, [reference]).score for each in lines]
-                rows = [(run, each, f"chrF {score:.0f}")
-                        for run, each, score in zip(files, lines, scores, strict=True)]  # fmt: skip
-                example = Example(
-                    f"line {line + 1}",
-                    text.before(line),
-                    text.sources[line],
-                    [("reference", reference, ""), *rows],
-                )
-                found.append((min(scores) - max(scores), line, example))
+        systems = {run: read_lines(path, len(text.sources)) for run, path in files.items()}
+        found = differing_lines(replace(text, hypotheses=systems), measure("chrf2"), CONTEXT)
+        found = [one for one in found if one.reference]
+        found.sort(key=lambda one: (min(one.scores.values()) - max(one.scores.values()), one.line))
         note = (
             f"{len(found)} of {len(text.sources)} sentences are translated differently; here those in which "
             "the best and the worst are farthest apart"
         )
-        examples = [example for _, _, example in sorted(found, key=lambda row: row[:2])[:count]]
-        yield Section(f"Where translations differ: {name}", examples, note)
+        yield Section(f"Where translations differ: {name}", list(map(_example, found[:count])), note)
+
+
+def _example(line: DifferingLine) -> Example:
+    rows = [(run, text, f"chrF {line.scores[run]:.0f}") for run, text in line.hypotheses.items()]
+    rows = [("reference", line.reference, ""), *rows]
+    return Example(f"line {line.line}", line.context, line.source, rows)
 
 
 def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> Iterator[Section]:
-    """Contrastive examples that some systems have right and others wrong, from every phenomenon in turn."""
+    """The contrastive examples that some systems get right and others wrong, from each phenomenon in turn."""
     for suite in sets:
         files = {run.name: run.found.examples[suite.name] for run in runs if suite.name in run.found.examples}
         outcomes = {name: read_outcomes(path) for name, path in files.items()}

@@ -1,4 +1,4 @@
-"""What the folders of runs hold: results of the commands, by what they are and not by how they are called."""
+"""Finds the results in the folders of runs: their content decides what they are, not their names."""
 
 import base64
 import contextlib
@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.analysis.result_kinds import kind_of
 from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
-from ctxmt_fairseq.data.documents import iterate_lines, read_bytes
 from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.data.text_lines import iterate_lines, read_bytes
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs import ledger
 from ctxmt_fairseq.evaluation.whole_runs.results import TranslationName
@@ -22,32 +23,21 @@ ENDINGS = (".score.json", ".contrast.json", ".json")
 SEARCHED = ".n opt"  # in the name of a translation, for the length penalty that a search found
 _PENALTY = re.compile(r"\.n-?[\d.e-]*\d")
 LARGEST = 2**28  # bytes of a JSON file
-KINDS: Dict[str, set] = {  # the keys that tell a result's kind; of several that fit the first counts
-    "results": {"translations", "contrast"},
-    "score": {"sentences", "scores"},
-    "contrast": {"name", "convention", "phenomena", "distances"},
-    "probe": {"contexts", "sizes", "top_words"},
-    "comparison of translations": {"comparisons", "signatures"},
-    "comparison of contrast": {"comparisons"},
-    "lengths": {"metric", "buckets"},
-    "attention share": {"models", "differences"},
-    "chart": {"points"},
-    "map": {"title", "sections", "values"},  # the numbers of a picture
-}
+NOT_SHOWN = {None, "control"}  # kinds of results
 
 
 @dataclass
 class Found:
-    """Results, of one run or of several.
+    """The results of one run, or those that compare several.
 
     Attributes:
-        scores, contrasts: file and content of what ``ctxmt score`` and ``ctxmt contrast`` report, by the
-            translation's and the set's name.
-        translations, examples: files, by the same names.
-        penalties: the length penalty that a search found for a translation, by its name, which does not tell.
-        others: further results: kind of ``KINDS``, file, content.
-        commands, versions: how results were made, and in how many files it stands.
-        left_out: files that are no results, or none that the page shows.
+        scores, contrasts: what ``ctxmt score`` and ``ctxmt contrast`` reported, as file and content, by the
+            name of the translation and of the set.
+        translations, examples: files by the same names.
+        penalties: the length penalty that a search found for a translation, by the name of the translation.
+        others: further results: their kind (``result_kinds``), file and content.
+        commands, versions: how results were made, and how many files say so.
+        left_out: files that the page does not show.
     """
 
     scores: Dict[str, Tuple[Path, Any]] = field(default_factory=dict)
@@ -63,16 +53,17 @@ class Found:
     left_out: List[Path] = field(default_factory=list)
 
     def of_kind(self, kind: str) -> Iterator[Tuple[Path, Any]]:
-        """Further results of one kind."""
+        """The files and contents of one kind."""
         return ((path, content) for other, path, content in self.others if other == kind)
 
     def named(self, name: str) -> str:
-        """A translation's name, the same for all systems: each has found a length penalty of its own."""
+        """A translation's name without the length penalty that was found for it, so that it is the same in
+        all systems."""
         parts = TranslationName.of(name)
         if parts is None or parts.penalty is None:
             return name
         shared = _PENALTY.sub(SEARCHED, name, count=1)
-        # Of two in one folder the second keeps its own name: neither is left out.
+        # If two in one folder get the same name, the second keeps its own, so that both are shown.
         return shared if self.penalties.setdefault(shared, parts.penalty) == parts.penalty else name
 
     @property
@@ -91,25 +82,22 @@ class Run:
 
 @contextlib.contextmanager
 def written_by_ctxmt(path: Path) -> Iterator[None]:
-    """Raises BadInput where content is not what a command wrote."""
+    """Within the block, errors mean that the file is not what a command wrote."""
     try:
         yield
     except BadInput:
         raise
-    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, ArithmeticError, IndexError, KeyError, TypeError, ValueError) as error:
         raise BadInput(
             f"expected what a command of ctxmt wrote ({type(error).__name__}: {error})", path
         ) from None
 
 
 def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
-    """Folders of runs, and files that are about several.
+    """Read the folders of runs, and files that are about several runs.
 
     Args:
-        arguments: a folder, whose name is the run's; NAME=FOLDER; or a file, JSON or PNG.
-
-    Raises:
-        BadInput: no such file, a folder without results, two runs of one name, or a result that is damaged.
+        arguments: FOLDER, whose name becomes the run's; NAME=FOLDER; or a JSON or PNG file.
     """
     runs: List[Run] = []
     shared = Found()
@@ -128,9 +116,9 @@ def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
     for name, text in named_paths(folders):
         path = Path(text)
         if path.resolve() in [run.folder.resolve() for run in runs]:
-            raise BadInput("expected different folders", path)
+            raise BadInput("give each folder once", path)
         if name in [run.name for run in runs]:
-            raise BadInput(f"two runs are called {name}; NAME={path} gives another name")
+            raise BadInput(f"two runs are called {name}; give one another name: NAME={path}")
         runs.append(Run(name, path, _read_folder(path)))
         if runs[-1].found.empty:
             raise BadInput("expected results of ctxmt evaluate, score, contrast, .., found none", path)
@@ -142,12 +130,12 @@ def _read_folder(folder: Path) -> Found:
     found = Found()
     for place in (folder, folder / "evaluation"):
         files = sorted(path for path in place.glob("*") if path.is_file() and path.name != ledger.NAME)
-        if place / "results.json" in files:  # names what is up to date
+        if place / "results.json" in files:  # has everything that is up to date
             files = [path for path in files if not path.name.endswith(ENDINGS[:2])]
         for path in files:
             if path.name == NAME:
                 found.commands.update(line[2:] for line in iterate_lines(path) if line.startswith("+ "))
-                with contextlib.suppress(BadInput):  # a training that has not come to its first validation
+                with contextlib.suppress(BadInput):  # a training before its first validation
                     found.log = read_training_log(path)
             else:
                 _add_file(found, path)
@@ -167,12 +155,6 @@ def _add_file(found: Found, path: Path) -> None:
         found.left_out.append(path)
 
 
-def kind_of(content: Any) -> Optional[str]:
-    """The kind of result that JSON holds; None: none that the page shows."""
-    keys = set(content) if isinstance(content, dict) else set()
-    return next((kind for kind, marks in KINDS.items() if marks <= keys), None)
-
-
 def _add_json(found: Found, path: Path) -> None:
     if path.stat().st_size > LARGEST:
         raise BadInput(f"expected at most {LARGEST} bytes", path)
@@ -182,7 +164,7 @@ def _add_json(found: Found, path: Path) -> None:
         name = name.removesuffix(ending)
     entries = content if isinstance(content, list) else [content]
     kinds = [kind_of(entry) for entry in entries]
-    if not entries or None in kinds:
+    if not entries or NOT_SHOWN.intersection(kinds):
         found.left_out.append(path)
         return
     with written_by_ctxmt(path):
@@ -196,7 +178,7 @@ def _add_json(found: Found, path: Path) -> None:
                 found.scores[found.named(name)] = path, entry
             elif kind == "contrast":
                 found.contrasts[name if isinstance(content, dict) else entry["name"]] = path, entry
-            elif kind != "map":  # that is the picture beside it
+            elif kind != "map":  # belongs to the picture beside it
                 found.others.append((str(kind), path, entry))
             if "made_by" in entry:
                 found.commands[str(entry["made_by"]["command"])] += 1
@@ -204,15 +186,11 @@ def _add_json(found: Found, path: Path) -> None:
 
 
 def read_picture(path: Path) -> Image:
-    """A PNG file, drawn anew, so that it holds nothing but what is seen.
-
-    Raises:
-        BadInput: it is no PNG, damaged, or too large.
-    """
+    """A PNG file, encoded anew so that it holds nothing but the picture."""
     from PIL import Image as Pillow
 
     title = path.stem
-    with contextlib.suppress(BadInput, KeyError, TypeError):  # the numbers beside it say what it shows
+    with contextlib.suppress(BadInput, KeyError, TypeError):  # the JSON file beside it has the title
         title = str(load_json(path.with_suffix(".json"))["title"])
     content = io.BytesIO()
     try:
@@ -220,8 +198,4 @@ def read_picture(path: Path) -> Image:
             picture.convert("RGBA").save(content, "PNG")
     except (OSError, SyntaxError, ValueError, Pillow.DecompressionBombError) as error:
         raise BadInput(f"expected a PNG picture: {error}", path) from None
-    return png_image(title, content.getvalue())
-
-
-def png_image(title: str, content: bytes) -> Image:
-    return Image(title, "data:image/png;base64," + base64.b64encode(content).decode())
+    return Image(title, "data:image/png;base64," + base64.b64encode(content.getvalue()).decode())

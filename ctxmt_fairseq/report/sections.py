@@ -1,38 +1,38 @@
 """All that the page shows, in its order."""
 
+from math import inf
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
+from ctxmt_fairseq.evaluation.differing_lines import LinedText
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
-from ctxmt_fairseq.made_by import versions
+from ctxmt_fairseq.plots.charts import Point, place_name
+from ctxmt_fairseq.provenance import versions
 from ctxmt_fairseq.report import differences
 from ctxmt_fairseq.report.blocks import Cell, Image, Lines, Section, Table, side_by_side
-from ctxmt_fairseq.report.found import Found, Run, png_image, written_by_ctxmt
+from ctxmt_fairseq.report.curves import LARGEST, curve_chart, drawable
+from ctxmt_fairseq.report.found import Found, Run, written_by_ctxmt
 
 STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}"
 METRICS = ("bleu", "chrf2")
-Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> run, name
+Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> its run, its name
 
 
 def sections(
     runs: Sequence[Run],
     shared: Found,
-    text: Optional[differences.Text],
+    text: Optional[LinedText],
     sets: Sequence[ContrastiveSet],
     examples: int,
 ) -> List[Section]:
-    """The parts of the page; those without content are left out.
+    """The sections of the page; those without content are left out.
 
     Args:
-        text: what was translated, to show sentences in which translations differ.
-        sets: contrastive sets, to show examples in which choices differ.
-        examples: how many of each are shown.
-
-    Raises:
-        BadInput: results that are damaged, or files that do not belong together.
+        text: what was translated, to show where translations differ.
+        sets: contrastive sets, to show where choices differ.
+        examples: how many of each to show.
     """
     owners: Owners = {
         path.resolve(): (run.name, name)
@@ -43,7 +43,7 @@ def sections(
     named = [*((run.name, run.found) for run in runs), ("", shared)]
 
     def each(kind: str, make: Callable[..., Any]) -> List[Any]:
-        """What is made of every result of a kind."""
+        """The blocks for all results of a kind."""
         blocks: List[Any] = []
         for run, found in named:
             for path, content in found.of_kind(kind):
@@ -86,10 +86,10 @@ def sections(
 
 
 def _owner(path: Any, owners: Owners) -> Optional[Tuple[str, str]]:
-    """The run whose file a path is, as a command was given it, and the translation's or set's name."""
+    """The run that has the file which a command was given, and the name of the translation or set in it."""
     try:
         return owners.get(Path(path).resolve())
-    except (OSError, ValueError, RuntimeError):  # no name that a file can have
+    except (OSError, ValueError, RuntimeError):  # no file can have this name
         return None
 
 
@@ -99,7 +99,8 @@ def _pair(row: Dict[str, Any], owners: Owners) -> str:
 
 
 def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
-    """Of comparisons with the first run's translation: ((run, translation, metric), stars)."""
+    """Finds the stars in comparisons with the first run's translation: ((run, translation, metric),
+    stars)."""
 
     def stars(_: str, content: Any, owners: Owners) -> List[Any]:
         found = [(_owner(row["a"], owners), _owner(row["b"], owners), row) for row in content["comparisons"]]
@@ -113,7 +114,7 @@ def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
 
 
 def translations(runs: Sequence[Run], stars: Sequence[Any]) -> List[Table]:
-    """Systems side by side, a table for each translation."""
+    """A table for each translation, with the systems side by side."""
     known = dict(reversed(stars))
     tables = []
     for name in dict.fromkeys(name for run in runs for name in run.found.scores):
@@ -143,7 +144,7 @@ def translations(runs: Sequence[Run], stars: Sequence[Any]) -> List[Table]:
 
 
 def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
-    """Accuracies of every contrastive set, by phenomenon and distance."""
+    """A table for each contrastive set: accuracies by phenomenon and distance."""
     tables = []
     for name in dict.fromkeys(name for run in runs for name in run.found.contrasts):
         files = {str(run.found.examples[name]): run.name for run in runs if name in run.found.examples}
@@ -169,7 +170,7 @@ def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
 
 
 def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
-    """Row, group as McNemar's test calls it, accuracy and examples."""
+    """For each row its name, its group in McNemar's test, accuracy and number of examples."""
     groups = {"all": report, **(report["phenomena"] if len(report["phenomena"]) > 1 else {}),
               **{f"distance {name}": tally for name, tally in report["distances"].items()}}  # fmt: skip
     for name, tally in groups.items():
@@ -203,7 +204,7 @@ def probe_sizes(name: str, content: Any, _: Owners) -> List[Point]:
     """The curves of a probe."""
     names = {"cxmi": "CXMI, bits per word", "bleu": "BLEU", "chrf2": "chrF2"}
     return [
-        Point(title, name, row["size"], row[key])
+        drawable(Point(title, name, row["size"], row[key]))
         for key, title in names.items()
         for row in content["sizes"]
         if row.get(key) is not None
@@ -211,7 +212,7 @@ def probe_sizes(name: str, content: Any, _: Owners) -> List[Point]:
 
 
 def probe(name: str, content: Any, _: Owners) -> List[Table]:
-    """What was found with each context, and the words."""
+    """Tables of the scores in each context, and of the words that context helps most."""
     stars = {(row["b"], row["metric"]): row["stars"] for row in content["comparisons"]}
     metrics = [key for key in METRICS if any(row.get(key) is not None for row in content["contexts"])]
     rows = [
@@ -227,20 +228,21 @@ def probe(name: str, content: Any, _: Owners) -> List[Table]:
     return blocks
 
 
-def losses(runs: Sequence[Run]) -> List[Image]:
-    """Losses of the trainings."""
+def losses(runs: Sequence[Run]) -> List[Any]:
+    """Charts of the trainings' losses."""
     points = [
         Point("loss of validations", f"{run.name}, {subset}", record.updates, record.values["loss"])
         for run in runs
         for subset, records in (run.found.log.validations if run.found.log else {}).items()
         for record in records
-        if "loss" in record.values
+        if abs(record.values.get("loss", inf)) < LARGEST
     ]
     return charts("", points, "updates")
 
 
-def curves(name: str, content: Any, _: Owners) -> List[Image]:
-    """The points of ``ctxmt analyse``: besides the measure, what they are of, and what is drawn across."""
+def curves(name: str, content: Any, _: Owners) -> List[Any]:
+    """Charts of the points that ``ctxmt analyse`` wrote. A record begins with the measure, what has a curve,
+    and the place on the horizontal axis."""
     records = content["points"]
     _, each, across = list(records[0])[:3]
     points = [
@@ -249,7 +251,7 @@ def curves(name: str, content: Any, _: Owners) -> List[Image]:
     return charts(name, points, across)
 
 
-def lengths(name: str, content: Any, owners: Owners) -> List[Image]:
+def lengths(name: str, content: Any, owners: Owners) -> List[Any]:
     measure = f"{content['metric']} by the length of the source sentence"
     points = [
         Point(measure, ", ".join(_owner(row["system"], owners) or [row["system"]]),
@@ -257,21 +259,27 @@ def lengths(name: str, content: Any, owners: Owners) -> List[Image]:
               row["score"], row["low"], row["high"])
         for row in content["buckets"]
     ]  # fmt: skip
-    return charts(name, points, "words")
+    return charts(name, points, "words", short_names=True)
 
 
-def charts(name: str, points: Sequence[Point], across: str) -> List[Image]:
-    """One for each measure."""
-    measures = dict.fromkeys(point.measure for point in points)
-    own = f" ({name})" if name else ""
-    return [
-        png_image(f"{measure}{own}", chart([point for point in points if point.measure == measure], across))
-        for measure in measures
-    ]
+def charts(name: str, points: Sequence[Point], across: str, short_names: bool = False) -> List[Any]:
+    """A chart for each measure, or a table if its places have names, which may be long."""
+    blocks: List[Any] = []
+    for measure in dict.fromkeys(point.measure for point in points):
+        own = [point for point in points if point.measure == measure]
+        caption = f"{measure} ({name})" if name else measure
+        if short_names or not any(isinstance(point.place, str) for point in own):
+            blocks.append(curve_chart(caption, own, across))
+            continue
+        columns: Dict[str, Dict[str, str]] = {}
+        for point in own:
+            columns.setdefault(point.system, {})[place_name(point.place)] = f"{point.value:.4g}"
+        blocks.append(side_by_side(columns, caption, across))
+    return blocks
 
 
 def attention(name: str, content: Any, _: Owners) -> Table:
-    """How much attention stays in the current sentence, and how spread out it is."""
+    """How much attention stays in the current sentence, and how far it is spread out."""
     stars = {(row["b"], row["measure"]): row["stars"] for row in content["differences"]}
     columns = {
         model["name"]: {
@@ -286,7 +294,7 @@ def attention(name: str, content: Any, _: Owners) -> Table:
 
 
 def origin(named: Sequence[Tuple[str, Found]]) -> List[Any]:
-    """Commands, versions and signatures."""
+    """The commands, versions and signatures behind the results."""
     blocks: List[Any] = [
         Lines(list(found.commands), name or "comparisons") for name, found in named if found.commands
     ]

@@ -13,7 +13,7 @@ from fairseq.modules import PositionalEmbedding
 from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
-from ctxmt_fairseq.data.transfer import to_device
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.prefix_attention import Prefixes, continued, read_by

@@ -11,9 +11,9 @@ import torch
 
 from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.data.context_dataset import join
+from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.transfer import to_device
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
@@ -47,8 +47,8 @@ class RunningDocuments:
         documents: their boundaries.
         targets: given target sentences; ``record`` fills in those that are missing or empty tensors.
         limits: the models' source and target positions.
-        distinct: whether a batch holds each context sentence once and names it, for models that keep states
-            (``sentence_cache``); None: as the task's options say.
+        unique_sentences: whether a batch holds each context sentence once and names it, for models that keep
+            states (``sentence_cache``); None: as the task's options say.
         contexts: what the models read of the sentences besides their tokens (``LoadedModels.contexts_of``).
         current: (n,) which ones are translated, None for all; the others are only context.
     """
@@ -60,7 +60,7 @@ class RunningDocuments:
         documents: Documents,
         targets: Optional[Sequence[torch.Tensor]] = None,
         limits: Tuple[int, int] = (1024, 1024),
-        distinct: Optional[bool] = None,
+        unique_sentences: Optional[bool] = None,
         contexts: Optional[SentenceContexts] = None,
         current: Optional[np.ndarray] = None,
     ):
@@ -84,8 +84,9 @@ class RunningDocuments:
             current=current,
             training=False,
             contexts=contexts,
-            distinct=distinct,
         )
+        if unique_sentences is not None:
+            self.dataset.unique_sentences = unique_sentences
 
     def record(self, line: int, tokens: torch.Tensor) -> None:
         """Keep a translation (T,), which ends with ``</s>``, as target context of later lines."""

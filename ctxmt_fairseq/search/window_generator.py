@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 import torch
 from fairseq.data import data_utils
 
-from ctxmt_fairseq.data.transfer import to_host
+from ctxmt_fairseq.data.device_copies import to_host
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount, keep_sentence

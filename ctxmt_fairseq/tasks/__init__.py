@@ -1,8 +1,7 @@
-"""The tasks; importing this package registers them with fairseq."""
+"""The tasks; importing this package registers them, the criterions and the architectures with fairseq."""
 
-import ctxmt_fairseq.tasks.document_window  # noqa: F401
-import ctxmt_fairseq.tasks.metadata_context  # noqa: F401
-import ctxmt_fairseq.tasks.multi_source  # noqa: F401
+from ctxmt_fairseq import criterions, fairseq_fixes, models  # noqa: F401
 from ctxmt_fairseq.models.sizes import size_stock_transformer
+from ctxmt_fairseq.tasks import document_window, metadata_context, multi_source  # noqa: F401
 
 size_stock_transformer(("document_window", "metadata_context", "multi_source"))

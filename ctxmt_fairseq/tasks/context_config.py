@@ -6,7 +6,7 @@ from typing import Any, Optional, Type
 from fairseq.tasks.translation import TranslationConfig
 from omegaconf import II
 
-from ctxmt_fairseq.criterions.highlighted_attention import PAPERS_LAYERS
+from ctxmt_fairseq.criterions.attention_regularisation import PAPERS_LAYERS
 from ctxmt_fairseq.data.context_options import ContextOptions
 
 _HIDDEN = {"help": "internal: the batches of an epoch depend on nothing but (seed, epoch)"}
@@ -27,7 +27,7 @@ class TrainingConfig(TranslationConfig):
         default=None,
         metadata={
             "help": "words of the training text that need context and the words that support them, as JSON "
-            "lines (see the README), for --attention-weight"
+            "lines (see docs/training.md), for --attention-weight"
         },
     )
     attention_weight: float = field(

@@ -17,10 +17,10 @@ from ctxmt_fairseq.corpora.data_folder import (
     load_dictionary,
     read_description,
 )
-from ctxmt_fairseq.criterions.highlighted_attention import parse_layers
+from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
-from ctxmt_fairseq.data.context_format import WantedContext
+from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
 from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
@@ -35,8 +35,8 @@ from ctxmt_fairseq.tasks.splits import read_split
 logger = logging.getLogger(__name__)
 
 
-def architecture(cfg: Any) -> str:
-    """The name of the model that is to be built."""
+def arch_name(cfg: Any) -> str:
+    """The name of a model to be built."""
     return getattr(cfg, "arch", None) or cfg._name
 
 
@@ -51,7 +51,7 @@ class ContextTask(DecodingTask):
         options_class: the options of the context.
         evaluation_options: other options that an evaluation may give, each with an example of a value.
         provides: what a batch can hold for models besides fairseq's inputs.
-        wanted: what of it the models want, and how.
+        request: which of it the models read, and how.
     """
 
     dataset_class: Type[ContextDataset]
@@ -65,7 +65,7 @@ class ContextTask(DecodingTask):
             add_symbols(dictionary)
         super().__init__(cfg, src_dict, tgt_dict)
         self.saved_options: Dict[str, Any] = {}
-        self.wanted = WantedContext(self.provides)
+        self.request = ContextRequest(self.provides)
         self._check()
 
     @classmethod
@@ -215,15 +215,11 @@ class ContextTask(DecodingTask):
             split, read.source, read.target, read.documents, read.current, training, contexts
         )
 
-    def build_dataset(
-        self, split, source, target, documents, current, training, contexts=None, distinct=None
-    ):
-        """Make the dataset of a split.
+    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+        """A fairseq dataset over one split.
 
         Args:
             contexts: what is known of its sentences besides their tokens, for a task that reads it.
-            distinct: whether a batch holds each distinct context sentence once; None: as the task's options
-                say.
         """
         return self.dataset_class(
             source,
@@ -231,17 +227,17 @@ class ContextTask(DecodingTask):
             target,
             self.tgt_dict,
             WindowBuilder(documents, self.context_options(training), self.cfg.seed),
-            self.wanted if distinct is None else self.wanted.once(distinct),
+            self.request,
             current=current,
             training=training,
             left_pad_source=self.cfg.left_pad_source,
             left_pad_target=self.cfg.left_pad_target,
             pad_to_multiple=self.cfg.required_seq_len_multiple,
             name=split,
-            **self.of_dataset(split, source, target, documents, training, contexts),
+            **self.dataset_arguments(split, source, target, documents, training, contexts),
         )
 
-    def of_dataset(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
+    def dataset_arguments(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
         """Further arguments for ``dataset_class``."""
         return {}
 
@@ -283,7 +279,7 @@ class ContextTask(DecodingTask):
 
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
-        self.wanted.adopt(model, architecture(cfg))
+        self.request.adopt(model, arch_name(cfg))
         if self.cfg.eval_bleu:
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
         if self.cfg.sentence_checkpoint and not from_checkpoint:

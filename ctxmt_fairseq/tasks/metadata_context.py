@@ -16,11 +16,12 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import VectorOptions, flag
 from ctxmt_fairseq.data.context_store import ContextStore
-from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
 from ctxmt_fairseq.data.metadata_text import is_prompt
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts, contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import TrainingConfig, config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask
@@ -212,8 +213,8 @@ class MetadataContextTask(ContextTask):
         return 1 + len(self.known["tags"])
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
-        """The tag of every row of the vectors; None: the models read no tags."""
-        if self.wanted.format.kind != "tags":
+        """The tag of every row of the vectors; None for models without tags."""
+        if self.request.format.kind != "tags":
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}
         tags = np.zeros(len(contexts.vectors), np.int32)
@@ -224,7 +225,7 @@ class MetadataContextTask(ContextTask):
 
     # ---- data ------------------------------------------------------------------------------------------
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         if contexts is None:
             raise BadInput(f"{split}: expected the contexts of the sentences, found none")
         return {"contexts": contexts, "tags": self._tags(contexts)}

@@ -2,12 +2,11 @@
 
 from fairseq.tasks import register_task
 
-from ctxmt_fairseq.data.context_format import WantedContext
 from ctxmt_fairseq.data.context_options import RowsOptions
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import config_of
-from ctxmt_fairseq.tasks.context_task import ContextTask, architecture
+from ctxmt_fairseq.tasks.context_task import ContextTask, arch_name
 
 MultiSourceConfig = config_of(RowsOptions, "MultiSourceConfig", __name__)
 
@@ -24,19 +23,18 @@ class MultiSourceTask(ContextTask):
     options_class = RowsOptions
     provides = ("rows",)
 
-    def __init__(self, cfg, src_dict, tgt_dict):
-        super().__init__(cfg, src_dict, tgt_dict)
-        self.wanted = WantedContext(self.provides, distinct=cfg.batch_runs > 0)
-
     def build_model(self, cfg, from_checkpoint=False):
         model = super().build_model(cfg, from_checkpoint)
         options = self.context_options()
         beside = options.source_context, options.source_context_after, options.target_context_on_source
-        if any(beside) and not self.wanted.format.kind:
+        if any(beside) and not self.request.format.kind:
             raise BadInput(
-                f"--arch {architecture(cfg)} reads no context in --task multi_source; choose "
+                f"--arch {arch_name(cfg)} reads no context in --task multi_source; choose "
                 "--task document_window, or a multi-source architecture"
             )
-        if self.wanted.format.joined and self.cfg.batch_runs:
+        if self.request.format.joined and self.cfg.batch_runs:
             raise BadInput("--batch-runs needs a row for each context sentence (--context-layout rows)")
         return model
+
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
+        return {"unique_sentences": self.cfg.batch_runs > 0}

@@ -7,7 +7,8 @@ import numpy as np
 from fairseq.data import data_utils
 
 from ctxmt_fairseq.data.binarised import check_sentences
-from ctxmt_fairseq.data.documents import Documents, read_flags
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.text_lines import read_flags
 from ctxmt_fairseq.errors import BadInput
 
 

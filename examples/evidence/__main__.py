@@ -5,10 +5,11 @@ from typing import Any, Dict, List
 
 import recipes
 
-from ctxmt_fairseq import edge
+from ctxmt_fairseq import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
-from evidence.workplace import ROOT, Workplace, called, workplace
+from evidence.workplace import RESULTS, ROOT, Workplace, called, workplace
 
+PAGES = ("README.md", "protocol.md", "pronouns.md", "help-pages.md")  # of docs/results/
 PAPERS = ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
 
 
@@ -38,13 +39,16 @@ def main(arguments: List[str]) -> None:
 def publish(place: Workplace) -> None:
     """Print the tables; of the checkout's results they are written into its pages."""
     results = records.read_all(place.results)
-    print(tables.text(results))
-    if not place.smoke and place.results == ROOT / "docs" / "evidence":
-        tables.rewrite(ROOT / "docs" / "evidence.md", tables.text(results))
+    named = tables.named(results)
+    print(tables.text(named))
+    if not place.smoke and place.results == RESULTS:
+        for page in PAGES:
+            tables.rewrite(RESULTS.parent / page, named)
         for paper in PAPERS:
             rows = recipes.Recipe(paper).table.EVIDENCE.split()
-            tables.rewrite(ROOT / "examples" / paper / "README.md", tables.recipe_table(results, rows))
-        figures.write(place.results, results)
+            readme = ROOT / "examples" / paper / "README.md"
+            tables.rewrite(readme, {"tables": tables.recipe_table(results, rows)})
+        figures.write(RESULTS.parent, results)
 
 
 def missing(place: Workplace, run: systems.Run) -> List[str]:
@@ -113,10 +117,4 @@ def say(message: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except BaseException as error:
-        code = edge.exit_code(error)
-        if code is None:
-            raise
-        sys.exit(code)
+    sys.exit(exit_codes.run_command(main, sys.argv[1:]))

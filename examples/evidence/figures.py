@@ -1,11 +1,10 @@
-"""The pictures of docs/evidence.md, from the results alone."""
+"""The pictures of docs/results/pronouns.md, from the results alone."""
 
 from pathlib import Path
 from typing import Any, Dict, List
 
-from ctxmt_fairseq.analysis.side_by_side import Value
-from ctxmt_fairseq.charts import chart, points_of_runs
 from ctxmt_fairseq.files import write_files
+from ctxmt_fairseq.plots.charts import Point, chart, points_of_runs
 from evidence.leads import Results
 from evidence.systems import SYSTEMS
 from evidence.texts import SUBTITLES
@@ -30,7 +29,7 @@ def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
     examples = {len(one["pronouns"]["document"]["decisions"]) for found in rows.values() for one in found}
     measure = f"right pronouns in % (n = {', '.join(f'{count:,}' for count in sorted(examples))})"
     values = [
-        Value(called, measure, row, one["pronouns"][context]["accuracy"])
+        Point(measure, called, row, one["pronouns"][context]["accuracy"])
         for context, called in CONTEXTS.items()
         for row, found in rows.items()
         for one in found
@@ -42,7 +41,7 @@ def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
 def learning(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
     """Label-smoothed validation loss of the current sentences by update of the second stage."""
     values = [
-        Value(row, "validation loss (bits per subword)", place["updates"], place["loss"])
+        Point("validation loss (bits per subword)", row, place["updates"], place["loss"])
         for row, found in rows.items()
         for one in found
         for place in one["learning_curve"]

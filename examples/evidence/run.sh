@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Real text, several systems and seeds: trains and evaluates what has no result in docs/evidence/ yet.
+# Real text, several systems and seeds: trains and evaluates what has no result in docs/results/runs/ yet.
 #   run.sh [ROW | ROW.SEED]...    the runs of these rows (evidence/systems.py), in this order; without, all systems'.
 #                                 A finished run whose checkpoint is here gets what its result lacks
 #   run.sh search                 candidates for the size of the sentence-level model
@@ -8,7 +8,7 @@
 #   DATA              the folder of en-fr-subtitles/{train,valid}.{en,fr,docids}, contrastive/en-fr-pronouns/ and
 #                     en-{de,fr}-help/{train,valid,test}.{en,de|fr,docids} (default: ../shared/data beside the checkout)
 #   EVIDENCE_DIR      text, data folders, checkpoints, logs, translations (default: out/evidence in the checkout)
-#   EVIDENCE_RESULTS  ROW.SEED.json of every finished run (default: docs/evidence in the checkout)
+#   EVIDENCE_RESULTS  ROW.SEED.json of every finished run (default: docs/results/runs in the checkout)
 #   SMOKE=1           a few updates of every row on a few lines, in EVIDENCE_DIR/smoke; nothing goes to docs/
 set -euo pipefail
 case "${1:-}" in

@@ -1,61 +1,81 @@
-"""The tables of docs/evidence.md, from the results alone."""
+"""The tables of docs/results/ and of the papers' READMEs, from the results alone."""
 
+import re
 from pathlib import Path
-from typing import Sequence
+from typing import Callable, Dict, Iterable, Mapping, Sequence
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import write_file
 from evidence import context_tables, leads, score_tables
 from evidence.layout import Columns, by_system, means, seeds, table
 from evidence.leads import Results
-from evidence.systems import EVALUATED, Run, chosen
+from evidence.systems import EVALUATED, SYSTEMS, chosen
 from evidence.texts import HELP, SUBTITLES, Text
 from evidence.workplace import called
 
-BEGIN, END = "<!-- tables: written by examples/evidence/run.sh -->", "<!-- end of tables -->"
-TABLES = (
-    score_tables.translation_table,
-    score_tables.pronoun_table,
-    score_tables.significance_table,
-    score_tables.pairs_table,
-    score_tables.lengths_table,
-    context_tables.context_table,
-    context_tables.post_editing_table,
-    context_tables.windows_table,
-    context_tables.attention_table,
-    context_tables.words_table,
-    context_tables.groups_table,
-    context_tables.consistency_table,
-)
+# Where a page has a table: between two marks with its name.
+BEGIN, END = "<!-- {}: written by examples/evidence/run.sh -->\n", "<!-- end of {} -->"
+PLACE = re.compile(f"{BEGIN.format('(?P<name>[^:>]+)')}(?P<old>.*?){END.format('(?P=name)')}", re.DOTALL)
+OF_A_TEXT: Mapping[str, Callable[[Results], str]] = {
+    "scores": score_tables.translation_table,
+    "pronouns": score_tables.pronoun_table,
+    "minus control": score_tables.significance_table,
+    "pairs": score_tables.pairs_table,
+    "lengths": score_tables.lengths_table,
+    "contexts": context_tables.context_table,
+    "behind the reference": context_tables.post_editing_table,
+    "windows": context_tables.windows_table,
+    "attention": context_tables.attention_table,
+    "words": context_tables.words_table,
+    "groups": context_tables.groups_table,
+    "terms": context_tables.consistency_table,
+}
+TEXTS: Mapping[str, Sequence[Text]] = {SUBTITLES.name: (SUBTITLES,), "help pages": tuple(HELP.values())}
 
 
-def rewrite(page: Path, tables: str) -> None:
-    """Put tables between the page's two marks.
+def rewrite(page: Path, tables: Mapping[str, str]) -> None:
+    """Put the tables where the page has their names.
 
     Raises:
-        BadInput: it has them not.
+        BadInput: it has no such place, or one of a table that there is not.
     """
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise BadInput(f"expected {BEGIN} and {END}", page)
-    write_file(page, f"{before}{BEGIN}\n{tables}\n{END}{after}")
+    text = page.read_text(encoding="utf-8")
+    names = places(text)
+    if not names or not set(names) <= set(tables):
+        begin = BEGIN.format("NAME").strip()
+        raise BadInput(f"expected {begin} and {END.format('NAME')}, NAME one of {', '.join(tables)}", page)
+
+    def place(match: "re.Match[str]") -> str:
+        name = match["name"]
+        return f"{BEGIN.format(name)}{tables[name]}\n{END.format(name)}"
+
+    write_file(page, PLACE.sub(place, text))
 
 
-def text(results: Results) -> str:
-    """All tables, and what is missing."""
-    parts = [score_tables.search_table(results)]
-    for each in (SUBTITLES, *HELP.values()):
-        ours = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == each}
-        parts += [f"### {each.name}", *(made(ours) for made in TABLES)] if ours else []
+def places(text: str) -> Sequence[str]:
+    """The names of the tables that a page has a place for."""
+    return [match["name"] for match in PLACE.finditer(text)]
+
+
+def named(results: Results) -> Dict[str, str]:
+    """Every table by its name, empty without results, and the runs that are missing."""
+    found = {"search": score_tables.search_table(results), "systems": recipe_table(results, [*SYSTEMS])}
+    for name, texts in TEXTS.items():
+        ours = [_of(text, results) for text in texts]
+        for kind, made in OF_A_TEXT.items():
+            found[f"{name}, {kind}"] = _below_each_other(map(made, ours))
     missing = [f"`{called(*run)}`" for run in chosen(()) if run not in results]
-    parts.append("Missing: " + (", ".join(missing) or "nothing") + ".")
-    return "\n\n".join(filter(None, parts))
+    return {**found, "missing": f"Missing: {', '.join(missing) or 'nothing'}."}
+
+
+def text(tables: Mapping[str, str]) -> str:
+    """Those that have rows, below each other."""
+    return "\n\n".join(f"### {name}\n{each}" for name, each in tables.items() if each)
 
 
 def recipe_table(results: Results, rows: Sequence[str]) -> str:
     """What a paper's README shows of its rows, of the subtitles, and of what they are compared with."""
-    results = {run: one for run, one in results.items() if run[0] in EVALUATED and _text(run) == SUBTITLES}
+    results = _of(SUBTITLES, results)
     controls = [leads.control(results, *run) for run in results if run[0] in rows]
     rows = [*rows, *(one["row"] for one in controls if one)]
     accuracy, bleu = leads.over_control(results), leads.bleu_over_control(results)
@@ -66,7 +86,7 @@ def recipe_table(results: Results, rows: Sequence[str]) -> str:
         "CPU minutes": (score_tables.minutes, 0),
     }
     found = []
-    for name, ones in by_system(results):
+    for name, ones in by_system(results, "pronouns"):
         if name in rows:
             right, random, scored, minutes = means(ones, columns)
             more, higher = (
@@ -78,5 +98,13 @@ def recipe_table(results: Results, rows: Sequence[str]) -> str:
     return table(head, found)
 
 
-def _text(run: Run) -> Text:
-    return EVALUATED[run[0]].text
+def _of(text: Text, results: Results) -> Results:
+    return {
+        run: one for run, one in results.items() if run[0] in EVALUATED and EVALUATED[run[0]].text == text
+    }
+
+
+def _below_each_other(tables: Iterable[str]) -> str:
+    """Tables with the same columns as one."""
+    found = [each.splitlines() for each in tables if each]
+    return "\n".join([*found[0][:2], *(row for each in found for row in each[2:])]) if found else ""

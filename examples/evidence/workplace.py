@@ -14,6 +14,7 @@ from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_set
 from evidence.texts import SUBTITLES, Text
 
 ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "results" / "runs"
 PACKAGE = Path(ctxmt_fairseq.__file__).resolve().parent
 
 
@@ -92,6 +93,6 @@ def workplace(environment: Mapping[str, str] = os.environ) -> Workplace:
     smoke = bool(environment.get("SMOKE"))
     work = Path(environment.get("EVIDENCE_DIR") or ROOT / "out" / "evidence").resolve()
     work = work / "smoke" if smoke else work
-    results = Path(environment.get("EVIDENCE_RESULTS") or ROOT / "docs" / "evidence")
+    results = Path(environment.get("EVIDENCE_RESULTS") or RESULTS)
     corpora = Path(environment.get("DATA") or ROOT.parent / "shared" / "data")
     return Workplace(corpora.resolve(), work, work / "results" if smoke else results.resolve(), smoke)

@@ -39,4 +39,4 @@ for seed in ${SEEDS:-1}; do
         "$out/$seed/few-shot" --attributes formality,speaker,addressee --counts "${COUNTS:-0,1,5,30,all}" \
         --seed "$seed" -- --max-update 600
 done
-ctxmt control plot "$out"/*/few-shot/*-*.json --out "$out/few-shot.png"
+ctxmt analyse results "$out"/*/few-shot/*-*.json --across examples --output "$out/few-shot.png"

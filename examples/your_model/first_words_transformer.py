@@ -26,9 +26,7 @@ class FirstWordsEncoder(RowsEncoder):
         )
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
-        out = self.encode_sentences(context)
-        states = out["encoder_out"][0].transpose(0, 1)  # (R, L, D)
-        states, padding = self.shortening(states, out["encoder_padding_mask"][0])  # (R, K', D), (R, K')
+        states, padding = self.shortening(*self.encode_sentences(context))  # (R, K', D), (R, K')
         return gather_context(states, padding, context, self.shortening.vectors)
 
 

@@ -17,12 +17,14 @@ from pathlib import Path
 from unittest.mock import patch
 
 from ctxmt_fairseq.cli.main import main, parser
-from ctxmt_fairseq.edge import exit_code
+from ctxmt_fairseq.exit_codes import exit_code
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME
 
 FAIRSEQ = {"fairseq-train": "fairseq_cli.train", "fairseq-validate": "fairseq_cli.validate"}
+# Programs that are no commands: name -> the module with its main(arguments).
+SCRIPTS = {"scripts.benchmark": "scripts.benchmark.__main__", "corenlp": "examples.gated_context.corenlp"}
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
 OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths", "--terms")
@@ -238,7 +240,7 @@ def call(arguments, folder):
             signal.setitimer(signal.ITIMER_PROF, SECONDS)
             signal.setitimer(signal.ITIMER_REAL, WAITING)
             try:
-                code = fairseq(arguments) if arguments and arguments[0] in FAIRSEQ else main(arguments)
+                code = _program(arguments)
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -251,6 +253,15 @@ def call(arguments, folder):
         for number, handler in previous:
             signal.signal(number, handler)
     return code, stderr.buffer.getvalue().decode("utf-8", "replace"), error
+
+
+def _program(arguments):
+    first = arguments[0] if arguments else ""
+    if first in FAIRSEQ:
+        return fairseq(arguments)
+    if first in SCRIPTS:
+        return importlib.import_module(SCRIPTS[first]).main(arguments[1:])
+    return main(arguments)
 
 
 def fairseq(arguments):

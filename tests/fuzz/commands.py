@@ -1,4 +1,4 @@
-"""The command lines that the fuzzer starts from: every command of ``ctxmt``, and fairseq's validation."""
+"""The command lines that the fuzzer starts from: all of ``ctxmt``, fairseq's validation, scripts."""
 
 from tests.fuzz.command import LANGUAGES, Command, given
 from tests.fuzz.corpus_commands import CORPUS_COMMANDS
@@ -63,7 +63,7 @@ SETS["contrapro.json"] = " --documents documents"
 COMMANDS = [
     Command("user-dir", "user-dir", "", 2),
     Command(
-        *("benchmark", "benchmark nothing --against measured.json", "measured", 8),
+        *("benchmark", "scripts.benchmark nothing --against measured.json", "measured", 8),
         *(given("--repeats 1 --sentences 5 --cpu"), True),
     ),
     Command(
@@ -180,8 +180,8 @@ COMMANDS = [
     ),
     Command(
         *(
-            "corpus corenlp",
-            "corpus corenlp {} --text text.en --docids text.docids --out new".format(
+            "corenlp",
+            "corenlp {} --text text.en --docids text.docids --out new".format(
                 " ".join(f"corenlp/{number}.json" for number in (1, 2))
             ),
         ),
@@ -242,16 +242,20 @@ COMMANDS = [
         given("--by update --metrics loss|ppl --best-by loss|wps --subset valid|test"),
     ),
     Command(
-        *("analyse sweep", "analyse sweep run --metric loss --contrast contrast.json --json json"),
-        *("run/ contrast", 20, given("--option context_discount|seed")),
+        *("analyse results", "analyse results A=evaluated A=contrast.json --json json"),
+        *("evaluated/results contrast", 30),
+        given(
+            "--metrics bleu|chrf3 --only decoding=prefix|n=opt|x=1 --across window|system|penalty "
+            "--against random|trained --lines"
+        ),
     ),
     Command(
-        *("analyse windows", "analyse windows evaluated --json json", "evaluated/results", 20),
-        given("--metric bleu|chrf3 --decoding prefix|window"),
+        *("analyse results option", "analyse results run --across context_discount --json json"),
+        *("run/ contrast", 20, given("--beside contrast.json --metrics loss|ppl")),
     ),
     Command(
-        *("analyse runs", "analyse runs A=evaluated A=contrast.json --json json"),
-        *("evaluated/results contrast", 20, given("--metrics bleu|chrf3")),
+        *("analyse results examples", "analyse results result.json --across examples --json json"),
+        *("result setting", 8),
     ),
     Command(
         *("analyse contexts", "analyse contexts nowhere.pt --texts labelled.tsv"),
@@ -291,7 +295,6 @@ COMMANDS = [
         *("text. sentences", 30),
         given("--seed 3 --sentences sentences.json"),
     ),
-    Command("control plot", "control plot result.json --out plot.png", "result", 4),
     Command("fairseq-validate", f"fairseq-validate data --path {MODEL} {VALIDATE}", f"data {MODEL}", 3),
     Command("fairseq-train highlights", f"fairseq-train data {TRAIN} {HIGHLIGHTS}", "data marks", 3),
     Command("fairseq-validate store", f"fairseq-validate data --path {MTCUE} {VALIDATE}", f"data {MTCUE}", 2),

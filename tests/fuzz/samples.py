@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 from unittest.mock import patch
 
+from ctxmt_fairseq import register
 from ctxmt_fairseq.cli.main import main
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.raw_corpora import raw_corpora
@@ -212,6 +213,7 @@ def train(folder, task, *options):
     from fairseq.dataclass.utils import convert_namespace_to_omegaconf
     from fairseq_cli.train import main as fairseq_train
 
+    register()
     arguments = ["data", "--task", task, *options, *MODEL, "--save-dir", folder]
 
     def run():

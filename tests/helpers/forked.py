@@ -23,7 +23,7 @@ import pytest
 
 PRELOADED = "tests.helpers.preloaded"
 STREAMS = ("stdin", "stdout", "stderr")
-spent = []  # processor seconds of each command so far
+spent: list[float] = []  # processor seconds of each command so far
 
 
 @functools.cache

@@ -7,7 +7,8 @@ torch without CUDA has no backward pass on a fake CUDA device.
 
 import sys
 from collections import Counter
-from typing import Any
+from types import FrameType
+from typing import Any, Optional
 
 import torch
 from torch import nn
@@ -136,7 +137,7 @@ def _unknown_size(name: str, args: Any) -> bool:
 
 def _place(operation: str) -> tuple[str, str, str]:
     """Where the operation was asked for: in the plugin or in fairseq, as far as it was there."""
-    frame = sys._getframe(1)
+    frame: Optional[FrameType] = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
         for root in _OURS:

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from ctxmt_fairseq.benchmark.process import in_new_process, resident
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.data.context_store import ContextStore
 from ctxmt_fairseq.data.store_header import HEADER, read_header
+from tests.helpers.process import in_new_process, resident
 from tests.integration.commands import ENVIRONMENT, command, read, refused, run
 from tests.unit.context_stores import contents, data_folder, make_store, write_lines, write_split
 

@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from ctxmt_fairseq.cli.benchmark import MEASUREMENTS
+from scripts.benchmark.run import MEASUREMENTS
 from tests.fuzz.__main__ import fuzz, fuzzer_in
 from tests.fuzz.cases import OK, RED, REFUSED, call, judge
 from tests.fuzz.commands import COMMANDS
@@ -12,7 +12,7 @@ from tests.fuzz.commands import COMMANDS
 CASES = 2000
 # What stops commands that are drawn with something missing, to be cheap.
 STOPS = {
-    "benchmark nothing": f"ctxmt: error: nothing: expected one of {', '.join(MEASUREMENTS)}",
+    "scripts.benchmark": f"ctxmt: error: nothing: expected one of {', '.join(MEASUREMENTS)}",
     "nowhere.pt": "ctxmt: error: nowhere.pt: no such checkpoint",
     "analyse groups": "ctxmt: error: expected a caching_transformer with --shortening group or select, found "
     "concat_transformer",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.data.highlights import LineHighlights
+from tests.helpers import synthetic
 from tests.unit.steps import HEIGHT, build
 
 LINES = tuple(range(3, 11))  # windows of two documents; line 8 begins the second

@@ -6,7 +6,7 @@ from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.data.windows import WindowBuilder
 from tests.unit.random_models import STOCK_TASK, build_random, logits  # noqa: F401
-from tests.unit.window_datasets import VOCABULARY, options_in, sentences, wanting
+from tests.unit.window_datasets import VOCABULARY, options_in, requesting, sentences
 
 DUAL = "dual_encoder_transformer"
 CACHING = "caching_transformer"
@@ -69,9 +69,10 @@ def dataset(model=None, lengths=(9, 1, 14, 2, 17), longest=9, **options):
     form = window.pop("form", {})
     if model is not None:
         form = dict(vars(getattr(model, "context_format", ContextFormat())))
-    wanted = wanting(form.pop("kind", "rows"), **form, distinct=window.get("batch_runs", 0) > 0)
+    request = requesting(form.pop("kind", "rows"), **form)
+    unique = window.get("batch_runs", 0) > 0
     builder = WindowBuilder(Documents.from_lengths(lengths), options_in(RowsOptions, window), 1)
     return MultiSourceDataset(
         sentences(n, 4, longest), VOCABULARY, sentences(n, 210, longest), VOCABULARY,
-        builder, wanted, name="split", **window,
+        builder, request, name="split", unique_sentences=unique, **window,
     )  # fmt: skip

@@ -7,14 +7,13 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 from fairseq.models import ARCH_CONFIG_REGISTRY
 from fairseq.sequence_generator import EnsembleModel
 
-from ctxmt_fairseq.benchmark import synthetic
-from ctxmt_fairseq.benchmark.metadata import contexts
 from ctxmt_fairseq.criterions.context_discounted import ContextDiscountedCriterion
 from ctxmt_fairseq.criterions.context_margin import ContextMarginCriterion, ContextMarginCriterionConfig
 from ctxmt_fairseq.modules.fusions import FUSIONS
 from ctxmt_fairseq.modules.shortening import SHORTENINGS
 from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
+from tests.helpers import synthetic
 
 BEAM, VECTOR_DIM, HEIGHT = 2, 16, 8  # sentences in a document
 CACHING, CONCAT, DUAL, MTCUE = (
@@ -100,7 +99,7 @@ def batch(task, lines=tuple(range(3, 11))):
     """These lines of random documents, as the task makes a batch of them."""
     more = {}
     if isinstance(task, MetadataContextTask):
-        more["contexts"] = contexts(3 * HEIGHT, VECTOR_DIM)
+        more["contexts"] = synthetic.contexts(3 * HEIGHT, VECTOR_DIM)
         task.known["tags"] = [str(row) for row in range(60)]
     data = synthetic.dataset(task, 3, HEIGHT, **more)
     return data.collater([data[line] for line in lines])

@@ -11,15 +11,19 @@ import pytest
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.map_files import write_map
-from ctxmt_fairseq.analysis.plots import CELL, LONGEST_SIDE, RESOLUTION
-from ctxmt_fairseq.analysis.plots import heat_map as picture
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.plots.drawing import LONGEST_SIDE, RESOLUTION
+from ctxmt_fairseq.plots.heat_map import CELL, heat_map
 
 
 def labelled(rows=4, columns=6, sections=(), title="A map", name="▁t"):
     values = np.random.default_rng(rows).dirichlet(np.ones(columns), rows)
     names = [[f"{name}{number}" for number in range(count)] for count in (rows, columns)]
     return LabelledMap(title, values, *names, "source", "context", sections)
+
+
+def picture(shown, **how):
+    return heat_map(**vars(shown), **how)
 
 
 def pixels(png):
@@ -90,7 +94,7 @@ def test_files(tmp_path):
 
 
 def test_what_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    for path, message in (("map.pdf", "ending in .png"), ("nowhere/map.png", "no such folder: .*nowhere")):
+    for path, message in (("map.pdf", "end in .png"), ("nowhere/map.png", "no such folder: .*nowhere")):
         with pytest.raises(BadInput, match=message):
             write_map(tmp_path / path, labelled())
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -8,8 +8,7 @@ import torch
 
 from ctxmt_fairseq import checkpoints
 from ctxmt_fairseq.checkpoints import Checkpoint, nearest_checkpoints, write_average
-from ctxmt_fairseq.cli import average as command
-from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.cli.main import main, parser
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.test_output_files import largest_file
 
@@ -114,9 +113,7 @@ def test_half_precision_is_summed_in_single(tmp_path):
 
 
 def test_command_says_what_it_averaged(save_dir, capsys):
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    command.run(parser.parse_args([str(save_dir), "--count", "2"]))
+    parser().command(["average", str(save_dir), "--count", "2"]).start()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{save_dir}/averaged.pt: the average of 2"
     assert lines[1].split() == "checkpoint2.pt 20 updates validation score 2.0000".split()
@@ -127,9 +124,7 @@ def test_command_takes_the_folder_of_a_run(tmp_path, capsys):
     checkpoints_folder = tmp_path / "checkpoints"
     checkpoints_folder.mkdir()
     save(checkpoints_folder / "checkpoint_best.pt", 30, loss=1.0)
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    command.run(parser.parse_args([str(tmp_path), "--count", "1"]))
+    parser().command(["average", str(tmp_path), "--count", "1"]).start()
     assert capsys.readouterr().out.startswith(f"{checkpoints_folder}/averaged.pt: the average of 1")
 
 
@@ -176,10 +171,8 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(save_dir):
 
 def test_an_output_that_cannot_be_written_is_refused_before_checkpoints_are_read(save_dir, monkeypatch):
     monkeypatch.setattr(checkpoints, "nearest_checkpoints", lambda *args: pytest.fail("read"))
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
-    with pytest.raises(BadInput, match="cannot be written: expected a file, found the name of a folder"):
-        command.run(parser.parse_args([str(save_dir), "--output", str(save_dir)]))
+    with pytest.raises(BadInput, match="cannot be written: this is the name of a folder"):
+        parser().command(["average", str(save_dir), "--output", str(save_dir)]).start()
 
 
 def test_code_in_a_checkpoint_is_not_run(save_dir):

@@ -8,24 +8,24 @@ import pytest
 import torch
 from sacrebleu import corpus_bleu
 
-from ctxmt_fairseq.benchmark import (
+from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from scripts.benchmark import (
     contrastive,
     corpora,
     decoding,
     indexing,
     metadata,
     multi_source,
-    process,
     resampling,
     start_up,
     subtitles,
-    synthetic,
     training,
 )
-from ctxmt_fairseq.benchmark.paired import HEAD, Comparison, alternate, seconds
-from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
-from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from scripts.benchmark.__main__ import main
+from scripts.benchmark.paired import HEAD, Comparison, alternate, seconds
+from tests.helpers import process, synthetic
+from tests.helpers.allocated import peak_allocated
 
 CPU = torch.device("cpu")
 
@@ -65,34 +65,6 @@ def test_seconds_calls_once():
     assert calls == [1]
 
 
-# ---- synthetic data ----------------------------------------------------------------------------------------
-
-
-def test_sentences_are_words_of_realistic_lengths_and_repeat_with_the_seed():
-    task = synthetic.make_task("tiny")
-    dictionary = task.source_dictionary
-    first, again = (synthetic.sentences(task, np.random.default_rng(7), 500) for _ in range(2))
-    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    assert (
-        0.9 * synthetic.LENGTH < np.mean([len(sentence) - 1 for sentence in first]) < 1.1 * synthetic.LENGTH
-    )
-    tokens = torch.cat([sentence[:-1] for sentence in first]).unique()
-    words = {synthetic.word(number) for number in range(synthetic.WORDS["tiny"])}
-    assert {dictionary[token] for token in tokens} <= words
-    assert len(tokens) > 0.99 * len(words)
-    assert all(sentence[-1] == dictionary.eos() for sentence in first)
-    of_one_length = synthetic.sentences(task, np.random.default_rng(7), 3, length=5)
-    assert list(map(len, of_one_length)) == [6, 6, 6]
-
-
-def test_both_models_have_the_same_parameters():
-    task = synthetic.make_task("tiny")
-    ours, stock = (synthetic.make_model(task, "tiny", concat).state_dict() for concat in (True, False))
-    same = [name for name in stock if "version" not in name and "_float_tensor" not in name]
-    assert len(same) > 50
-    assert all(torch.equal(ours[name], stock[name]) for name in same)
-
-
 # ---- training ----------------------------------------------------------------------------------------------
 
 
@@ -129,6 +101,19 @@ def test_training_measures_at_a_miniature_size():
 @pytest.mark.slow
 def test_memory_of_training_is_measured_in_new_processes():
     assert_finite(training.peak_memory("tiny", 1, CPU, max_tokens=600), 1)
+
+
+@pytest.mark.slow
+def test_a_step_at_base_takes_no_more_memory_than_stocks():
+    """Windows of four sentences; forward, backward and update, after a first step has made Adam's state."""
+    small, *_ = sorted(training.make_batches("base", CPU, 600), key=lambda made: made["ntokens"])
+    peaks = []
+    for ours in (True, False):
+        step = training.make_step("base", CPU, ours)
+        step(small)
+        peaks.append(peak_allocated(lambda step=step: step(small), CPU))
+        del step
+    assert peaks[0] <= peaks[1], peaks
 
 
 # ---- decoding ----------------------------------------------------------------------------------------------
@@ -244,7 +229,7 @@ def test_the_bootstrap_is_compared_with_sacrebleu_s():
 
 def test_the_command_writes_table_and_json(tmp_path, capsys):
     report = tmp_path / "report.json"
-    main(["benchmark", "index", "--sentences", "3000", "--repeats", "1", "--cpu", "--json", str(report)])
+    assert not main(["index", "--sentences", "3000", "--repeats", "1", "--cpu", "--json", str(report)])
     table = capsys.readouterr().out
     assert "windows, K = 4 / stock sentences" in table
     written = json.loads(report.read_text())
@@ -252,12 +237,22 @@ def test_the_command_writes_table_and_json(tmp_path, capsys):
     assert all(len(entry["pairs"]) == 1 for entry in written["comparisons"])
 
 
-@pytest.mark.parametrize("wrong", [["speed"], ["train", "--repeats", "0"], ["index", "--sentences", "-1"]])
-def test_bad_options_stop_with_one_line(wrong, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["benchmark", *wrong])
-    assert stop.value.code == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+@pytest.mark.parametrize(
+    "wrong, expected",
+    [
+        (["speed"], "speed: expected one of train, decode"),
+        (["train", "--repeats", "0"], "whole number of at least 1"),
+        (["index", "--sentences", "-1"], "whole number of at least 1"),
+        (["train", "--plot", "a.png"], "--plot: expected the measurement memory"),
+        (["memory", "--json", "good", "--plot", "missing/out.png"], "missing/out.png: cannot be written"),
+        (["memory", "--plot", "a.png", "--json", "a.png"], "a.png: cannot be written: two outputs"),
+    ],
+)
+def test_bad_options_stop_with_one_line(tmp_path, monkeypatch, capsys, wrong, expected):
+    monkeypatch.chdir(tmp_path)
+    assert main(wrong) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert expected in line and not list(tmp_path.iterdir())
 
 
 # ---- multi-source models -----------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import torch
 
-from ctxmt_fairseq.benchmark import store
 from ctxmt_fairseq.corpora.embed import embed
 from ctxmt_fairseq.data.context_store import ContextStore
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
+from scripts.benchmark import store
 from tests.unit.test_benchmark import assert_finite
 
 DISCRETE = load_text_encoder("discrete")

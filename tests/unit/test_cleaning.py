@@ -4,8 +4,16 @@ from argparse import ArgumentTypeError
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacremoses import MosesPunctNormalizer
 
 from ctxmt_fairseq.corpora.cleaning import STEPS, chosen_steps, clean
+
+
+def cleaned(line, language, steps, changed):
+    """As a corpus has it: its blanks are folded."""
+    return " ".join(clean(line, language, steps, changed).split())
 
 
 @pytest.mark.parametrize(
@@ -42,17 +50,26 @@ from ctxmt_fairseq.corpora.cleaning import STEPS, chosen_steps, clean
 )
 def test_step(step, language, line, expected):
     changed = Counter()
-    assert clean(line, language, [step], changed) == expected
+    assert cleaned(line, language, [step], changed) == expected
     assert changed == ({f"cleaned: {step}": 1} if line != expected else {})
-    assert clean(expected, language, [step], Counter()) == expected
+    assert cleaned(expected, language, [step], Counter()) == expected
 
 
 def test_steps_in_their_order():
     changed = Counter()
     line = "- &lt;i&gt;JOHN: (whispers) l'm here…&lt;/i&gt; ♪"
-    assert clean(line, "en", chosen_steps("all"), changed) == "I'm here..."
+    assert cleaned(line, "en", chosen_steps("all"), changed) == "I'm here..."
     assert set(changed) == {f"cleaned: {name}" for name in STEPS}
-    assert clean(f"  {line}\t ", "en", (), changed) == line
+    assert clean(line, "en", (), changed) == line
+
+
+@given(
+    st.text(st.sampled_from("aZ1 \t\r\xa0()'\"`´’‘„“”–—…«»,.:;!?%$ºn"), max_size=12),
+    st.sampled_from(["en", "fr", "ru"]),
+)
+def test_punctuation_is_moses_own(line, language):
+    """Whether or not the line is passed over because no rule matches."""
+    assert clean(line, language, ["punctuation"], Counter()) == MosesPunctNormalizer(language).normalize(line)
 
 
 def test_chosen_steps():

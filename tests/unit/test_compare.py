@@ -54,6 +54,32 @@ def examples(path, right, distances=(0, 1, None, 2), phenomena="xxyy"):
     return write(path, example_lines(suite, rows, suite.convention))
 
 
+@pytest.mark.parametrize("metrics", [("chrf1", "chrf2"), ("chrf3", "bleu", "chrf1")])
+def test_translations_by_several_metrics_of_one_family(files, tmp_path, capsys, metrics):
+    texts = (files["ref"], files["worse"], files["better"])
+    main(
+        [
+            "compare",
+            "translations",
+            *texts,
+            "--metric",
+            *metrics,
+            "--samples",
+            "100",
+            "--json",
+            f"{tmp_path}/json",
+        ]
+    )
+    record = json.loads((tmp_path / "json").read_text())
+    assert [row["metric"] for row in record["comparisons"]] == list(record["signatures"]) == list(metrics)
+    printed = capsys.readouterr().out
+    for row in record["comparisons"]:
+        assert f"{row['score_a']:.2f}" in printed and row["difference"] > 0
+    assert all(
+        f"{name}: {text}" in printed and "nrefs:1" in text for name, text in record["signatures"].items()
+    )
+
+
 def test_contrast(tmp_path, capsys):
     first, second = examples(tmp_path / "a", "10t0"), examples(tmp_path / "b", "0111")
     main(["compare", "contrast", first, second, "--json", str(tmp_path / "json")])
@@ -98,7 +124,7 @@ def test_contrast_refuses(tmp_path, capsys):
     )
     assert "3 of set is not in both" in refused(capsys, "contrast", fewer, good)
     twice = write(tmp_path / "twice", [*lines, lines[1]])
-    assert f"{twice}:5: the example 1 of set stands there twice" in refused(capsys, "contrast", good, twice)
+    assert f"{twice}:5: the example 1 of set is there twice" in refused(capsys, "contrast", good, twice)
     other = examples(tmp_path / "other", "1010", distances=(0, 1, None, 3))
     assert "another phenomenon or distance" in refused(capsys, "contrast", good, other)
     for bad in ("[]", "{", '{"set": 1}', "[" * 100_000, lines[0].replace('"correct": 0', '"correct": "0"')):
@@ -134,7 +160,7 @@ def test_translations(files, tmp_path, capsys):
 def test_translations_refuses(files, tmp_path, capsys):
     pair = ("translations", files["ref"], files["worse"], files["better"])
     assert "two or more systems" in refused(capsys, *pair[:3])
-    assert "expected --docids" in refused(capsys, *pair, "--unit", "document")
+    assert "needs --docids" in refused(capsys, *pair, "--unit", "document")
     assert "--unit word: expected document or sentence" in refused(capsys, *pair, "--unit", "word")
     assert "--metric ter: expected one of bleu" in refused(capsys, *pair, "--metric", "ter")
     assert "argument --samples: expected a whole number from 100" in refused(capsys, *pair, "--samples", 5)

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.analysis.context_map import context_map, write_context_map
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
-from ctxmt_fairseq.analysis.plots import MARKERS, REST, groups, scatter_picture
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.extras import check_matplotlib
+from ctxmt_fairseq.plots.point_names import LETTER, LINE, POINT, name_places
+from ctxmt_fairseq.plots.scatter import MARKERS, REST, groups, scatter
 
 # ---- picture ---------------------------------------------------------------------------------------------
 
@@ -40,7 +41,7 @@ def image(*arguments):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return imread(io.BytesIO(scatter_picture("A map", *arguments)))[..., :3]
+        return imread(io.BytesIO(scatter("A map", *arguments)))[..., :3]
 
 
 def coloured(picture, colour):
@@ -56,7 +57,7 @@ PANELS = [("before", GRID), ("after", GRID[::-1])]
 
 def test_each_value_has_its_colour_on_both_maps():
     plain = image(PANELS)
-    names = Attribute("value", np.array(["a"] * 6 + ["b"] * 18))
+    names = ("value", np.array(["a"] * 6 + ["b"] * 18))
     both, one = image(PANELS, [names]), image(PANELS[:1], [names])
     assert both.shape[1] > plain.shape[1]  # the legend
     counts = [coloured(both, colour) for colour in ("tab:blue", "tab:orange")]
@@ -65,17 +66,30 @@ def test_each_value_has_its_colour_on_both_maps():
     assert coloured(one, "tab:orange") == pytest.approx(counts[1] / 2, rel=0.15)
 
 
+def test_names_hide_neither_each_other_nor_points():
+    rng = np.random.default_rng(1)
+    names = ["x" * int(length) for length in rng.integers(3, 20, 30)]
+    points = rng.uniform(0.2, 4.8, (30, 2))
+    sizes = np.array([[LETTER * len(name), LINE] for name in names])
+    centres = name_places(points, names, 5.0)
+    assert (centres - sizes / 2 > -1e-6).all() and (centres + sizes / 2 < 5 + 1e-6).all()
+    for number in range(30):
+        apart = abs(centres - centres[number]) - (sizes + sizes[number]) / 2
+        assert (apart.max(axis=1) > -1e-6).sum() == 29  # all but itself
+        assert (abs(points - centres[number]) > (sizes[number] + POINT) / 2 - 1e-6).any(axis=1).all()
+
+
 def test_up_to_30_points_are_named():
-    drawn = [scatter_picture("", PANELS[:1], (), ["$x^2$ _a"] * count) for count in (0, 24)]
+    drawn = [scatter("", PANELS[:1], (), ["$x^2$ _a"] * count) for count in (0, 24)]
     assert drawn[0] != drawn[1]
     many = [("before", np.concatenate([GRID, GRID + 0.5]))]
-    assert scatter_picture("", many, (), ["a"] * 48) == scatter_picture("", many)
+    assert scatter("", many, (), ["a"] * 48) == scatter("", many)
 
 
 def test_numbers_have_a_colour_bar():
     from matplotlib import colormaps
 
-    shown = image(PANELS, [Attribute("score", np.arange(24.0))])
+    shown = image(PANELS, [("score", np.arange(24.0))])
     for number in (2, 12, 21):
         colour = colormaps["viridis"](number / 23)
         edge = int(0.9 * shown.shape[1])
@@ -85,10 +99,10 @@ def test_numbers_have_a_colour_bar():
 
 def test_the_second_attribute_has_markers():
     names = np.array(["in", "out"] * 12)
-    colour = Attribute("value", np.array(["a"] * 24))
+    colour = ("value", np.array(["a"] * 24))
     circles, crosses = (
         coloured(image(PANELS, attributes), "tab:blue")
-        for attributes in ([colour], [colour, Attribute("domain", names)])
+        for attributes in ([colour], [colour, ("domain", names)])
     )
     assert 0.5 * circles < crosses < 0.8 * circles  # half of the points are crosses, which are thin
 
@@ -96,8 +110,8 @@ def test_the_second_attribute_has_markers():
 @pytest.mark.parametrize("name", ["$\\frac$", "_hidden", "中文", "<x>", "a" * 300])
 def test_any_value_and_any_number_of_them_can_be_drawn(name):
     many = np.array([f"{name}{number}" for number in range(24)])
-    image(PANELS, [Attribute("value", many), Attribute("marker", many)])
-    image(PANELS, [Attribute("value", np.ones(24)), Attribute("marker", many[: len(MARKERS)].repeat(3))])
+    image(PANELS, [("value", many), ("marker", many)])
+    image(PANELS, [("value", np.ones(24)), ("marker", many[: len(MARKERS)].repeat(3))])
 
 
 def test_a_matplotlib_that_does_not_go_with_this_numpy_is_one_line(tmp_path, monkeypatch):
@@ -113,7 +127,7 @@ def test_without_matplotlib_there_is_no_picture(monkeypatch):
     with pytest.raises(
         BadInput, match=r"a picture needs matplotlib.*pip install \"\.\[plots\]\" in the checkout"
     ):
-        scatter_picture("A map", PANELS)
+        scatter("A map", PANELS)
 
 
 # ---- files -----------------------------------------------------------------------------------------------

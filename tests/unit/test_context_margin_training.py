@@ -26,7 +26,7 @@ from tests.unit.margin_batches import (
     from_the_thesis,
     sample,
 )
-from tests.unit.window_datasets import VOCABULARY, dataset, wanting
+from tests.unit.window_datasets import VOCABULARY, dataset, requesting
 
 # ---- randomness
 
@@ -119,7 +119,7 @@ def concat_transformer(**options):
 
 def window_batch(lines, **window):
     window = {"source_context": 2, "source_context_after": 1, "target_context": 2, **window}
-    data = dataset(window=window, wanted=wanting("current_segment", "target_context_sizes"))
+    data = dataset(window=window, request=requesting("window"))
     return data.collater([data[line] for line in lines])
 
 

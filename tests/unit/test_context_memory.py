@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from ctxmt_fairseq.benchmark import context_memory
-from ctxmt_fairseq.benchmark.allocated import peak_allocated
-from ctxmt_fairseq.benchmark.context_memory import COUNTS, SYSTEMS, memory_of_translation, slopes
-from ctxmt_fairseq.cli.main import main
+from scripts.benchmark import context_memory
+from scripts.benchmark.__main__ import main
+from scripts.benchmark.context_memory import COUNTS, SYSTEMS, memory_of_translation, slopes
+from tests.helpers.allocated import peak_allocated
 
 CPU = torch.device("cpu")
 
@@ -63,7 +63,7 @@ def test_the_curves_have_the_shapes_of_the_paper_s_figure():
 def test_the_command_writes_a_table_and_a_picture(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(context_memory, "memory_of_translation", lambda *args: 1.0 + args[4])
     picture, report = tmp_path / "memory.png", tmp_path / "memory.json"
-    main(["benchmark", "memory", "--cpu", "--plot", str(picture), "--json", str(report)])
+    main(["memory", "--cpu", "--plot", str(picture), "--json", str(report)])
     table = capsys.readouterr().out
     assert "caching tokens, fused attention" in table
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -145,7 +145,7 @@ def test_models_with_other_inputs_make_no_ensemble():
     segments = Namespace(arch="concat_transformer_tiny", segment_positions="learned", segment_types="context")
     for _ in range(2):
         ensemble.build_model(segments)
-    assert ensemble.wanted.format.kind == "window"
+    assert ensemble.request.format.kind == "window"
     error = "an ensemble needs models with the same kind of context, found window and none"
     assert error in stops(ensemble.build_model, plain)
     other = task()

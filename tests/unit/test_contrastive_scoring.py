@@ -29,7 +29,7 @@ def loaded_models(members=1, model=None, **options):
     task = DocumentWindowTask(config, dictionary, dictionary)
     models = [make(task, **{**SIZES, **(model or {})}, seed=seed) for seed in range(1, members + 1)]
     for one in models:
-        task.wanted.adopt(one, "concat_transformer_tiny")
+        task.request.adopt(one, "concat_transformer_tiny")
     return LoadedModels(models, task, torch.device("cpu"), Subwords(), Subwords())
 
 
@@ -67,7 +67,7 @@ def plain(loaded, source, target, context, **inputs):
     previous = torch.cat([tgt[-1:], tgt[:-1]])[None]
     probabilities = 0
     for model in loaded.models:
-        wanted = {"context": inputs} if loaded.task.wanted.format.kind else {}
+        wanted = {"context": inputs} if loaded.task.request.format.kind else {}
         with torch.no_grad():
             logits = model(src, torch.tensor([src.size(1)]), previous, **wanted)[0][0]
         probabilities = probabilities + logits.double().softmax(-1)
@@ -191,7 +191,7 @@ def test_candidates_of_an_example_share_their_random_context():
         assert text[-1] == one.source and not {*one.source_before, one.source} & {*text[:-1]}
         drawn.add(tuple(text[:-1]))
     assert len(drawn) == len(made)
-    with pytest.raises(BadInput, match="--context-selection random: expected at least two examples"):
+    with pytest.raises(BadInput, match="--context-selection random needs at least two examples"):
         score_candidates(loaded, made[:1])
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from ctxmt_fairseq.cli.control_options import load_translate
 from ctxmt_fairseq.cli.main import main
+from tests.unit import shown_results
+from tests.unit.shown_results import shown
 
 FORMAL = ["[F]Vous[/F] chantez souvent.", "[F]Votre[/F] chat dort.", "Il pleut."]
 INFORMAL = ["[F]Tu[/F] chantes souvent.", "[F]Ton[/F] chat dort.", "Il pleut."]
@@ -203,7 +205,7 @@ def settings(tmp_path, control):
     return out
 
 
-def test_accuracy_is_drawn_against_the_setting(files, settings, control, refused, tmp_path):
+def test_accuracy_is_drawn_against_the_setting(files, settings, control, capsys, tmp_path):
     results = []
     lines = {"0": "Tu étais fatigué hier.", "2": "Tu étais fatiguée hier.", "all": "Vous étiez fatiguée."}
     for name, line in lines.items():
@@ -213,12 +215,13 @@ def test_accuracy_is_drawn_against_the_setting(files, settings, control, refused
             *("attributes", "--hypotheses", translations, files["set"], "--json", results[-1]),
             *("--setting", settings / name / "setting.json", "--system", "demo"),
         )
-    table = control("plot", *results, "--out", tmp_path / "curve.png")
-    rows = [line.split() for line in table.splitlines()[2:5]]
-    assert rows == [["0", "33.33"], ["2", "66.67"], ["all", "100.00"]]
+    across = ("--across", "examples", "--output", tmp_path / "curve.png")
+    found, _ = shown(capsys, *results, *across)
+    assert found == {"accuracy (%)": {"demo": {"0": "33.33", "2": "66.67", "all": "100.00"}}}
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-    assert ".png" in refused("plot", *results, "--out", tmp_path / "curve.pdf")
-    assert "'system'" in refused("plot", settings / "2" / "setting.json", "--out", tmp_path / "curve.png")
+    assert ".png" in shown_results.refused(capsys, *results, *across[:-1], tmp_path / "curve.pdf")
+    setting = settings / "2" / "setting.json"
+    assert "setting.json: expected what ctxmt evaluate" in shown_results.refused(capsys, setting, *across)
 
 
 def test_sentences_replace_the_kept_attributes(tmp_path, control, refused):

@@ -177,7 +177,7 @@ def test_a_field_in_a_file_of_its_own(corpus, capsys):
 
 
 def test_a_missing_file_is_named():
-    from ctxmt_fairseq.corpora.raw.film_records import read_imdb
+    from ctxmt_fairseq.corpora.film_records import read_imdb
 
     with pytest.raises(BadInput, match="none.tsv: no such file"):
         read_imdb(["none.tsv"], {"1"})

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.cli import corpus_stats as statistics
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora import statistics
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from tests.unit.corpus_files import write_corpus_files
 

@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from ctxmt_fairseq.benchmark import document_memory as memory
-from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
+from scripts.benchmark import document_memory as memory
 from tests.unit.probed_models import checkpoint, randomised, write_text
 
 LENGTHS = (4, 1, 6)
@@ -77,7 +76,7 @@ def test_memory_grows_with_the_context_of_models_that_read_it(models, prefix, tm
     named = [f"{name}={path}" for name, path in models.items()]
     options = ["--sizes", "1", "5", "--sentences", "2", "--beam", "1", "--max-len-b", "3", "--cpu"]
     files = ["--json", str(tmp_path / "j"), "--output", str(tmp_path / "memory.png")]
-    assert not main(["analyse", "memory", prefix, *named, *options, *files])
+    assert not memory.main([prefix, *named, *options, *files])
     record = json.loads((tmp_path / "j").read_text())
     peaks = {one["name"]: one["peaks"] for one in record["models"]}
     for name in ("caching", "windows"):
@@ -86,3 +85,18 @@ def test_memory_grows_with_the_context_of_models_that_read_it(models, prefix, tm
     shown = {(point["system"], point["context sentences"]): point["value"] for point in record["points"]}
     assert shown["caching", 5] == pytest.approx(np.mean(peaks["caching"]["5"]))
     assert "the model itself" in capsys.readouterr().out and (tmp_path / "memory.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong, expected",
+    [
+        (["--json", "missing/out"], "missing/out: cannot be written: no such folder"),
+        (["--output", "a.png", "--json", "a.csv"], "a.csv: cannot be written: two outputs"),
+        (["same=model.pt", "same=other.pt"], "expected models of different names"),
+    ],
+)
+def test_what_is_wrong_is_said_before_a_model_is_loaded(tmp_path, monkeypatch, capsys, wrong, expected):
+    monkeypatch.chdir(tmp_path)
+    assert memory.main(["text", "model.pt", *wrong]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert expected in line and not list(tmp_path.iterdir())

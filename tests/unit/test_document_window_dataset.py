@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ctxmt_fairseq.errors import BadInput
-from tests.unit.window_datasets import EOS, K3, MASK, PAD, SEP, dataset, joined, wanting
+from tests.unit.window_datasets import EOS, K3, MASK, PAD, SEP, dataset, joined, requesting
 
 
 def test_windows_are_joined_with_separators():
@@ -178,7 +178,7 @@ def test_no_samples_give_no_batch():
 
 
 def test_every_key_of_a_batch_follows_the_order_of_its_rows():
-    data = dataset(wanted=wanting("window"))
+    data = dataset(request=requesting("window"))
     lines = [0, 1, 2, 3, 9, 11, 30, 12]
     batch = data.collater([data[line] for line in lines])
     assert set(batch) == {"id", "nsentences", "ntokens", "net_input", "target", "parts", "windows"}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
-from ctxmt_fairseq.data.documents import Documents, iterate_lines, read_sentences
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.text_lines import iterate_lines, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import read_translation
 from ctxmt_fairseq.generation.input_documents import read_json_lines, read_with_ids
@@ -46,9 +47,9 @@ def test_bounds_are_those_of_the_own_document(lengths):
     st.booleans(),
     st.sampled_from([1, 7, 2**18]),
 )
-def test_reading_ids_gives_their_runs(tmp_path_factory, ids, newline, ends_with_newline, block):
+def test_reading_ids_gives_their_spans(tmp_path_factory, ids, newline, ends_with_newline, block):
     content = newline.join(i.encode() for i in ids) + (newline if ids and ends_with_newline else b"")
-    with mock.patch("ctxmt_fairseq.data.documents._BLOCK", block):
+    with mock.patch("ctxmt_fairseq.data.text_lines._BLOCK", block):
         documents = Documents.read(write(tmp_path_factory.mktemp("ids"), content), len(ids))
     assert documents.starts.tolist() == Documents.from_ids(ids).starts.tolist()
     changes = [k for k in range(1, len(ids)) if ids[k] != ids[k - 1]]

@@ -4,9 +4,8 @@ import dataclasses
 
 import pytest
 
-from ctxmt_fairseq.analysis.penalty_curve import best_penalties, penalty_scores
-from ctxmt_fairseq.analysis.system_rows import system_rows
-from ctxmt_fairseq.analysis.window_sizes import window_scores
+from ctxmt_fairseq.analysis.run_values import read_values
+from ctxmt_fairseq.analysis.value_tables import best_places, placed
 from ctxmt_fairseq.evaluation.whole_runs import evaluator as evaluator_module
 from ctxmt_fairseq.evaluation.whole_runs.results import measures
 from ctxmt_fairseq.generation import loading
@@ -100,16 +99,12 @@ def test_the_best_length_penalty_of_the_dev_text(models, text, tmp_path, monkeyp
     assert {path.name for path in (out / "dev.prefix").glob("*.hyp")} == {
         f"n{penalty}.hyp" for penalty in ("-3", "0.5", "1", "3")
     }
-    search = list(penalty_scores("model", out))
-    found = {one.place: one.value for one in search}
-    assert found == {-3.0: 10.0, 0.5: 30.0, 1.0: 30.0, 3.0: 20.0} and best_penalties(search) == {
-        "model": [0.5]
-    }
-    rows = system_rows([f"model={out}"], ["bleu"])
-    assert [(one.system, one.value) for one in rows] == [
-        ("model, n opt", 1.0),
-        ("model, n opt", 0.5),
-    ]  # BLEU, n
+    values = [one for one in read_values([f"model={out}"]) if one.measure in ("bleu", "bleu, dev", "n")]
+    search = placed(values, "penalty")
+    assert [(one.place, one.value) for one in search] == [(-3.0, 10.0), (0.5, 30.0), (1.0, 30.0), (3.0, 20.0)]
+    assert list(best_places(search).values()) == [{"model": [0.5]}]
+    rows = [(one.system, one.value) for one in placed(values, "context")]
+    assert rows == [("model, n opt", 1.0), ("model, n opt", 0.5)]  # BLEU, n
     for prefix, penalty, written in ((text, "0.5", "prefix.n0.5"), (dev, "3", "dev.prefix/n3")):
         alone = tmp_path / "alone.hyp"
         run(
@@ -126,9 +121,8 @@ def test_other_windows_stand_beside_the_trained(models, text, tmp_path):
     results = evaluate(model, text, out, pairs, "--window", "1", "--contexts", "trained absent")
     assert set(results["translations"]) == {"prefix", "prefix.w1", "prefix.w1.absent"}
     assert set(results["contrast"]) == {"pairs", "pairs.w1"}
-    assert results["trained_window"] == 3 and {
-        one.place for one in window_scores([str(out)])[0] if one.measure == "bleu"
-    } == {1, 3}
+    windows = placed(read_values([str(out)]), "window")
+    assert results["trained_window"] == 3 and {one.place for one in windows} == {1, 3}
     hypotheses = tmp_path / "sentences.hyp"
     run(
         "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", hypotheses,
@@ -224,12 +218,12 @@ def test_measures_of_a_suite_with_groups():
         ("multi_source", ("--lenpen", "much"), "argument --lenpen: expected a finite number, found 'much'"),
         ("multi_source", ("--window", "0"), "argument --window: expected a whole number of at least 1"),
         ("multi_source", ("--convention", "mean"), "argument --convention: invalid choice: 'mean'"),
-        ("multi_source", ("--average", "3"), "--average 3: expected a folder with checkpoints"),
+        ("multi_source", ("--average", "3"), "--average 3 needs a folder with checkpoints"),
         ("multi_source", ("--bootstrap", "1"), "expected at least 2 samples for --bootstrap"),
         ("multi_source", ("--tokenize", "words"), "expected a tokenizer from none, "),
-        ("multi_source", ("--target-context-from", "reference"), "expected a model with target context"),
+        ("multi_source", ("--target-context-from", "reference"), "needs a model with target context"),
         ("document_window", ("--keep-sentence", "first"), "needs --decoding window"),
-        ("document_window", ("--contexts", "reference"), "expected --target-context-from reference"),
+        ("document_window", ("--contexts", "reference"), "needs --target-context-from reference"),
         ("document_window", ("--min-len", "7"), "--min-len 7: expected at most 6, because "),
         ("document_window", ("--dev",), "argument --dev: expected one argument"),
     ],

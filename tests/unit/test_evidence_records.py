@@ -52,13 +52,17 @@ def test_paths_have_names_and_what_looks_alike_stays(evidence, work, corpora):
 
 
 def test_a_page_without_marks_is_left_as_it_is(evidence, tmp_path):
-    page = tmp_path / "evidence.md"
+    page = tmp_path / "page.md"
+    begin, end = evidence.tables.BEGIN, evidence.tables.END
     for text in (
         "# Nothing\n",
-        f"{evidence.tables.BEGIN}\nno end\n",
-        f"{evidence.tables.END}\nno beginning\n",
+        f"{begin.format('scores')}no end\n",
+        f"{end.format('scores')}\nno beginning\n",
+        f"{begin.format('scores')}another's end\n{end.format('search')}",
+        f"{begin.format('none')}of no table\n{end.format('none')}",
     ):
         page.write_text(text)
-        with pytest.raises(BadInput, match="evidence.md: expected <!-- tables"):
-            evidence.tables.rewrite(page, "new")
+        said = "page.md: expected <!-- NAME: written by .* NAME one of scores, search"
+        with pytest.raises(BadInput, match=said):
+            evidence.tables.rewrite(page, {"scores": "new", "search": "new"})
         assert page.read_text() == text

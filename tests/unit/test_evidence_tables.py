@@ -1,4 +1,4 @@
-"""The tables of docs/evidence.md."""
+"""The tables of docs/results/, and where they stand there."""
 
 import itertools
 import json
@@ -24,6 +24,10 @@ def tables(evidence):
     return evidence.tables
 
 
+def shown(tables, results):
+    return tables.text(tables.named(results))
+
+
 def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
     """20 examples that only the system has right: McNemar's exact p is 2 / 2^20, with stars."""
     wins = {"control": "0" * 20 + "1" * 10, "gated": "1" * 30}
@@ -32,7 +36,7 @@ def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
     (tmp_path / "search.json").write_text("{}")
     candidate = {**training_result("search-base", 1), "learning_curve": []}  # has no decisions
     (tmp_path / "search-base.1.json").write_text(json.dumps(candidate))
-    text = evidence.tables.text(evidence.records.read_all(tmp_path))
+    text = shown(evidence.tables, evidence.records.read_all(tmp_path))
     assert "| gated | +66.67**, +66.67** | +66.67 | 0.0001 |" in text
     assert "| control | 1, 2 | 2.500 ± 0.000 | 11.50 ± 0.71 |" in text
     assert "| gated | 1, 2 | 100.00 ± 0.00 |  | 100.00 ± 0.00 |" in text
@@ -70,13 +74,34 @@ def test_permutation_p_is_the_share_of_sign_patterns(evidence):
 
 
 def test_tables_replace_those_of_the_page(tables, tmp_path):
-    page = tmp_path / "evidence.md"
-    page.write_text(f"# Before\n{tables.BEGIN}\nold\n{tables.END}\n## After\n")
+    page = tmp_path / "page.md"
+    place = tables.BEGIN + "{}" + tables.END
+    page.write_text(
+        f"# Before\n{place.format('new', 'old', 'new')}\n## After\n{place.format('none', '', 'none')}"
+    )
     for _ in range(2):
-        tables.rewrite(page, tables.text({("control", 1): result("control", 1, "10")}))
-    text = page.read_text()
-    assert text.startswith("# Before\n") and text.endswith(f"{tables.END}\n## After\n")
-    assert "old" not in text and text.count("| control | 1 |") == 2
+        tables.rewrite(page, {"new": "| 1 |", "none": "", "other": "| 2 |"})
+    first, rest = page.read_text().split("## After\n")
+    assert first == f"# Before\n{place.format('new', '| 1 |' + chr(10), 'new')}\n"
+    assert rest == place.format("none", "\n", "none")
+
+
+def test_every_table_has_one_place_in_the_pages_of_results(evidence):
+    pages = [evidence.workplace.RESULTS.parent / page for page in evidence.driver.PAGES]
+    places = [name for page in pages for name in evidence.tables.places(page.read_text())]
+    names = list(evidence.tables.named({}))
+    never = {f"help pages, {kind}" for kind in ("pronouns", "pairs", "words", "groups")}
+    never.add("en-fr-subtitles, terms")
+    assert sorted(places) == sorted(set(names) - never)
+
+
+@pytest.mark.slow
+def test_the_pages_of_results_are_what_the_results_say(evidence):
+    tables = evidence.tables.named(evidence.records.read_all(evidence.workplace.RESULTS))
+    for page in evidence.driver.PAGES:
+        text = (evidence.workplace.RESULTS.parent / page).read_text()
+        for name in evidence.tables.places(text):
+            assert f"written by examples/evidence/run.sh -->\n{tables[name]}\n<!-- end of {name} -->" in text
 
 
 def test_a_papers_page_has_its_rows(tables):
@@ -187,9 +212,9 @@ def test_every_text_has_its_tables(tables):
         }
     for one in found.values():
         del one["pronouns"]
-    text = tables.text({**found, ("control", 1): result("control", 1, "10")})
-    subtitles, pages = text.split("### en-de-help")
-    assert "### en-fr-subtitles" in subtitles and "de-help" not in subtitles
+    text = shown(tables, {**found, ("control", 1): result("control", 1, "10")})
+    subtitles, pages = text.split("### help pages, scores")
+    assert "### en-fr-subtitles, scores" in subtitles and "de-help" not in subtitles
     assert "| de-help-s2to2 |  |  |  | +1.50**, +2.50* |" in pages
     assert "| window of | seeds | 1: BLEU | 2: BLEU |" in pages
     assert "| de-help-s2to2 | 1, 2 | 15.00 ± 7.07 | 16.00 ± 7.07 |" in pages
@@ -234,7 +259,7 @@ def test_what_attention_and_groups_do_is_averaged_over_seeds(tables):
         }
     groups = {"used_in_sentences": [5, 0, 1], "used_groups_per_sentence": 1.5}
     found["grouping", 1] = {**result("grouping", 1, "1"), "groups": groups}
-    text = tables.text(found)
+    text = shown(tables, found)
     assert "| BLEU of | seeds | 1-5 words | 6- words |" in text
     assert "| gated | 1, 2 | 20.00 ± 0.00 | 11.50 ± 0.71 |" in text
     assert "| attention to the context | seeds | mean | it | they | most |" in text

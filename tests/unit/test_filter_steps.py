@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq import journal
-from ctxmt_fairseq.cli.corpus_filter_adequacy import adequacy
-from ctxmt_fairseq.cli.corpus_filter_domain import domain
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
@@ -21,7 +19,7 @@ from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms import language
 from ctxmt_fairseq.corpora.transforms import scores as score_files
 from ctxmt_fairseq.corpora.transforms.deduplicate import deduplicate
-from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
+from ctxmt_fairseq.corpora.transforms.scores import ScoreTable, adequacy, domain
 from ctxmt_fairseq.corpora.transforms.select import select
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.corpus_files import read_corpus_files, write_corpus_files
@@ -226,7 +224,7 @@ def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypa
 
 def test_a_pipe_of_the_unfinished_files_name_is_refused(tmp_path):
     os.mkfifo(tmp_path / "scores.tsv.partial")
-    with pytest.raises(BadInput, match="expected the name of a regular file"):
+    with pytest.raises(BadInput, match="choose a regular file, not a pipe"):
         write(tmp_path / "scores.tsv", Scorer())
 
 
@@ -252,7 +250,7 @@ def test_documents_are_selected_by_the_mean(tmp_path_factory, documents, scores,
         score_files.write_scores(path, twice, lambda v=values: _given(v), {"scores": "test"})
         tables.append(ScoreTable(path))
         known.append({pair[:2]: found[pair[:2]] for pair in pairs})
-    parts = list(select(files, tables, threshold, []))
+    parts = list(select(files, tables, threshold))
     for document, part in zip(documents, parts, strict=True):
         each = [known[0].get(text, 0) * known[1].get(text, 0) for text in document]
         mean = sum(each) / len(each)
@@ -280,7 +278,8 @@ def test_select_command(tmp_path, capsys):
     counts = json.loads((tmp_path / "out.counts.json").read_text())
     assert counts["left_out"] == {"in documents with a low score": 2}
     assert counts["remarks"] == {"pairs without a score": 1}
-    assert "no line is left of 5" in refused(capsys, "select", *options, 1, "--out", tmp_path / "none")
+    nothing = ("--document-scores", tmp_path / "none.tsv", "--out", tmp_path / "none")
+    assert "no line is left of 5" in refused(capsys, "select", *options, 1, *nothing)
     assert not list(tmp_path.glob("none*"))
 
 

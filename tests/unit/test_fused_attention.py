@@ -1,18 +1,15 @@
-"""Which attentions are torch's fused one, and what that does to memory: the table of docs/benchmarks.md."""
+"""Which attentions are torch's fused one: a table of docs/results/speed.md."""
 
 import contextlib
 from pathlib import Path
 
-import pytest
 import torch
 import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
 
-from ctxmt_fairseq.benchmark.allocated import peak_allocated
-from ctxmt_fairseq.benchmark.training import make_batches, make_step
 from tests.unit.steps import STOCK, batch, build, criterion, decoder, first_steps, train
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "results" / "speed.md"
 HEADER = "| attentions that are fused / all | training | validation | a step of a search |"
 SHOWN = [
     "concat shift",
@@ -78,7 +75,7 @@ def test_the_table_of_fused_attention_is_what_is_measured(monkeypatch):
     rows.update((system, table_row(system, monkeypatch)) for system in SHOWN)
     lines = [HEADER, "|---|---|---|---|"]
     lines += [f"| {name} | {' | '.join(numbers)} |" for name, numbers in rows.items()]
-    assert "\n".join(lines) in DOCUMENT.read_text(), "\n".join(["put into docs/benchmarks.md:", *lines])
+    assert "\n".join(lines) in DOCUMENT.read_text(), "\n".join(["put into docs/results/speed.md:", *lines])
 
 
 def test_weights_are_made_for_whoever_names_a_layer_or_searches_with_alignments():
@@ -100,17 +97,3 @@ def test_weights_are_made_for_whoever_names_a_layer_or_searches_with_alignments(
     assert nothing["attn"] == [None]
     assert some["attn"][0].shape == (rows, length, inputs["src_tokens"].size(1))
     torch.testing.assert_close(plain, asked, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.slow
-def test_a_step_at_base_takes_no_more_memory_than_stocks():
-    """Windows of four sentences; forward, backward and update, after a first step has made Adam's state."""
-    device = torch.device("cpu")
-    small, *_ = sorted(make_batches("base", device, 600), key=lambda made: made["ntokens"])
-    peaks = []
-    for ours in (True, False):
-        step = make_step("base", device, ours)
-        step(small)
-        peaks.append(peak_allocated(lambda step=step: step(small), device))
-        del step
-    assert peaks[0] <= peaks[1], peaks

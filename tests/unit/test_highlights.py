@@ -10,13 +10,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
-from ctxmt_fairseq.criterions.highlighted_attention import HighlightedAttention
+from ctxmt_fairseq.criterions.attention_regularisation import AttentionRegularisation
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.highlights import LineHighlights, read_highlights, split_words
 from ctxmt_fairseq.errors import BadInput
+from tests.helpers import synthetic
 from tests.unit.contrastive_files import write
 from tests.unit.window_datasets import EOS, SEP, VOCABULARY, Sentences, dataset
 
@@ -263,8 +263,8 @@ def test_the_task_reads_them_for_training_alone(tmp_path):
     without = task(**{**options, "attention_weight": 0.0})
     assert synthetic.dataset(without, 2, 8).highlights == {}
     cfg = Namespace(criterion="cross_entropy", sentence_avg=False)
-    assert isinstance(made.build_criterion(cfg), HighlightedAttention)
-    assert not isinstance(without.build_criterion(cfg), HighlightedAttention)
+    assert isinstance(made.build_criterion(cfg), AttentionRegularisation)
+    assert not isinstance(without.build_criterion(cfg), AttentionRegularisation)
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ COMMANDS = {
     "contrast": ("contrast m.pt dx.json --json dx.json", "dx.json"),
     "probe": ("probe m.pt t --words t.de", "t.de"),
     "compare lines": ("compare lines t.en t.de t.de p --json p", "p"),
-    "analyse runs": ("analyse runs a=dx.json --json dx.json", "dx.json"),
+    "analyse results": ("analyse results a=dx.json --json dx.json", "dx.json"),
     "analyse contexts": ("analyse contexts m.pt --scores dx.json --output dx.png", "dx.json"),
     "corpus stats": (f"corpus stats t {LANGUAGES} --lengths t.docids", "t.docids"),
     "corpus moses": (f"corpus moses --source t.en --target t.de --ids p {LANGUAGES} --out t", "t.en"),

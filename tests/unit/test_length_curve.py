@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from ctxmt_fairseq.benchmark.resampling import random_texts
 from ctxmt_fairseq.cli.main import main
+from tests.helpers.synthetic import random_texts
 
 REFERENCE, FIRST, SECOND = random_texts(120)
 SOURCE = [" ".join("w" for _ in line.split()) for line in REFERENCE]
@@ -72,7 +72,7 @@ def test_bands_are_percentiles_of_resampled_sentences(files):
         (("--edges", "10", "5"), "--edges: expected ascending lengths"),
         (("--edges", "0"), "argument --edges"),
         (("--metric", "ter"), "--metric ter: expected one of bleu"),
-        (("--output", "curve.pdf"), "ending in .png"),
+        (("--output", "curve.pdf"), "end in .png"),
     ],
 )
 def test_refusals(files, capsys, options, words):

@@ -14,7 +14,7 @@ from ctxmt_fairseq.data.sentence_contexts import contexts_of
 from ctxmt_fairseq.data.text_encoders import load_text_encoder
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
-from tests.unit.window_datasets import VOCABULARY, sentences, wanting
+from tests.unit.window_datasets import VOCABULARY, requesting, sentences
 
 LENGTHS = (3, 1, 4)
 TEXTS = [f"sentence {line}" for line in range(sum(LENGTHS))]
@@ -40,7 +40,7 @@ def dataset(
         contexts=contexts,
         tags=tags,
         training=training,
-        wanted=wanting("vectors"),
+        request=requesting("vectors"),
         name="split",
     )
 

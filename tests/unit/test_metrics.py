@@ -1,6 +1,5 @@
 """Translation scores against sacrebleu called directly, and the errors of ``ctxmt score``."""
 
-import argparse
 import json
 from unittest.mock import Mock
 from urllib.error import URLError
@@ -8,8 +7,7 @@ from urllib.error import URLError
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from ctxmt_fairseq.cli import main, score
-from ctxmt_fairseq.cli.commands import Options
+from ctxmt_fairseq.cli import main
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation import metrics
 from ctxmt_fairseq.evaluation.metrics import join_documents, read_translation, score_translation
@@ -44,9 +42,7 @@ def files(tmp_path):
 
 
 def run(*arguments):
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    score.run(parser.parse_args([*arguments], Options(arguments)))
+    main.parser().command(["score", *arguments]).start()
 
 
 def by_name(scores):
@@ -174,8 +170,7 @@ def test_bad_input(files, tmp_path, name, lines, arguments, expected):
     assert expected in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_bad_input_ends_the_command_with_one_line(files, monkeypatch, capsys):
-    monkeypatch.setattr(main, "COMMANDS", {"score": "BLEU and chrF of a translation"})
+def test_bad_input_ends_the_command_with_one_line(files, capsys):
     with pytest.raises(SystemExit) as caught:
         main.main(["score", files["hyp"], files["hyp"] + ".none"])
     assert caught.value.code == 2
@@ -192,7 +187,7 @@ def test_unwritable_json(files, tmp_path):
 def test_a_tokenizer_that_wants_the_network(monkeypatch, tmp_path, error):
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
     monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=error))
-    with pytest.raises(BadInput, match="'flores200' wants a model that sacrebleu cannot get: .*13a, intl"):
+    with pytest.raises(BadInput, match="'flores200' needs a model that sacrebleu cannot get: .*13a, intl"):
         metrics.bleu("flores200")
 
 

@@ -8,7 +8,7 @@ from fairseq.data import Dictionary
 from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY, register_model
 from torch import nn
 
-from ctxmt_fairseq.data.context_format import ContextFormat, WantedContext
+from ctxmt_fairseq.data.context_format import ContextFormat, ContextRequest
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.context_model import ContextEncoder, MultiSourceModel
 from ctxmt_fairseq.models.initialisation import load_sentence_model, sentence_model_shapes
@@ -110,14 +110,12 @@ def model_of(kind, **form):
     return SimpleNamespace(context_format=ContextFormat(kind, **form))
 
 
-def test_a_task_gives_what_its_models_want():
-    wanted = WantedContext(("rows", "tags"))
-    assert wanted.format == ContextFormat()
-    wanted.adopt(model_of("rows", bos=True), "arch")
-    wanted.adopt(model_of("rows", bos=True), "arch")
-    assert wanted.format == ContextFormat("rows", bos=True)
-    assert wanted.once(True).distinct and not wanted.distinct
-    assert wanted.once(True).format == wanted.format
+def test_a_task_gives_what_its_models_read():
+    request = ContextRequest(("rows", "tags"))
+    assert request.format == ContextFormat()
+    request.adopt(model_of("rows", bos=True), "arch")
+    request.adopt(model_of("rows", bos=True), "arch")
+    assert request.format == ContextFormat("rows", bos=True)
 
 
 @pytest.mark.parametrize(
@@ -129,11 +127,12 @@ def test_a_task_gives_what_its_models_want():
         (model_of("rows", bos=True, joined=True), "read the context alike"),
         (model_of("vectors"), "--arch arch needs --task metadata_context"),
         (model_of("window"), "--arch arch needs --task document_window"),
+        (model_of("row"), "of the kinds rows, tags, vectors, window, found .*'row'"),
     ],
 )
-def test_models_that_want_something_else_are_refused_and_change_nothing(other, message):
-    wanted = WantedContext(("rows", "tags"))
-    wanted.adopt(model_of("rows", bos=True), "arch")
+def test_models_that_read_something_else_are_refused_and_change_nothing(other, message):
+    request = ContextRequest(("rows", "tags"))
+    request.adopt(model_of("rows", bos=True), "arch")
     with pytest.raises(BadInput, match=message):
-        wanted.adopt(other, "arch")
-    assert wanted.format == ContextFormat("rows", bos=True)
+        request.adopt(other, "arch")
+    assert request.format == ContextFormat("rows", bos=True)

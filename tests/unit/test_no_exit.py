@@ -14,7 +14,7 @@ ENDS = {"exit", "quit", "_exit", "abort"}
 PARSES = {"parse_args", "parse_known_args", "parse_args_and_arch", "parse_intermixed_args"}
 # Where commands end (the hook), and where fairseq's parser is wrapped (its --help ends the program, as
 # argparse's does) and its command line completed.
-EDGES = {"edge.py": ["SystemExit"], "fairseq_fixes.py": ["parse_known_args", "exit"]}
+EDGES = {"exit_codes.py": ["SystemExit"], "fairseq_fixes.py": ["parse_known_args", "exit"]}
 
 
 def endings(source):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from ctxmt_fairseq.benchmark import synthetic
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.criterions.highlighted_attention import PAPERS_LAYERS, parse_layers, regularised
+from ctxmt_fairseq.criterions.attention_regularisation import PAPERS_LAYERS, parse_layers, regularised
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -17,6 +16,7 @@ from ctxmt_fairseq.search.beams import beams
 from ctxmt_fairseq.search.current_sentence import WindowCount
 from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.search.running_document import RunningDocuments
+from tests.helpers import synthetic
 from tests.helpers.other_device import DEVICE, OtherDevice
 from tests.unit.highlighted import collated, highlighted
 from tests.unit.steps import (
@@ -47,7 +47,7 @@ SENT_ONCE = {
     ("ctxmt_fairseq/modules/segment_positions.py", "_sinusoids", "_to_copy"),
 }
 SCORES = ("ctxmt_fairseq/generation/forced_scoring.py", "_log_probs", "_to_copy")
-COPY = ("ctxmt_fairseq/data/transfer.py", "to_device", "_to_copy")
+COPY = ("ctxmt_fairseq/data/device_copies.py", "to_device", "_to_copy")
 
 
 def systems(kept=CHOSEN):
@@ -117,7 +117,7 @@ def test_translation_sends_and_fetches_a_batch_in_one_copy(system):
             loaded.models[0].encoder.sentence_cache = SentenceCache()
         limits = loaded.limits
         running = RunningDocuments(
-            loaded.task, sources, documents, limits=limits, distinct=True if cached else None
+            loaded.task, sources, documents, limits=limits, unique_sentences=True if cached else None
         )
         for line in range(3):
             running.translate(Search(device), loaded.models, [line, line + 4], False, WindowCount())

@@ -1,5 +1,5 @@
 """How many operations a step is made of, against fairseq's transformer on the same windows: the table of
-docs/benchmarks.md."""
+docs/results/speed.md."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.unit.steps import STOCK, batch, build, criterion, decoder, first_steps, train
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "results" / "speed.md"
 HEADER = "| operations / stock's | a training step | a step of a search |"
 # Name -> system, criterion
 SHOWN = {
@@ -77,7 +77,7 @@ def test_the_table_of_operations_is_what_is_measured(counts):
     table = DOCUMENT.read_text().partition(HEADER)[2].split("\n\n")[0].splitlines()[2:]
     shown = {name: list(map(float, numbers)) for name, *numbers in map(_cells, table)}
     assert shown == {name: pytest.approx(both, abs=0.05) for name, both in ratios.items()}, "\n".join(
-        ["put into docs/benchmarks.md:", HEADER, "|---|---|---|", *lines]
+        ["put into docs/results/speed.md:", HEADER, "|---|---|---|", *lines]
     )
 
 

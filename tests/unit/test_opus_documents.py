@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.corpora.films import HeldOut, film_of
-from ctxmt_fairseq.corpora.formats.opus import Opus, document_id, links_of
+from ctxmt_fairseq.corpora.formats.opus_names import document_id
+from ctxmt_fairseq.corpora.formats.opus_pairs import Pairing, links_of
 from ctxmt_fairseq.corpora.formats.opus_xml import Link
 from ctxmt_fairseq.corpora.pairs import Account, Pair
 from ctxmt_fairseq.corpora.workers import skipping
@@ -28,7 +29,7 @@ def part(tmp_path, english, german, links, source="en", **options):
     folder = write_folder(tmp_path, texts)
     target = "de" if source == "en" else "en"
     taken = [Link(*(tuple(side.split()) for side in pair.split(";")), overlap) for pair, overlap in links]
-    opus = Opus((folder,), source, target, **{"min_overlap": 0.9, "max_gap": 7.0, **options})
+    opus = Pairing((folder,), source, target, **{"min_overlap": 0.9, "max_gap": 7.0, **options})
     return opus.part(linked(names[source], names[target], taken))
 
 
@@ -120,7 +121,7 @@ def test_chapters_and_speakers_are_metadata(tmp_path):
     )
     folder = write_folder(tmp_path, {"en/ep.xml": english, "de/ep.xml": document(*map(sentence, "12", "ab"))})
     links = [Link(("1",), ("1",)), Link(("2",), ("2",))]
-    found = Opus((folder,), "en", "de").part(linked("en/ep.xml.gz", "de/ep.xml.gz", links))
+    found = Pairing((folder,), "en", "de").part(linked("en/ep.xml.gz", "de/ep.xml.gz", links))
     assert found.pairs == [
         Pair("Title", "a", "ep", metadata={"chapter": "2"}),
         Pair("Thanks", "b", "ep", metadata={"chapter": "2", "speaker": "President"}),
@@ -140,7 +141,7 @@ def test_broken_parts(tmp_path):
     text = at(["a", "b"])
     with pytest.raises(BadInput, match=f"{re.escape(EN)}: the alignment names sentence 3, which"):
         part(tmp_path, text, text, [("3;1", 1.0)])
-    opus = Opus((str(tmp_path),), "en", "de")
+    opus = Pairing((str(tmp_path),), "en", "de")
     missing = linked(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3)
     left_out = skipping(opus.part, links_of)(missing)
     assert left_out.pairs == [] and left_out.account.balanced

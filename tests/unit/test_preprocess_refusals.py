@@ -1,11 +1,10 @@
 """ctxmt preprocess: every refusal names what is wrong, and leaves nothing behind."""
 
-import argparse
 from pathlib import Path
 
 import pytest
 
-from ctxmt_fairseq.cli import preprocess as command
+from ctxmt_fairseq.cli.main import parser
 from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess
 from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 from ctxmt_fairseq.errors import BadInput
@@ -119,11 +118,9 @@ def test_more_refusals(text, tmp_path):
     ],
 )
 def test_contradicting_options_are_refused(tmp_path, options, message):
-    parser = argparse.ArgumentParser()
-    command.add_arguments(parser)
     request = ["--source-lang", "en", "--target-lang", "fr", "--train", "x", "--out", str(tmp_path / "data")]
     with pytest.raises(BadInput, match=message):
-        command.run(parser.parse_args(request + options))
+        parser().command(["preprocess", *request, *options]).start()
     assert not list(tmp_path.iterdir())
 
 

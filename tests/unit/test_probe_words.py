@@ -11,7 +11,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.tags import read_tags
 from ctxmt_fairseq.evaluation.probe.word_report import bare
-from ctxmt_fairseq.evaluation.probe.words import word_of_each, word_values
+from ctxmt_fairseq.evaluation.probe.word_values import word_of_each, word_values
 
 CORPUS = [
     "the cat sleeps here",

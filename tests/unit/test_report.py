@@ -12,6 +12,8 @@ import pytest
 from PIL import Image
 
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
+from ctxmt_fairseq.plots.charts import Point
+from ctxmt_fairseq.report.curves import curve_chart
 from tests.unit.html_pages import Page, check_harmless, column
 from tests.unit.reports import REFERENCE, SOURCE, SYSTEMS, run, write_lines, write_runs
 from tests.unit.result_files import results, translation, write_results
@@ -103,11 +105,12 @@ def test_probes_attention_and_lengths(page):
         "+0.500",
     ]
     assert column(page, SYSTEMS, "share, encoder") == ["0.5000", "0.7000*"]
-    charts = [value for tag, name, value in page.attributes if (tag, name) == ("img", "alt")]
-    assert [chart.split(" by ")[0] for chart in charts[:-1]] == [
-        "CXMI, bits per word", "BLEU", "chrF2", "loss of validations", "BLEU (windows)", "accuracy (windows)",
-        "bleu",
+    charts = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
+    assert [chart.split(" by ")[0] for chart in charts] == [
+        "CXMI, bits per word", "BLEU", "chrF2", "loss of validations", "BLEU (windows)", "bleu",
     ]  # fmt: skip
+    assert sum(tag == "polyline" for tag in page.tags) == 2 * len(charts)
+    assert column(page, SYSTEMS, "test") == ["21", "21"]  # of a chart whose places have names
 
 
 def test_examples_in_which_systems_differ(page):
@@ -128,6 +131,18 @@ def test_commands_and_versions(made, page):
     assert "BLEU (sentence): nrefs:1|case:mixed" in page.text
 
 
+def test_the_axis_of_a_chart_holds_its_points():
+    points = [Point("bleu", "a", 0, 1.0, 0.5, 1.5), Point("bleu", "a", 2, 3.0, 2.5, 100.00000001)]
+    chart = curve_chart("", points, "")
+    assert [text for _, text in chart.grid] == ["0", "25", "50", "75", "100"]
+    (curve,) = chart.curves
+    assert curve.points == [(58.0, 184.2), (336.0, 180.7)]
+    assert curve.band == [(58.0, 185.1), (336.0, 181.6), (336.0, 10.0), (58.0, 183.4)]
+    flat = curve_chart("", [Point("bleu", "a", 3, 7.0)], "")
+    assert flat.curves[0].points == [(197.0, 98.0)] and len(flat.grid) == 5 and not flat.curves[0].band
+    assert curve_chart("", [Point("x", "a", 1, value) for value in (1e300, 1e300)], "").grid
+
+
 # ---- one harmless file, for a telephone --------------------------------------------------------------
 
 
@@ -136,7 +151,7 @@ def test_one_file_without_script_that_a_telephone_shows(page, html):
     content = {value for tag, name, value in page.attributes if (tag, name) == ("meta", "content")}
     assert "width=device-width, initial-scale=1" in content
     pictures = [value for tag, name, value in page.attributes if name == "src"]
-    assert len(pictures) == 8
+    assert len(pictures) == 1
     for data in pictures:
         image = Image.open(io.BytesIO(base64.b64decode(data.split(",")[1])))
         image.load()

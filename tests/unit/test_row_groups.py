@@ -1,4 +1,4 @@
-"""A batch of runs computed in groups of like length: what computing it at once gives, with fewer pads."""
+"""A batch of spans computed in groups of like length: what computing it at once gives, with fewer pads."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from tests.unit.steps import build, criterion, train
 LENGTHS = (9, 1, 14, 2, 17)
 # One of each way that groups take; the others in the slow tier.
 FAST = ("gated", "dual serial", "dual concat", "context encoder", "caching concat", "caching group")
-JOINED = "dual joined"  # knows no batches of runs
+JOINED = "dual joined"  # knows no batches of spans
 
 
 def cases():

@@ -74,8 +74,8 @@ def test_means_by_hand():
 def test_the_command(tmp_path, capsys):
     path = checkpoint(tmp_path / "model", "multi_source", arch="context_encoder_transformer")
     prefix = write_text(tmp_path)
-    files = ("--json", tmp_path / "j", "--output", tmp_path / "sentences.png")
-    assert not main([str(each) for each in ("analyse", "attention-sentences", path, prefix, *files, "--cpu")])
+    options = ("--by", "sentence", "--json", tmp_path / "j", "--output", tmp_path / "sentences.png", "--cpu")
+    assert not main([str(each) for each in ("analyse", "attention-words", path, prefix, *options)])
     record = json.loads((tmp_path / "j").read_text())
     assert [(each["places"], each["sentences"]) for each in record["attention"]] == [
         (["-1"], 3), (["-2", "-1"], 6),

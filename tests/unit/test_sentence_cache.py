@@ -12,6 +12,7 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.context_options import SELECTIONS
 from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.models.caching_transformer import CachingEncoder
 from ctxmt_fairseq.modules.sentence_cache import SentenceCache
@@ -106,3 +107,14 @@ def test_the_states_used_longest_ago_are_dropped_but_never_those_of_the_batch():
     assert cache.missing(range(5)) == [3]
     cache.gather([1])
     assert cache.missing(range(5)) == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("batch_runs", "cached", "unique"), [(0, False, False), (4, False, True), (0, True, True)]
+)
+def test_batches_hold_a_sentence_once_where_spans_share_it_or_its_states_are_kept(batch_runs, cached, unique):
+    made = translator(cached, source_context=1, batch_runs=batch_runs)
+    documents = Documents.from_lengths(DOCUMENTS)
+    assert made.running(SOURCES, documents).dataset.unique_sentences is unique
+    scored = TranslationScorer(SOURCES, TARGETS, documents).dataset(made.loaded)
+    assert not scored.unique_sentences, "examples that are named anew"

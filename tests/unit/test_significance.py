@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance import resampling
-from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.evaluation.significance.measures import MEASURES, measure
 from ctxmt_fairseq.evaluation.significance.p_values import holm, holm_within, mcnemar, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, paired_tests, randomization_p
 from ctxmt_fairseq.evaluation.significance.translations import compare_translations, length_ratio, per_unit
@@ -146,7 +146,7 @@ def test_documents_are_drawn_whole():
     assert np.array_equal(grouped, expected)
     with pytest.raises(BadInput, match="two or more documents"):
         per_unit(rows, "document", Translation(systems[0], [reference], [60]))
-    with pytest.raises(BadInput, match="expected --docids"):
+    with pytest.raises(BadInput, match="needs --docids"):
         per_unit(rows, "document", Translation(systems[0], [reference]))
 
 
@@ -167,6 +167,20 @@ def test_holm_is_applied_within_a_metric_and_unit():
     assert {c.result.difference for c in comparisons if c.unit == "document"} == {
         c.result.difference for c in comparisons if c.unit == "sentence"
     }
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_signatures_are_known_before_anything_is_scored(lowercase):
+    """Of several metrics with the same statistics only one counts them; all have a signature."""
+    reference, (system, *_) = texts(5)
+    fresh = {
+        "bleu": BLEU(lowercase=lowercase),
+        **{f"chrf{beta}": CHRF(beta=beta, lowercase=lowercase) for beta in (1, 2, 3)},
+    }
+    assert set(fresh) == set(MEASURES)
+    for name, metric in fresh.items():
+        metric.corpus_score(system, [reference])
+        assert measure(name, lowercase=lowercase).signature == metric.get_signature().format()
 
 
 def test_length_ratio():

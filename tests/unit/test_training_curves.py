@@ -1,4 +1,4 @@
-"""``ctxmt analyse curves`` and ``sweep`` on logs whose numbers are known."""
+"""``ctxmt analyse curves`` on logs whose numbers are known."""
 
 import csv
 import json
@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ctxmt_fairseq.charts import Point, chart
 from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.plots.charts import Point, chart
 from tests.unit.training_logs import write_log
 
 
@@ -74,44 +74,12 @@ def test_by_update_every_validation_counts(logs, tmp_path):
     assert {point["system"] for point in points} == {"c"}
 
 
-def test_sweep_joins_losses_accuracies_and_shares(tmp_path, capsys):
-    discounts = (1.0, 0.0, 0.01, 0.01)
-    losses = ((7.0, 6.0), (8.0, 8.5), (5.0, 5.5), (4.0, 4.5))
-    logs = [
-        write_log(tmp_path / f"{number}.log", losses=loss, ratios=(1, 1), discount=discount)
-        for number, (discount, loss) in enumerate(zip(discounts, losses, strict=True))
-    ]
-    reports = [{"accuracy": 50.0, "disc": None}, {"accuracy": 1.0, "disc": 60.0},
-               {"accuracy": 70.0, "disc": 80.0},
-               [{"accuracy": 90.0, "disc": None}, {"accuracy": 0.0, "disc": 60.0}]]  # fmt: skip
-    for number, report in enumerate(reports):
-        (tmp_path / f"{number}.json").write_text(json.dumps(report))
-    shares = [0.5, 0.75, 0.625, 0.875]
-    models = [{"means": {"share, both": share}} for share in shares]
-    (tmp_path / "shares").write_text(json.dumps({"models": models}))
-    accuracies = [tmp_path / f"{number}.json" for number in range(4)]
-    options = ["--contrast", *accuracies, "--shares", tmp_path / "shares"]
-    assert not analyse("sweep", *logs, *options, "--json", tmp_path / "j", "--output", tmp_path / "sweep.png")
-    printed = rows(capsys.readouterr().out)
-    assert list(printed)[0] == "context_discount" and list(printed)[2:] == ["0", "0.01", "1"]
-    assert printed["0.01"] == ["2", "4.500 ± 0.707", "77.500 ± 3.536", "75.000 ± 17.678"]
-    assert printed["0"] == ["1", "8.000", "60.000", "75.000"]
-    points = json.loads((tmp_path / "j").read_text())["points"]
-    assert [point["context_discount"] for point in points] == [0, 0.01, 1] * 3
-    accuracy = [(point["value"], point["low"], point["high"]) for point in points[3:6]]
-    assert accuracy == [(60.0, None, None), (77.5, 75.0, 80.0), (50.0, None, None)]
-    assert (tmp_path / "sweep.png").stat().st_size > 5000
-    with pytest.raises(SystemExit):
-        analyse("sweep", *logs[:3], "--shares", tmp_path / "shares")
-    assert "expected 3 models, one for each LOG, found 4" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--metrics", "bleu"), "--metrics bleu: expected one of current_context_ratio, current_loss, loss"),
         (("--subset", "dev"), "expected validations with 'dev'"),
-        (("--output", "curves.pdf"), "ending in .png"),
+        (("--output", "curves.pdf"), "end in .png"),
     ],
 )
 def test_refusals(logs, capsys, options, words):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ctxmt_fairseq.data.context_dataset import AllLines
+from ctxmt_fairseq.data.batched_windows import AllLines
 from ctxmt_fairseq.errors import BadInput
 from tests.unit.multi_source_models import dataset as rows_dataset
 from tests.unit.window_datasets import K3, dataset

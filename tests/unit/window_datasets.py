@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from fairseq.data import Dictionary
 
-from ctxmt_fairseq.data.context_format import ContextFormat, WantedContext
+from ctxmt_fairseq.data.context_format import ContextFormat, ContextRequest
 from ctxmt_fairseq.data.context_options import WindowOptions
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.data.documents import Documents
@@ -28,11 +28,11 @@ EOS, PAD, SEP, MASK = (
 K3 = dict(source_context=3, source_context_after=1, target_context=2)
 
 
-def wanting(kind="", distinct=False, **form):
-    """What models want of the context that ask for this kind."""
-    wanted = WantedContext((kind,), distinct)
-    wanted.adopt(SimpleNamespace(context_format=ContextFormat(kind, **form)), "arch")
-    return wanted
+def requesting(kind="", **form):
+    """What models read of the context that ask for this kind."""
+    request = ContextRequest((kind,))
+    request.adopt(SimpleNamespace(context_format=ContextFormat(kind, **form)), "arch")
+    return request
 
 
 def options_in(kind, given):
@@ -87,6 +87,6 @@ def slots(builder, lines, *args, **kwargs):
     return Roles(*source, made.target)
 
 
-def sizes(builder, lines, source, target=None, *limits, **layout):
+def sizes(builder, lines, source, target=None, *limits, **arrangement):
     """Of the windows around lines, from the lengths of both sides' sentences."""
-    return WindowSizes(builder, source, target, **layout).sizes(lines, *limits)
+    return WindowSizes(builder, source, target, **arrangement).sizes(lines, *limits)

@@ -30,7 +30,7 @@ Files of ``ctxmt demo-corpus DIR``:
 * ``correct``: index of the right candidate
 * ``meta``: object of string fields; left out where there is none
 
-Where things are: ``lexicon`` (words), ``french`` (agreement, elision), ``settings`` (of films), ``sentences``
-(tables of sentences), ``documents`` (scenes and documents), ``twins`` (pairs of examples), ``contrastive``
-(the sets), ``formats`` (their layouts), ``write`` (all files).
+Where things are: ``words.yaml``, ``settings.yaml`` (of films) and ``lexicon``, which reads them, ``french``
+(agreement, elision), ``sentences`` (tables of sentences), ``documents`` (scenes and documents), ``twins``
+(pairs of examples), ``contrastive`` (the sets), ``formats`` (their layouts), ``write`` (all files).
 """

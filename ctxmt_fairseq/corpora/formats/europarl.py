@@ -10,21 +10,26 @@ Example: ctxmt corpus europarl --source txt/en --target txt/de --source-lang en 
 
 import re
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Tuple
 
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.command import option
+from ctxmt_fairseq.corpora.corpus_command import FileWise, NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines, open_text
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, open_text
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.paths import Input
 
 _TAG = re.compile(r"\s*<(?P<name>[A-Za-z]+)(?P<attributes>(?:\s[^<>]*)?)/?>\s*")
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\">]+))")
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_side_options(parser, metavar="FOLDER|FILE")
-    options.add_worker_options(parser)
-    options.add_corpus_options(parser)
+class Europarl(NewCorpus):
+    source: Input = option("of the source side", metavar="FOLDER|FILE")
+    target: Input = option("of the target side", metavar="FOLDER|FILE")
+    reading: FileWise
+
+    def parts(self) -> Iterator[Part]:
+        return self.reading.parts(pair_days, lines_of, days(self.source, self.target))
 
 
 class Block(NamedTuple):
@@ -112,10 +117,3 @@ def lines_of(pair: Tuple[PathLike, PathLike]) -> int:
     """Lines of text in a source file of which no more may be known: those that are no tag and not blank."""
     with open_text(pair[0]) as stream:
         return sum(1 for line in stream if line.strip() and not line.lstrip().startswith(b"<"))
-
-
-def parts(args: Any) -> Iterator[Part]:
-    return options.file_wise(args, pair_days, lines_of, days(args.source, args.target))
-
-
-run = options.writes("europarl", "lines", parts)

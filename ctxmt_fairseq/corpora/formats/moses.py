@@ -10,24 +10,33 @@ Example: ctxmt corpus moses --source TED2020.de-en.en --target TED2020.de-en.de 
 
 import itertools
 import re
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Iterator, List, NamedTuple, Optional, Sequence
 
+from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.cleaning import clean
-from ctxmt_fairseq.corpora.formats import options
-from ctxmt_fairseq.corpora.formats.opus import document_id
-from ctxmt_fairseq.corpora.formats.opus_xml import exchanged
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
+from ctxmt_fairseq.corpora.formats.opus_names import document_id, exchanged
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
-from ctxmt_fairseq.data.documents import PathLike, lines_together
+from ctxmt_fairseq.data.text_lines import PathLike, lines_together
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.paths import Input
 
 _NUMBER = re.compile(r"(.*?)(\d{1,18})")
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_side_options(parser)
-    parser.add_argument("--ids", required=True, metavar="FILE", help="documents and sentences of each line")
-    options.add_clean_option(parser)
-    options.add_corpus_options(parser)
+class Moses(NewCorpus):
+    source: Input = option("of the source side")
+    target: Input = option("of the target side")
+    ids: Input = option("documents and sentences of each line")
+    clean: Sequence[str] = cleaning()
+
+    def parts(self) -> Iterator[Part]:
+        """A part for each document of the source side; ids are as in ``opus_names``."""
+        lines = read_lines(self.source, self.target, self.ids, self.languages)
+        return distinct(
+            _document(documents[0], group, self.languages, self.clean)
+            for documents, group in itertools.groupby(lines, key=lambda line: line.documents)
+        )
 
 
 class Line(NamedTuple):
@@ -71,16 +80,6 @@ def follows(before: str, after: str) -> bool:
     return first[1] == second[1] and int(first[2]) + 1 == int(second[2])
 
 
-def parts(args: Any) -> Iterator[Part]:
-    """A part for each document of the source side; ids are as in ``formats.opus``."""
-    languages = args.source_lang, args.target_lang
-    lines = read_lines(args.source, args.target, args.ids, languages)
-    return distinct(
-        _document(documents[0], group, languages, args.clean)
-        for documents, group in itertools.groupby(lines, key=lambda line: line.documents)
-    )
-
-
 def _document(name: str, lines: Iterator[Line], languages: Sequence[str], cleaning: Sequence[str]) -> Part:
     builder = DocumentBuilder(document_id(name), Account())
     last: Optional[Line] = None
@@ -95,6 +94,3 @@ def _document(name: str, lines: Iterator[Line], languages: Sequence[str], cleani
         here, there = (clean(text, language, cleaning, remarks) for text, language in texts)
         builder.add(here, there)
     return builder.part()
-
-
-run = options.writes("moses", "lines", parts)

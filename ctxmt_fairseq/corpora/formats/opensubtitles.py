@@ -14,25 +14,28 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml 
              --target-lang de --held-out text/dev=dev-films.txt --held-out text/test=0.01 --out text/train
 """
 
-from typing import Any, Iterator
+from typing import List, Sequence
 
-from ctxmt_fairseq.corpora.formats import options
-from ctxmt_fairseq.corpora.formats.opus import add_opus_options, linked_parts
-from ctxmt_fairseq.corpora.pairs import Part
+from ctxmt_fairseq.command import option
+from ctxmt_fairseq.corpora.corpus_command import cleaning
+from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
 from ctxmt_fairseq.option_types import finite_float, number
+from ctxmt_fairseq.paths import Named
 
 
-def add_arguments(parser: Any) -> None:
-    add_opus_options(parser)
-    parser.add_argument("--min-overlap", type=number(0, 1), default=0.9, metavar="X", help="(default: 0.9)")
-    parser.add_argument("--max-gap", type=finite_float, default=7.0, metavar="SECONDS", help="(default: 7)")
-    options.add_clean_option(parser, "all")
-    parser.add_argument("--held-out", action="append", default=[], metavar="PREFIX=FILE|SHARE",
-                        help="films for another corpus: a list of IMDb ids, or a share of all")  # fmt: skip
+class Opensubtitles(LinkedCorpus):
+    min_overlap: float = option("", 0.9, number(0, 1))
+    max_gap: float = option("(default: 7)", 7.0, finite_float, metavar="SECONDS")
+    clean: Sequence[str] = cleaning("all")
+    held_out: List[Named] = option(
+        "films for another corpus: a list of IMDb ids, or a share of all",
+        [],
+        action="append",
+        metavar="PREFIX=FILE|SHARE",
+    )
 
+    def run(self) -> None:
+        from ctxmt_fairseq.corpora.films import HeldOut
 
-def parts(args: Any) -> Iterator[Part]:
-    return linked_parts(args, min_overlap=args.min_overlap, max_gap=args.max_gap)
-
-
-run = options.writes("opensubtitles", "links", parts)
+        parts = self.linked(self.clean, min_overlap=self.min_overlap, max_gap=self.max_gap)
+        self.write(parts, HeldOut(self.held_out))

@@ -1,51 +1,18 @@
 """OPUS' files: documents in XML, and alignments: which sentences of two documents are translations."""
 
 import re
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.corpora.formats.opus_names import exchanged
+from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, scan
+from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
 from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
-_LABELS = ("NAME", "name", "ID", "id")
-_METADATA = (
-    "chapter",
-    "CHAPTER",
-    "speaker",
-    "SPEAKER",
-)  # elements that say something about the sentences inside
 _CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
-
-
-class Marks(NamedTuple):
-    """M marks of time, in the order of the text.
-
-    Attributes:
-        sentences: (M,), the sentence that each stands in, from 0.
-        positions: (M,), characters of that sentence before it, blanks not counted.
-        ends: (M,), whether a subtitle disappears then (else it appears).
-        seconds: (M,), from the film's beginning.
-    """
-
-    sentences: np.ndarray
-    positions: np.ndarray
-    ends: np.ndarray
-    seconds: np.ndarray
-
-
-class Timed(NamedTuple):
-    """Times of N sentences in seconds.
-
-    Attributes:
-        starts, ends: (N,).
-        interpolated: sentences of which the start or the end is not marked.
-    """
-
-    starts: np.ndarray
-    ends: np.ndarray
-    interpolated: int
 
 
 class Document(NamedTuple):
@@ -94,13 +61,24 @@ def read_opus_document(content: bytes, name: str) -> Document:
     Raises:
         BadInput: broken XML, no sentences, a sentence without an id, or an id that stands there twice.
     """
-    root = parse_xml(content, name)
-    tokenised = root.find(".//w") is not None  # then nothing else is text
-    ids, texts, lengths, metadata = [], [], [], []  # type: List[str], List[str], List[int], List[Dict[str, str]]
-    marks: List[Tuple[int, int, bool, float]] = []
-    unreadable = 0
+    found = scan(content) or _sentences(parse_xml(content, name), name)
+    if not found.ids:
+        raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
+    if len(set(found.ids)) != len(found.ids):
+        raise BadInput("expected ids of sentences that differ", name)
+    times = sentence_times(found.lengths, found.marks) if len(found.marks.seconds) else None
+    return Document(found.ids, found.texts, found.metadata, times, found.unreadable_times)
+
+
+def _sentences(root: Any, name: str) -> Sentences:
+    """What is in a document of any form."""
+    tokenised = root.find(".//s//w") is not None  # then nothing else is text
     between = " " if tokenised else ""
+    ids, texts, metadata, marks = [], [], [], []  # type: List[str], List[str], List[Dict[str, str]], List[Any]
+    unreadable = 0
     for number, sentence in enumerate(root.iter("s")):
+        if not sentence.get("id"):
+            raise BadInput("expected an id of every sentence (<s id=...>)", name, sentence.sourceline)
         pieces: List[str] = []
         for element, text in _words(sentence) if tokenised else _pieces(sentence):
             if element.tag != "time":
@@ -109,21 +87,12 @@ def read_opus_document(content: bytes, name: str) -> Document:
                 unreadable += 1
             else:
                 marks.append((number, _length(pieces), element.get("id").endswith("E"), seconds))
-        if not sentence.get("id"):
-            raise BadInput("expected an id of every sentence (<s id=...>)", name, sentence.sourceline)
         ids.append(sentence.get("id"))
         texts.append(" ".join(between.join(pieces).split()))
-        lengths.append(_length(pieces))
-        around = reversed(list(sentence.iterancestors(*_METADATA)))
-        metadata.append({element.tag.lower(): label for element in around if (label := _label(element))})
-    if not ids:
-        raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
-    if len(set(ids)) != len(ids):
-        raise BadInput("expected ids of sentences that differ", name)
-    times = (
-        sentence_times(np.array(lengths), Marks(*map(np.array, zip(*marks, strict=True)))) if marks else None
-    )
-    return Document(ids, texts, metadata, times, unreadable)
+        metadata.append(metadata_around(sentence))
+    lengths = np.array([_length(text) for text in texts], np.int64)
+    columns = zip(*marks, strict=True) if marks else ((), (), (), ())
+    return Sentences(ids, texts, metadata, lengths, Marks(*map(np.array, columns)), unreadable)
 
 
 def _words(sentence: Any) -> Iterator[Tuple[Any, str]]:
@@ -139,13 +108,9 @@ def _pieces(element: Any) -> Iterator[Tuple[Any, str]]:
         yield element, child.tail or ""
 
 
-def _label(element: Any) -> Optional[str]:
-    return next((element.get(key) for key in _LABELS if element.get(key)), None)
-
-
 def _length(pieces: Iterable[str]) -> int:
     """Characters, blanks not counted."""
-    return sum(len(word) for piece in pieces for word in piece.split())
+    return len("".join("".join(pieces).split()))
 
 
 def _seconds(mark: Any) -> Optional[float]:
@@ -154,29 +119,7 @@ def _seconds(mark: Any) -> Optional[float]:
     if clock is None or not mark.get("id", "").endswith(("S", "E")):
         return None
     hours, minutes, seconds, fraction = clock.groups(default="0")
-    return 3600 * int(hours) + 60 * int(minutes) + float(f"{seconds}.{fraction}")
-
-
-def sentence_times(lengths: np.ndarray, marks: Marks) -> Timed:
-    """Start and end of each sentence.
-
-    A subtitle may hold several sentences, and a sentence several subtitles, so either time may stand in
-    another sentence. Time is taken to pass evenly over the characters between two marks.
-
-    Args:
-        lengths: (N,), characters of each sentence, blanks not counted.
-        marks: at least one.
-    """
-    # Between two sentences lies a place of its own: what ends there is not what begins there.
-    begin = np.concatenate(([0], np.cumsum(lengths + 1)[:-1]))
-    places = begin[marks.sentences] + marks.positions
-    starts, ends = (np.interp(edge, places, marks.seconds) for edge in (begin, begin + lengths))
-    known = np.zeros((2, len(lengths)), bool)
-    for kind, times, edges in ((0, starts, np.zeros_like(lengths)), (1, ends, lengths)):
-        here = (marks.ends == kind) & (marks.positions == edges[marks.sentences])
-        times[marks.sentences[here]] = marks.seconds[here]  # of several the last
-        known[kind, marks.sentences[here]] = True
-    return Timed(starts, ends, int((~known.all(0)).sum()))
+    return 3600 * int(hours) + 60 * int(minutes) + int(seconds) + float(f"0.{fraction}")
 
 
 def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[LinkedDocuments]:
@@ -214,11 +157,3 @@ def _link(element: Any, order: int, path: PathLike) -> Link:
         raise BadInput(f"expected a number as overlap, found {overlap!r}", path, element.sourceline) from None
     first, second = sides[::order]
     return Link(tuple(first.split()), tuple(second.split()), share)
-
-
-def exchanged(names: Sequence[str], languages: Sequence[str]) -> Optional[bool]:
-    """Whether documents (``en/1.xml``) come in the other order than the languages; None: of others."""
-    found = [name.split("/")[0] for name in names]
-    if set(found) != set(languages) or not all(names):
-        return None
-    return found != list(languages)

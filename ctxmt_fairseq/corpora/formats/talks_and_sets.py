@@ -8,7 +8,7 @@ from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.corpora.archives import read_document
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 # An unescaped & or < in the text must not matter, so no XML parser: these tags and what stands between them.

@@ -11,12 +11,13 @@ Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs -
 import itertools
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.cleaning import clean
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.corpora.xml import xml_elements
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.paths import Input
 
 Unit = Optional[List["Side"]]  # source and target; None where a language is missing
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
@@ -30,10 +31,14 @@ class Side(NamedTuple):
     pages: List[str]
 
 
-def add_arguments(parser: Any) -> None:
-    parser.add_argument("--tmx", required=True, nargs="+", metavar="FILE", help="read one after the other")
-    options.add_clean_option(parser)
-    options.add_corpus_options(parser)
+class Tmx(NewCorpus):
+    unit = "units"
+
+    tmx: List[Input] = option("read one after the other")
+    clean: Sequence[str] = cleaning()
+
+    def parts(self) -> Iterator[Part]:
+        return tmx_documents(self.tmx, self.languages, self.clean)
 
 
 def read_units(path: PathLike, languages: Sequence[str]) -> Iterator[Unit]:
@@ -45,6 +50,8 @@ def read_units(path: PathLike, languages: Sequence[str]) -> Iterator[Unit]:
     Raises:
         BadInput: as ``xml_elements``; or no units.
     """
+    from ctxmt_fairseq.corpora.xml import xml_elements
+
     unit = None
     for unit in xml_elements(path, "tu"):
         sides: Dict[str, Side] = {}
@@ -113,10 +120,3 @@ def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]]]]
         run.append(unit)
     if run:
         yield run, common
-
-
-def parts(args: Any) -> Iterator[Part]:
-    return tmx_documents(args.tmx, (args.source_lang, args.target_lang), args.clean)
-
-
-run = options.writes("tmx", "units", parts)

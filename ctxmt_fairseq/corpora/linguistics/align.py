@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tup
 import numpy as np
 
 from ctxmt_fairseq.corpora.linguistics.words import lexical_parts
-from ctxmt_fairseq.data.documents import PathLike, lines_together
+from ctxmt_fairseq.data.text_lines import PathLike, lines_together
 from ctxmt_fairseq.extras import import_of_extra
 
 EXTRA = "align"

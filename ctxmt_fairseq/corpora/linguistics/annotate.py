@@ -5,9 +5,9 @@ import itertools
 from typing import Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.corpora.linguistics.analysers import analyser
-from ctxmt_fairseq.corpora.workers import in_order
+from ctxmt_fairseq.corpora.workers import chunks, in_order
 from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 
 LONGEST = 100_000  # characters of a line: far more than any sentence, and its analysis can be held
@@ -48,8 +48,7 @@ def covers(words: Sequence[AnnotatedWord], sentence: str) -> bool:
 
 
 def _blocks(path: PathLike) -> Iterator[List[str]]:
-    lines = enumerate(iterate_lines(path), 1)
-    while block := list(itertools.islice(lines, _BLOCK)):
+    for block in chunks(enumerate(iterate_lines(path), 1), _BLOCK):
         for number, line in block:
             if len(line) > LONGEST:
                 raise BadInput(f"expected a line of at most {LONGEST:,} characters", path, number)

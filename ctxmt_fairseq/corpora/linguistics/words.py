@@ -1,8 +1,9 @@
 """Words apart from punctuation, in any script."""
 
 import functools
+import re
 import unicodedata
-from typing import Tuple
+from typing import List, Tuple
 
 import regex
 
@@ -12,6 +13,7 @@ _MARK = r"[\p{P}\p{S}]"
 WORD = regex.compile(rf"{_CHARACTERS}(?:[-'’]{_CHARACTERS})*|{_MARK}")
 _PART = regex.compile(rf"{_CHARACTERS}['’]?|{_MARK}")  # l'|homme
 _START = regex.compile(_CHARACTERS)
+_SPACED = re.compile(r"\S+")
 
 
 @functools.lru_cache(2**16)
@@ -21,8 +23,23 @@ def lexical_parts(word: str) -> Tuple[str, ...]:
     return tuple(part for part in parts if _START.match(part)) or parts
 
 
+def of_word(character: str) -> bool:
+    """Whether it is a letter, one of the marks that belong to them (vowel signs of Hindi), or a digit."""
+    return unicodedata.category(character)[0] in "LMN"
+
+
+def has_letters(text: str) -> bool:
+    """Whether there is any of these; subword markers are none."""
+    return any(map(of_word, text))
+
+
 @functools.lru_cache(2**16)
 def bare(word: str) -> str:
     """A word in lower case, without punctuation around it; punctuation alone stays."""
-    inside = [place for place, character in enumerate(word) if unicodedata.category(character)[0] in "LNM"]
+    inside = [place for place, character in enumerate(word) if of_word(character)]
     return word[inside[0] : inside[-1] + 1].lower() if inside else word
+
+
+def word_spans(text: str) -> List[Tuple[int, int]]:
+    """Where the white-space words of a text are: from the first character to behind the last."""
+    return [match.span() for match in _SPACED.finditer(text)]

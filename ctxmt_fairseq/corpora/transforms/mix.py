@@ -1,37 +1,27 @@
-"""One corpus from several: real and back-translated text, a large corpus and a small one of the domain.
-
-With ratios the corpora are to each other, in sentences, as these: the one that is largest for its ratio is
-taken as it is, the others are repeated; of the last repetition documents are taken at even distances. Without
-ratios each is taken once. A corpus without document ids becomes documents of one sentence. The ids get the
-number of the corpus and of the repetition before them (2.1/NAME).
-
-Example: ctxmt corpus mix text/crawl=1 text/talks=1 --source-lang en --target-lang de --out text/train
-"""
+"""One corpus from several, in proportions."""
 
 import itertools
 from fractions import Fraction
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Iterator, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.pairs import Part, part_of
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import name
 
 
-def add_arguments(parser: Any) -> None:
-    parser.add_argument(
-        "corpora", type=name, nargs="+", metavar="PREFIX[=RATIO]", help="of the files of each"
-    )
-    options.add_corpus_options(parser)
+def weighted_corpora(
+    texts: Sequence[str], languages: Tuple[str, str]
+) -> Tuple[List[TextFiles], List[Fraction]]:
+    """Corpora, given as PREFIX or PREFIX=RATIO, and how often each is taken.
 
-
-def parts(args: Any) -> Iterator[Part]:
-    prefixes, ratios = zip(*map(_prefix_and_ratio, args.corpora), strict=True)
+    Raises:
+        BadInput: some have a ratio and others none, or a ratio is no such number.
+    """
+    prefixes, ratios = zip(*map(_prefix_and_ratio, texts), strict=True)
     if None in ratios and any(ratios):
         raise BadInput("expected a ratio for each corpus, or none")
-    files = [TextFiles(prefix, args.source_lang, args.target_lang, ids_optional=True) for prefix in prefixes]
-    return mix(files, repetitions(files, ratios) if all(ratios) else [Fraction(1)] * len(files))
+    files = [TextFiles(prefix, *languages, ids_optional=True) for prefix in prefixes]
+    return files, repetitions(files, ratios) if all(ratios) else [Fraction(1)] * len(files)
 
 
 def _prefix_and_ratio(text: str) -> Tuple[str, Optional[Fraction]]:
@@ -79,6 +69,3 @@ def mix(corpora: Sequence[TextFiles], times: Sequence[Fraction]) -> Iterator[Par
                 part = part_of(len(pairs), pairs)
                 part.account.remarks[f"lines of {files.prefix}"] += len(pairs)
                 yield part
-
-
-run = options.writes("mix", "lines", parts)

@@ -1,4 +1,5 @@
-"""Files of scores: a head that says what they were made with, then hash, score and more of each pair."""
+"""Scores of pairs, and their files: a head that says what they were made with, then hash, score and more of
+each pair."""
 
 import itertools
 import math
@@ -10,7 +11,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.documents import PathLike, iterate_lines
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import check_outputs, regular_file
 from ctxmt_fairseq.journal import Journal, json_line, partial_file
@@ -95,3 +96,24 @@ def _scores(lines: Iterable[str], path: PathLike) -> Any:
             yield int(key, 16), score
         except ValueError:
             raise BadInput("expected a hash, a tab and a score from 0 to 1", path, number) from None
+
+
+def adequacy(forward: np.ndarray, backward: np.ndarray) -> np.ndarray:
+    """exp(-(|A - B| + (A + B) / 2)) of cross-entropies A and B (Junczys-Dowmunt 2018).
+
+    Args:
+        forward, backward: (N,), infinite where there is none.
+
+    Returns:
+        (N,) from 0 to 1, 0 where there is none.
+    """
+    known = np.isfinite(forward) & np.isfinite(backward)
+    a, b = np.where(known, forward, 0), np.where(known, backward, 0)
+    return np.where(known, np.exp(-(np.abs(a - b) + (a + b) / 2)), 0.0)
+
+
+def domain(in_domain: np.ndarray, general: np.ndarray) -> np.ndarray:
+    """min(exp(-(H_in - H_gen)), 1) of cross-entropies H_in and H_gen; as ``adequacy``."""
+    known = np.isfinite(in_domain) & np.isfinite(general)
+    difference = np.where(known, in_domain, 0) - np.where(known, general, 0)
+    return np.where(known, np.exp(-np.maximum(difference, 0)), 0.0)

@@ -11,7 +11,8 @@ from typing import Dict, List, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, PathLike, iterate_lines, read_flags
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 
@@ -41,11 +42,7 @@ def read_comet_text(
     docids: Optional[PathLike] = None,
     current: Optional[PathLike] = None,
 ) -> CometText:
-    """Read line-aligned files.
-
-    Raises:
-        BadInput: files of different lengths (with both counts), bad ids or marks.
-    """
+    """Read line-aligned files."""
     texts: List[Optional[List[str]]] = []
     for path in (hypothesis, source, reference):
         texts.append(None if path is None else [line.strip() for line in iterate_lines(path)])
@@ -81,9 +78,6 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
     Args:
         context: k, previous sentences; never of another document. Where k of them make an input longer than
             the encoder reads, the farthest are left out, for all texts of the line alike.
-
-    Raises:
-        BadInput: context for a model that does not average tokens, or for documents that are not known.
     """
     if context and not model.pools_sentences:
         raise BadInput(
@@ -92,7 +86,7 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
             model.name,
         )
     if context and text.documents is None:
-        raise BadInput("document-level COMET: expected --docids, which says where the documents are")
+        raise BadInput("document-level COMET needs --docids, which says where documents begin")
     sides = {"src": text.sources, "mt": text.hypotheses}
     before = {"src": text.sources, "mt": text.hypotheses}
     if text.references is not None and model.reads_references:

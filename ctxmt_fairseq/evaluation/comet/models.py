@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import read_bytes
+from ctxmt_fairseq.data.text_lines import read_bytes
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.extras import installation
 from ctxmt_fairseq.safe_checkpoints import peek
@@ -122,7 +122,7 @@ def load_comet(name: str) -> CometModel:
     # Whether positions are saved depends on the version of transformers.
     missing = [key for key in missing if not key.endswith("position_ids")]
     if missing:
-        raise BadInput(f"expected the parameter {missing[0]}", folder / WEIGHTS)
+        raise BadInput(f"the parameter {missing[0]} is missing", folder / WEIGHTS)
     return CometModel(name, model.eval(), _content(folder))
 
 
@@ -164,7 +164,7 @@ def _options(folder: Path, state: Any) -> Any:
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
         raise BadInput("expected YAML of plain values", path) from None
     if not isinstance(written, dict):
-        raise BadInput("expected options", path)
+        raise BadInput("expected options with their values", path)
     if not isinstance(state, dict) or not isinstance(state.get("state_dict"), dict):
         raise BadInput("expected parameters at the key state_dict", folder / WEIGHTS)
     kept = state.get("hyper_parameters")

@@ -9,7 +9,7 @@ from typing import Dict, List, Mapping, Optional
 import torch
 
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.documents import PathLike
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel
@@ -34,13 +34,9 @@ def comet_score(
         context: k, previous sentences: document-level COMET.
         cache: a journal of scores by content, which is read and added to.
         cpu: leave a GPU alone.
-
-    Raises:
-        BadInput: a model without the references that it needs; a cache that is none, or that another process
-            adds to; or see ``build_inputs``.
     """
     if model.needs_references and text.references is None:
-        raise BadInput("expected a model that needs no references", model.name)
+        raise BadInput("needs references; give them, or choose a model that needs none", model.name)
     inputs = build_inputs(text, model, context)
     segments = _segments(inputs, model, bool(context), cache, batch_size, cpu)
     references = text.references is not None and model.reads_references

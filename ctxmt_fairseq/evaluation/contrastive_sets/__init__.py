@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import (  # noqa: F401  (importing them registers them)
     bawden,
@@ -52,7 +52,9 @@ def read_contrastive_set(
         raise BadInput(f"expected a format from {', '.join(FORMATS)}, found {format!r}", path)
     if documents is not None and not FORMATS[format].has_documents:
         able = " or ".join(FORMATS.where(lambda kind: kind.has_documents))
-        raise BadInput(f"a documents folder goes with the format {able}, found {format}", path)
+        raise BadInput(
+            f"leave out the folder of documents: only the format {able} reads it, not {format}", path
+        )
     return FORMATS[format].read(path, documents)
 
 
@@ -61,35 +63,22 @@ def read_contrastive_sets(
 ) -> List[ContrastiveSet]:
     """Read several; those that are parts of one suite become one: the phenomena of Voita et al. (2019), named
     file by file.
-
-    Raises:
-        BadInput: see ``read_contrastive_set`` and ``join_sets``.
     """
     return join_sets([read_contrastive_set(path, format, documents) for path in paths])
 
 
 def join_sets(sets: List[ContrastiveSet]) -> List[ContrastiveSet]:
-    """Those that are parts of one suite become one, see ``read_contrastive_sets``.
-
-    Raises:
-        BadInput: two have the same name.
-    """
+    """Those that are parts of one suite become one, see ``read_contrastive_sets``."""
     for kind in FORMATS.values():
         sets = kind.join(sets)
     for name, count in Counter(one.name for one in sets).items():
         if count > 1:
-            raise BadInput(
-                f"expected contrastive sets of different names, found {count} that are called {name}"
-            )
+            raise BadInput(f"rename the contrastive sets: {count} of them are called {name}")
     return sets
 
 
 def detect_format(path: Path) -> str:
-    """The format of a file or folder: by its name alone, else by what a JSON file holds.
-
-    Raises:
-        BadInput: it is none of ``FORMATS``.
-    """
+    """The format of a file or folder: by its name alone, else by what a JSON file holds."""
 
     def recognised(content: Any) -> Optional[str]:
         return next((name for name, kind in FORMATS.items() if kind.recognises(path, content)), None)

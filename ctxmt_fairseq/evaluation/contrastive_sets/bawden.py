@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Set
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
@@ -106,8 +106,7 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
     texts = [get_sentences(place, target, key) for key in (quality, "incorrect")]
     if texts[0][-1] == texts[1][-1]:
         raise place.error(
-            "expected candidates that differ in the last sentence, which is the current one and is scored; "
-            f"found {texts[0][-1]!r} in both"
+            f"both candidates end with {texts[0][-1]!r}: the last sentence is scored, and must differ"
         )
     source = get_sentences(place, record, "src")
     return example_of_texts(

@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.contrastive_sets.contrapro_context import Context, Segment, find_contexts
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,

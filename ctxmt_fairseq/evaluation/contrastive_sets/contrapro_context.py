@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import read_sentences
 from ctxmt_fairseq.data.json_files import Place, get
+from ctxmt_fairseq.data.text_lines import read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import Sentences, drop_padding
 
@@ -113,14 +113,14 @@ def _from_documents(folder: Path, segments: Sequence[Segment]) -> List[Context]:
     for segment in segments:
         place, name, line = segment.place, segment.document, segment.line
         if name not in paths:
-            raise place.error(f"expected the document {name!r} in {folder}")
+            raise place.error(f"the document {name!r} is not in {folder}")
         if name not in texts:
             texts[name] = _read_document(paths[name])
         source, target = texts[name]
         if line > len(source):
-            raise place.error(f"expected line {line} in {name!r}, which has {len(source)} lines")
+            raise place.error(f"expected a line of {name!r}, which has {len(source)}, found {line}")
         if _letters(source[line - 1]) != _letters(segment.source):
-            raise place.error(f"expected 'src segment' at line {line} of the source of {name!r}")
+            raise place.error(f"line {line} of the source of {name!r} is not 'src segment'")
         before, after = slice(max(0, line - 1 - LIMIT), line - 1), slice(line, line + LIMIT)
         contexts.append(Context(tuple(source[before]), tuple(target[before]), tuple(source[after])))
     return contexts

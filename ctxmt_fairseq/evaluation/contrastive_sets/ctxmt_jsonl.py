@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences, json_lines, sentences
 from ctxmt_fairseq.data.metadata_text import texts_by_field
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,

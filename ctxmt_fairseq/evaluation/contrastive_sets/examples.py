@@ -114,12 +114,12 @@ def make_example(
     if len(distinct) == 1:
         distinct = tuple(candidates)
     if not source.strip() or not all(candidate.current.strip() for candidate in distinct):
-        raise place.error("expected a current sentence on both sides, found an empty one")
+        raise place.error("the current sentence is empty, or a candidate's translation of it")
     text = [source, *source_before, *source_after]
     for candidate in distinct:
         text += [candidate.current, *candidate.before]
     if any(SEPARATOR in sentence.split() for sentence in text):
-        raise place.error(f"expected text, found the symbol {SEPARATOR}")
+        raise place.error(f"expected text without the symbol {SEPARATOR}")
     return ContrastiveExample(
         id=id,
         source_before=tuple(source_before),

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, load_json
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
 from ctxmt_fairseq.registry import Registry
@@ -55,11 +55,7 @@ FORMATS: Registry[Type[ContrastiveFormat]] = Registry("a format of contrastive s
 
 
 def load_records(path: Path) -> List[Tuple[Place, Any]]:
-    """The entries of a JSON list, with their places.
-
-    Raises:
-        BadInput: another file, or an empty list.
-    """
+    """The entries of a JSON list, with their places."""
     records = load_json(path)
     if not isinstance(records, list) or not records:
         raise BadInput("expected a list of objects", path)

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike, read_sentences
 from ctxmt_fairseq.data.json_files import Place
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
@@ -56,7 +56,9 @@ class OpenSubs(ContrastiveFormat):
             first = 2 * index
             place = Place(source_path, first + 2)
             if source[first] != source[first + 1]:
-                raise place.error("expected the source line of the correct candidate again")
+                raise place.error(
+                    "expected the same source as on the line before, which has the correct candidate"
+                )
             before, correct_before, wrong_before = max(
                 (context[index] for context in contexts),
                 key=lambda sides: len(sides[0]),
@@ -106,7 +108,7 @@ def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sen
             middle, end = start + size, start + 2 * size
             if source[start:middle] != source[middle:end]:
                 raise BadInput(
-                    "expected the source context of the correct candidate again",
+                    "expected the same source context as the correct candidate has",
                     folder / f"{stem}.src",
                     middle + 1,
                 )

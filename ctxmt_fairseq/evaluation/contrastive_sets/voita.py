@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, get_sentences
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,

@@ -27,11 +27,7 @@ class Condition:
 def selected(
     loaded: LoadedModels, names: Sequence[str], scorer: TranslationScorer
 ) -> Tuple[List[Condition], Dict[str, str]]:
-    """The context selections of these names, ``document`` first, and why others of them cannot be had.
-
-    Raises:
-        BadInput: a name that is none; or ``document`` cannot be had.
-    """
+    """The context selections of these names, ``document`` first, and why others of them cannot be had."""
     for name in names:
         if name not in SELECTIONS:
             raise BadInput(f"--contexts {name}: expected names from {', '.join(SELECTIONS)}")
@@ -51,18 +47,14 @@ def selected(
 
 
 def sized(loaded: LoadedModels, sizes: Sequence[int]) -> List[Condition]:
-    """The document's context within so many sentences of the current one.
-
-    Raises:
-        BadInput: farther than the models' context reaches.
-    """
+    """The document's context within so many sentences of the current one."""
     own = {name: loaded.task.options[name] for name in SIZES}
     conditions = []
     for size in sizes:
         if size > max(own.values()):
             raise BadInput(
                 f"--sizes {size}: expected at most {max(own.values())}, the models' context; "
-                "--source-context and its like widen it"
+                "--source-context and --target-context widen it"
             )
         options = {name: min(size, value) for name, value in own.items()}
         conditions.append(

@@ -6,9 +6,10 @@ from typing import List, Optional
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents, PathLike
+from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.metadata_files import MetadataFiles
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
@@ -67,9 +68,6 @@ class ProbedText:
 def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
     """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
     there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
-
-    Raises:
-        BadInput: a file is missing or does not match the others, or no line to translate has a reference.
     """
     text, references, reference_file = read_parallel(prefix, loaded.languages)
     current = np.flatnonzero(text.current)

@@ -16,7 +16,7 @@ from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def warn_of_unknown_absence(loaded: LoadedModels) -> None:
     """Log a warning where the models have no context, or were not trained to do without it."""
     options = loaded.task.context_options()
     if not (options.reach or loaded.reads_metadata):
-        logger.warning("the model has no context: whatever the text's context, it sees the same")
+        logger.warning("the model has no context: it sees the same whatever the text's context is")
         return
     cfg = loaded.task.cfg
     if loaded.reads_metadata:

@@ -8,19 +8,15 @@ then a whitespace word has the tags of all that it consists of.
 
 from typing import Any, List, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 
 Tags = List[Tuple[str, ...]]  # of each whitespace word
 
 
 def read_tags(path: PathLike, references: Sequence[str]) -> List[Tags]:
-    """The tags of every reference's words.
-
-    Raises:
-        BadInput: another number of lines than the text has, or entries that do not match the words.
-    """
+    """The tags of every reference's words."""
     found = []
     for number, (place, record) in enumerate(json_lines(path)):
         if number == len(references):

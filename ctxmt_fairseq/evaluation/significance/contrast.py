@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import get, json_lines
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
@@ -63,11 +63,7 @@ class ContrastComparison:
 
 
 def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
-    """The examples of a file that ``ctxmt contrast --examples`` wrote.
-
-    Raises:
-        BadInput: a line that is no such example, an example that stands there twice, or none at all.
-    """
+    """The examples of a file that ``ctxmt contrast --examples`` wrote."""
     outcomes: Dict[Key, Outcome] = {}
     for place, record in json_lines(path):
         chosen, distance = (get(place, record, name, int, null=True) for name in ("chosen", "distance"))
@@ -75,7 +71,7 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
         correct = chosen == get(place, record, "correct", int)
         outcome = Outcome(get(place, record, "phenomenon", str), distance, correct)
         if key in outcomes:
-            raise place.error(f"the example {key[1]} of {key[0]} stands there twice")
+            raise place.error(f"the example {key[1]} of {key[0]} is there twice; take one out")
         outcomes[key] = outcome
     if not outcomes:
         raise BadInput("expected examples of ctxmt contrast --examples, found an empty file", path)
@@ -83,11 +79,7 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
 
 
 def compare_contrast(paths: Sequence[str], all_pairs: bool = False) -> List[ContrastComparison]:
-    """McNemar's test in every group: all, each phenomenon, each distance, and those that need context.
-
-    Raises:
-        BadInput: fewer than two files, or files that do not have the same examples.
-    """
+    """McNemar's test in every group: all, each phenomenon, each distance, and those that need context."""
     pairs = system_pairs(len(paths), all_pairs)
     systems = [read_outcomes(path) for path in paths]
     for path, system in zip(paths[1:], systems[1:], strict=True):

@@ -79,11 +79,7 @@ class CometMeasure:
 
 
 def measure(name: str, tokenize: Optional[str] = None, lowercase: bool = False) -> SacrebleuMeasure:
-    """sacrebleu's measure of a name from ``MEASURES``.
-
-    Raises:
-        BadInput: no such measure, or no such tokeniser.
-    """
+    """sacrebleu's measure of a name from ``MEASURES``."""
     if name not in MEASURES:
         raise BadInput(f"--metric {name}: expected one of {', '.join(MEASURES)}, comet")
     if name == "bleu":

@@ -64,11 +64,7 @@ def stars(p: float) -> str:
 
 
 def system_pairs(count: int, all_pairs: bool) -> List[Tuple[int, int]]:
-    """Places of the systems that are compared: every later one with the first, or all with all.
-
-    Raises:
-        BadInput: fewer than two systems.
-    """
+    """Places of the systems that are compared: every later one with the first, or all with all."""
     if count < 2:
         raise BadInput(f"expected two or more systems to compare, found {count}")
     return [(a, b) for a, b in itertools.combinations(range(count), 2) if all_pairs or a == 0]

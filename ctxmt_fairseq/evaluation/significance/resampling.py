@@ -36,6 +36,11 @@ class PairedTest(NamedTuple):
     randomization_p: float
 
 
+def total_score(rows: np.ndarray, scorer: Scorer) -> float:
+    """The score of all units (N, K) together."""
+    return float(scorer(rows.sum(0, keepdims=True))[0])
+
+
 def bootstrap_scores(statistics: Sequence[np.ndarray], scorer: Scorer, samples: int, seed: int) -> np.ndarray:
     """Scores of S systems on the same bootstrap samples (Koehn 2004): (S, R).
 
@@ -108,7 +113,7 @@ def paired_tests(
         scorer: sums (R, K) to scores (R,).
         samples: of either test.
     """
-    scores = [float(scorer(system.sum(0, keepdims=True))[0]) for system in statistics]
+    scores = [total_score(system, scorer) for system in statistics]
     resampled = bootstrap_scores(statistics, scorer, samples, seed)
     randomized = randomization_p([(statistics[a], statistics[b]) for a, b in pairs], scorer, samples, seed)
     results = []

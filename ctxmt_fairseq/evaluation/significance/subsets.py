@@ -1,15 +1,16 @@
 """Systems on the sentences whose pronouns refer to something in the sentences before (Voita et al. 2018,
 section 5.3.1, tables 3 to 5)."""
 
-import re
 from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
+from ctxmt_fairseq.corpora.linguistics.words import word_spans
 from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.coreference import Reference
+from ctxmt_fairseq.data.coreference import Reference, overlap
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
+from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
 from ctxmt_fairseq.tables import aligned_table
 
@@ -78,11 +79,10 @@ def translated_as(
         pairs: of the line, see ``read_alignment``.
         annotated: the words of the target.
     """
-    words = [match.span() for match in re.finditer(r"\S+", source)]
-    asked = [at for at, span in enumerate(words) if _overlap(span, reference.span)]
-    spans = [match.span() for match in re.finditer(r"\S+", target)]
+    asked = [at for at, span in enumerate(word_spans(source)) if overlap(span, reference.span)]
+    spans = word_spans(target)
     aligned = [spans[j] for i in asked for j in pairs.get(i, ())]
-    found = [word for span in aligned for word in annotated if _overlap(span, (word.start, word.end))]
+    found = [word for span in aligned for word in annotated if overlap(span, (word.start, word.end))]
     known = [(word.pos != "PRON", _kind(word)) for word in found]
     return next((kind for _, kind in sorted(known, key=lambda row: row[0]) if kind), None)
 
@@ -91,10 +91,6 @@ def _kind(word: AnnotatedWord) -> Optional[str]:
     if (word.number or "").lower() in PLURAL:
         return "plural"
     return GENDERS.get((word.gender or "").lower()[:4].rstrip("i"))
-
-
-def _overlap(a: Tuple[int, int], b: Tuple[int, int]) -> bool:
-    return a[0] < b[1] and b[0] < a[1]
 
 
 def compare_subsets(
@@ -113,7 +109,7 @@ def compare_subsets(
     rows = [measure.rows(number, each) for number, each in enumerate(translations)]
     found = []
     for subset in subsets:
-        scores = [float(measure.scores(each[subset.lines].sum(0, keepdims=True))[0]) for each in rows]
+        scores = [total_score(each[subset.lines], measure.scores) for each in rows]
         comparisons: List[TranslationComparison] = []
         if len(names) > 1 and len(subset.lines) > 1:
             chosen = [Translation([each.hypotheses[line] for line in subset.lines],

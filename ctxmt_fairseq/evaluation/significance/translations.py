@@ -1,15 +1,15 @@
 """Compares translations of the same text: are BLEU and chrF of one system higher than another's?"""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
-from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars, system_pairs
-from ctxmt_fairseq.evaluation.significance.resampling import PairedTest, paired_tests
+from ctxmt_fairseq.evaluation.significance.p_values import holm, stars, system_pairs
+from ctxmt_fairseq.evaluation.significance.resampling import PairedTest, Scorer, paired_tests
 from ctxmt_fairseq.tables import records_table
 
 UNITS = ("document", "sentence")
@@ -67,38 +67,55 @@ def compare_translations(
         units: from ``UNITS``.
         samples: bootstrap samples, and shuffles.
         all_pairs: compare all systems with each other, not only with the first.
-
-    Raises:
-        BadInput: fewer than two systems, fewer than two units, or documents that are not known.
     """
-    pairs = system_pairs(len(names), all_pairs)
     statistics = {one.family: [one.rows(at, each) for at, each in enumerate(translations)]
                   for one in {one.family: one for one in measures}.values()}  # fmt: skip
-    found = []
+    tested = []
     for unit in units:
         for measure in measures:
             rows = [per_unit(each, unit, translations[0]) for each in statistics[measure.family]]
-            tests = paired_tests(rows, pairs, measure.scores, samples, seed)
-            found += [(measure, unit, len(rows[0]), names[a], names[b], test)
-                      for (a, b), test in zip(pairs, tests, strict=True)]  # fmt: skip
-    corrected = holm_within(found, lambda row: (row[0].name, row[1]), lambda row: row[-1].randomization_p)
-    return [
-        TranslationComparison(a, b, measure.name, unit, count, test, p, measure.digits)
-        for (measure, unit, count, a, b, test), p in zip(found, corrected, strict=True)
-    ]
+            tested.append(Tested(measure.name, unit, rows, measure.scores, measure.digits))
+    return compare_systems(names, tested, samples, seed, all_pairs)
+
+
+class Tested(NamedTuple):
+    """What systems are compared by.
+
+    Attributes:
+        rows: of each system (U, K), a row for each unit.
+        scores: of summed rows.
+    """
+
+    metric: str
+    unit: str
+    rows: Sequence[np.ndarray]
+    scores: Scorer
+    digits: int = 2
+
+
+def compare_systems(
+    names: Sequence[str], tested: Sequence[Tested], samples: int, seed: int, all_pairs: bool = False
+) -> List[TranslationComparison]:
+    """Both paired tests of each; Holm's correction is over the systems that are compared."""
+    found = []
+    pairs = system_pairs(len(names), all_pairs)
+    for metric, unit, rows, scores, digits in tested:
+        tests = paired_tests(rows, pairs, scores, samples, seed)
+        corrected = holm([test.randomization_p for test in tests])
+        found += [
+            TranslationComparison(names[a], names[b], metric, unit, len(rows[0]), test, p, digits)
+            for (a, b), test, p in zip(pairs, tests, corrected, strict=True)
+        ]
+    return found
 
 
 def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarray:
-    """Statistics (N, K) of sentences summed by sampling unit: (U, K).
-
-    Raises:
-        BadInput: an unknown unit, documents that are not known, or fewer than two units.
-    """
+    """Statistics (N, K) of sentences summed by sampling unit: (U, K)."""
     if unit not in UNITS:
         raise BadInput(f"--unit {unit}: expected {' or '.join(UNITS)}")
     if unit == "document":
         if translation.document_lengths is None:
-            raise BadInput("--unit document: expected --docids, which says where the documents are")
+            raise BadInput("--unit document needs --docids, which says where documents begin")
         rows = np.add.reduceat(rows, np.cumsum([0, *translation.document_lengths[:-1]]))
     if len(rows) < 2:
         raise BadInput(f"expected two or more {unit}s to draw from, found {len(rows)}")

@@ -69,9 +69,6 @@ class EvaluatedText:
 def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
     """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
     there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
-
-    Raises:
-        BadInput: a file is missing or does not match the others, or no line is to be translated.
     """
     documents, references, reference_file = read_parallel(prefix, loaded.languages)
     if not documents.current.any():

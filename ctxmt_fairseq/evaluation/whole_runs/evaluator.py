@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import read_sentences
+from ctxmt_fairseq.data.text_lines import read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 from ctxmt_fairseq.evaluation.comet.report import CometScore
@@ -20,7 +20,7 @@ from ctxmt_fairseq.files import write_file, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.translate_files import translate_file
-from ctxmt_fairseq.search.settings import SearchSettings
+from ctxmt_fairseq.search.search_settings import SearchSettings
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,6 @@ class Evaluator:
         Args:
             selection: which context; None: that of the training.
             given: a file with the target context; None: the models' own translations.
-
-        Raises:
-            BadInput: the models cannot have this context, or no target context.
         """
         settings = self.settings
         options = {} if selection is None else {"context_selection": selection}
@@ -113,10 +110,10 @@ class Evaluator:
             loaded = self.loaded.with_options(**options) if options else self.loaded
             translator = DocumentTranslator(loaded, SearchSettings(**search), decoding, settings.width)
             if given is None and loaded.task.context_options().context_selection == "reference":
-                raise BadInput("the selection reference: expected --target-context-from reference")
+                raise BadInput("the selection reference needs --target-context-from reference")
             if given is not None and not translator.dependent:
                 raise BadInput(
-                    "--target-context-from: expected a model with target context, and --decoding prefix"
+                    "--target-context-from needs a model with target context, and --decoding prefix"
                 )
             run = {"path": self.files, "made_from": made_from}
             translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)

@@ -20,14 +20,11 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
         name: checkpoints; or a training's folder, with checkpoints in it or in its folder ``checkpoints``.
         average: how many of a folder are averaged, those nearest the best; 1: the best alone.
         output: the average's name in the ledger's folder, where it is kept.
-
-    Raises:
-        BadInput: see ``nearest_checkpoints``; or several checkpoints are given, and an average asked for.
     """
     folder = Path(name)
     if not folder.is_dir():
         if average > 1:
-            raise BadInput(f"--average {average}: expected a folder with checkpoints", name)
+            raise BadInput(f"--average {average} needs a folder with checkpoints", name)
         return name
     folder = save_dir(folder)
     if average == 1:

@@ -6,9 +6,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.documents import PathLike
 from ctxmt_fairseq.data.json_files import Place, get
+from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.tables import aligned_table
 
 RESULTS = "results.json"
@@ -72,11 +73,7 @@ def find_results(path: PathLike) -> Path:
 
 
 def read_results(folder: Path) -> Dict[str, Any]:
-    """What ``ctxmt evaluate`` wrote to a folder.
-
-    Raises:
-        BadInput: there is no such file, or it holds something else.
-    """
+    """What ``ctxmt evaluate`` wrote to a folder."""
     path = folder / RESULTS
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
@@ -101,10 +98,17 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
             if len(report[group]) > 1:
                 for key, tally in report[group].items():
                     rows[f"{name}, {label}{key}"] = float(tally["accuracy"])
-        for key, label in (("disc", "Disc."), ("disc_avg", "Disc_avg"), ("disc_all_d", "Disc_all-d")):
+        for key, label in DISC_NAMES.items():
             if report[key] is not None:
                 rows[f"{name}, {label}"] = float(report[key])
     return rows
+
+
+def decimals(measure: str) -> int:
+    """How many digits after the point a table has of a measure: of COMET, CXMI, the best losses, others."""
+    if measure.lower().startswith((COMET.lower(), "cxmi")):
+        return 4
+    return 3 if measure.startswith("best ") else 2
 
 
 def results_table(
@@ -120,7 +124,7 @@ def results_table(
     width = max(map(len, stars.values()), default=0)
     cells = [
         [
-            f"{column[row]:.{4 if row.startswith(COMET) else 2}f}{stars.get((name, row), ''):{width}}"
+            f"{column[row]:.{decimals(row)}f}{stars.get((name, row), ''):{width}}"
             if row in column
             else "-" + " " * width
             for name, column in numbers.items()
@@ -130,12 +134,13 @@ def results_table(
     return aligned_table([["", *columns], *([row, *line] for row, line in zip(rows, cells, strict=True))])
 
 
-def sentence_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
-    """Lower-cased name and value of each score by sentences that ``ctxmt score`` wrote; raises BadInput."""
+def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
+    """Lower-cased name and value of the scores that ``ctxmt score`` wrote: by sentences, and all of COMET."""
     for score in get(place, record, "scores", list):
         name, level = (get(place, score, key, str) for key in ("name", "level"))
-        if level == "sentence":
-            yield name.lower(), get(place, score, "score", float)
+        if level == "sentence" or name.startswith(COMET):
+            of_level = "" if level == "sentence" else f", {level}"
+            yield f"{name.lower()}{of_level}", get(place, score, "score", float)
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
@@ -143,9 +148,6 @@ def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
 
     Returns:
         which it is, and its value in percent.
-
-    Raises:
-        BadInput: something else.
     """
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
-    return ("accuracy", accuracy) if disc is None else ("Disc.", disc)
+    return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)

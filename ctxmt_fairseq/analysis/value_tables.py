@@ -1,0 +1,201 @@
+"""Values of runs across one of the things that they differ in: tables, records, differences."""
+
+import statistics
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.analysis.run_values import REAL, Value
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.evaluation.whole_runs.results import TRAINED, decimals
+from ctxmt_fairseq.plots.charts import Place, in_order, place_name
+from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
+
+SYSTEM, WINDOW = "system", "window"
+USUAL = {"context": REAL, WINDOW: TRAINED, "decoding": "prefix", "n": "given"}  # goes without saying
+WIDTH = 100  # characters of a table
+
+
+class Placed(NamedTuple):
+    """A value in a table, or a difference.
+
+    Attributes:
+        measure: and of how many lines it is; of each there is a table.
+        system: the row: the system, and what is not usual.
+        place: the column.
+        against: the place whose value was subtracted; "" where none was.
+    """
+
+    measure: str
+    system: str
+    place: Place
+    value: float
+    run: str
+    against: str = ""
+
+    @property
+    def column(self) -> str:
+        """The head of the column."""
+        return f"{place_name(self.place)} - {self.against}" if self.against else place_name(self.place)
+
+
+# ---- which values ------------------------------------------------------------------------------------
+
+
+def chosen(
+    values: Sequence[Value], across: str, metrics: Sequence[str] = (), only: Sequence[str] = ()
+) -> List[Value]:
+    """The values that have a place.
+
+    Args:
+        across: system, or a name in ``Value.at``.
+        metrics: measures, or what they are called before a comma and after "best"; none: all.
+        only: conditions NAME=VALUE on ``Value.at``; a value without this name meets them.
+    """
+    kept = [one for one in values if place_of(one, across) is not None]
+    for condition in only:
+        name, _, wanted = condition.partition("=")
+        if not any(name in one.at for one in kept):
+            raise BadInput(f"--only {condition}: write NAME=VALUE, with a name from {_names(kept)}")
+        kept = [one for one in kept if place_name(one.at.get(name, wanted)) == wanted]
+    for run in dict.fromkeys(one.run for one in values):
+        if not any(one.run == run for one in kept):
+            known = _names([one for one in values if one.run == run])
+            wanted = " ".join([across, *(["with", *only] if only else [])])
+            raise BadInput(f"expected results across {wanted}, found those across {known}", run)
+    measures = list(dict.fromkeys(one.measure for one in kept))
+    for metric in metrics:
+        if not any(_is(metric, measure) for measure in measures):
+            raise BadInput(f"--metrics {metric}: expected one of {'; '.join(measures)}")
+    return [one for one in kept if not metrics or any(_is(metric, one.measure) for metric in metrics)]
+
+
+def _names(values: Sequence[Value]) -> str:
+    return ", ".join(dict.fromkeys([SYSTEM, *(name for one in values for name in one.at)]))
+
+
+def _is(metric: str, measure: str) -> bool:
+    return metric.lower() in (measure.lower(), measure.lower().removeprefix("best ").split(",")[0])
+
+
+# ---- where they are placed ---------------------------------------------------------------------------
+
+
+def place_of(value: Value, across: str) -> Optional[Place]:
+    """Where a value is placed; None: nowhere."""
+    if across == SYSTEM:
+        return value.system
+    place = value.at.get(across)
+    return value.at.get(TRAINED, place) if across == WINDOW and place == TRAINED else place
+
+
+def placed(values: Sequence[Value], across: str) -> List[Placed]:
+    """The values, by measure, row and place."""
+    return _ordered(Placed(*key, one.value, one.run) for one, key in _keys(values, across))
+
+
+def differences(values: Sequence[Value], across: str, against: str) -> List[Placed]:
+    """By what a run's values exceed its value at one place, of the same measure and row.
+
+    Args:
+        against: that place; across windows also "trained", each system's own.
+    """
+    known = {(one.run, *key[:2], place_name(key[2])): one.value for one, key in _keys(values, across)}
+    found = []
+    for one, key in _keys(values, across):
+        base = place_name(one.at.get(TRAINED, TRAINED)) if against == TRAINED else against
+        less = known.get((one.run, *key[:2], base))
+        if less is not None and base != place_name(key[2]):
+            found.append(Placed(*key, one.value - less, one.run, against))
+    if not found:
+        places = ", ".join(dict.fromkeys(place_name(place) for _, (*_, place) in _keys(values, across)))
+        raise BadInput(f"--against {against}: expected one of {places}")
+    return _ordered(found)
+
+
+def _keys(values: Sequence[Value], across: str) -> Iterator[Tuple[Value, Tuple[str, str, Place]]]:
+    """Each value that has a place, with its measure, row and place."""
+    for one in values:
+        place = place_of(one, across)
+        if place is not None:
+            measure = one.measure if one.lines is None else f"{one.measure}, n = {one.lines:,}"
+            yield one, (measure, _row(one, across), place)
+
+
+def _row(value: Value, across: str) -> str:
+    """The system, and how its value came about where that is not usual."""
+    hidden = (across,) if across == WINDOW else (across, TRAINED)
+    usual = {**USUAL, "context": None} if across == SYSTEM else USUAL
+    unusual = [f"{name} {place_name(place)}" for name, place in value.at.items()
+               if name not in hidden and usual.get(name) != place]  # fmt: skip
+    return ", ".join(unusual if across == SYSTEM else [value.system, *unusual]) or value.measure
+
+
+def _ordered(found: Iterable[Placed]) -> List[Placed]:
+    """By measure and row as they come, then by place."""
+    found = list(found)
+    measures = list(dict.fromkeys(one.measure for one in found))
+    rows = list(dict.fromkeys(one.system for one in found))
+    places = in_order(one.place for one in found)
+    return sorted(
+        found,
+        key=lambda one: (measures.index(one.measure), rows.index(one.system), places.index(one.place)),
+    )
+
+
+# ---- how they are shown ------------------------------------------------------------------------------
+
+
+def value_tables(found: Sequence[Placed]) -> str:
+    """A table for each measure, with mean and deviation over the runs, and how many where some lack it."""
+    measures = dict.fromkeys(one.measure for one in found)
+    return "\n\n".join(_table([one for one in found if one.measure == measure]) for measure in measures)
+
+
+def _table(found: Sequence[Placed]) -> str:
+    """Of one measure; with rows for columns where it would be wide."""
+    measure = found[0].measure
+    places = in_order(one.place for one in found)
+    columns = sorted(found, key=lambda one: (bool(one.against), places.index(one.place)))
+    heads = list(dict.fromkeys(one.column for one in columns))
+    cells: Dict[str, Dict[str, List[Placed]]] = {}
+    for one in found:
+        cells.setdefault(one.system, {}).setdefault(one.column, []).append(one)
+    rows = [[measure, *heads]]
+    for system, row in cells.items():
+        runs = max(map(len, row.values()))
+        name = f"{system} ({runs} runs)" if runs > 1 else system
+        rows.append([name, *(_cell(row.get(head, []), runs) for head in heads)])
+    both = aligned_table(rows), aligned_table(list(zip(*rows, strict=True)))
+    return min(both, key=lambda table: max(WIDTH, len(table.splitlines()[1])))
+
+
+def _cell(found: Sequence[Placed], runs: int) -> str:
+    if not found:
+        return "-"
+    sign = "+" if found[0].against else ""
+    lacking = f" ({len(found)})" if len(found) < runs else ""
+    return mean_and_deviation([one.value for one in found], decimals(found[0].measure), sign) + lacking
+
+
+def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
+    """What the tables show, with the value of each run, for JSON."""
+    cells: Dict[Tuple[str, str, str], List[float]] = {}
+    for one in found:
+        cells.setdefault((one.measure, one.system, one.column), []).append(one.value)
+    return [
+        {"measure": measure, "system": system, "place": column, "values": runs,
+         "mean": statistics.fmean(runs), "deviation": statistics.stdev(runs) if len(runs) > 1 else None}
+        for (measure, system, column), runs in cells.items()
+    ]  # fmt: skip
+
+
+def best_places(found: Sequence[Placed]) -> Dict[str, Dict[str, List[Place]]]:
+    """Measure -> row -> of each run the place with the highest value, of equals the first."""
+    best: Dict[Tuple[str, str, str], Placed] = {}
+    for one in found:
+        key = one.measure, one.system, one.run
+        if key not in best or one.value > best[key].value:
+            best[key] = one
+    shown: Dict[str, Dict[str, List[Place]]] = {}
+    for (measure, system, _), one in best.items():
+        shown.setdefault(measure, {}).setdefault(system, []).append(one.place)
+    return shown

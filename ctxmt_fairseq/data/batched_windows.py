@@ -1,0 +1,227 @@
+"""Windows as fairseq orders and batches them: sizes that include the context, an order that depends on (seed,
+epoch) alone, and batches that lose no sentence."""
+
+import logging
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+from fairseq.data import FairseqDataset
+
+from ctxmt_fairseq.data import ordering, randomness
+from ctxmt_fairseq.data.window_sizes import Sizes, WindowSizes
+from ctxmt_fairseq.data.windows import WindowBuilder
+from ctxmt_fairseq.errors import BadInput
+
+logger = logging.getLogger(__name__)
+
+
+class AllLines:
+    """The lines of a corpus as if they were an array of their numbers, which would be large."""
+
+    def __init__(self, count: int):
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, places: Any) -> Any:
+        if isinstance(places, slice):
+            return np.arange(*places.indices(self.count), dtype=np.int32)
+        places = np.asarray(places)
+        if places.max(initial=0) >= self.count or places.min(initial=0) < -self.count:
+            raise IndexError(f"a line of {self.count}")
+        return np.where(places < 0, places + self.count, places)
+
+    def __array__(self, dtype: Any = np.int32) -> np.ndarray:
+        return np.arange(self.count, dtype=dtype)
+
+
+class BatchedWindows(FairseqDataset):
+    """The windows around the lines of a corpus.
+
+    Args:
+        source, target: binarised sentences, each ending with ``</s>``, with a ``sizes`` array; target may
+            be None.
+        builder: the window of every sentence, with the options; its seed is that of every random choice,
+            and with the epoch and the line determines the example.
+        current: (n,) lines that are translated; None for all. The others serve as context only.
+        training: shuffle, and draw anew in every epoch.
+        name: of the split, for messages.
+    """
+
+    arrangement = "window"  # how context and current sentence share the source positions (``WindowSizes``)
+    marks = 0  # tokens that a subclass adds to a context sentence, or takes from it
+
+    def __init__(
+        self,
+        source: Any,
+        target: Optional[Any],
+        builder: WindowBuilder,
+        current: Optional[np.ndarray] = None,
+        training: bool = False,
+        name: str = "",
+    ):
+        self.source, self.target = source, target
+        self.builder = builder
+        self.options = builder.options if training else builder.options.evaluated()
+        self.lines: Any = AllLines(builder.documents.sentences) if current is None else current
+        if builder.shuffled is not None:
+            builder.shuffled.among(self.lines[:])
+        self.training = training
+        self.name = name
+        self.epoch = 1
+        self.limits: Tuple[Optional[int], Optional[int]] = (None, None)
+        self._whole: Optional[Sizes] = None
+        self._sizes: Optional[Sizes] = None
+        self._batches = ordering.Batches()
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def set_epoch(self, epoch: int) -> None:
+        if epoch != self.epoch and self.builder.depends_on_epoch and self.training:
+            self._whole = self._sizes = None
+        self.epoch = epoch
+
+    @property
+    def draw_epoch(self) -> int:
+        """The epoch of the random choices: in evaluation always the same."""
+        return self.epoch if self.training else 0
+
+    # ---- sizes -----------------------------------------------------------------------------------------
+
+    def measured(self, arrangement: Optional[str] = None) -> WindowSizes:
+        """Measures this dataset's windows, arranged as they are or in another way."""
+        targets = None if self.target is None else self.target.sizes
+        arrangement = arrangement or self.arrangement
+        return WindowSizes(self.builder, self.source.sizes, targets, arrangement, self.marks)
+
+    @property
+    def encoded_arrangement(self) -> str:
+        """That of what the encoders read; it differs from ``arrangement`` where sentences change places."""
+        return self.arrangement
+
+    @property
+    def whole_sizes(self) -> Sizes:
+        """Sizes of all windows if there were no limits."""
+        if self._whole is None:
+            self._whole = self.measured().sizes(self.lines, self.draw_epoch)
+        return self._whole
+
+    @property
+    def window_sizes(self) -> Sizes:
+        """Sizes of all windows within the current limits."""
+        if self._sizes is None:
+            self._sizes = whole = self.whole_sizes
+            long = np.flatnonzero(self._exceeding(whole))
+            if len(long):
+                self._sizes = Sizes(*(array.copy() for array in whole))
+                shortened = self.measured().sizes(self.lines[long], self.draw_epoch, *self.limits)
+                for sizes, values in zip(self._sizes, shortened, strict=True):
+                    sizes[long] = values
+        return self._sizes
+
+    def _exceeding(self, sizes: Sequence[np.ndarray]) -> np.ndarray:
+        """Which are longer than the limits, of source and target sizes: (n,) bool."""
+        too_long = np.zeros(len(sizes[0]), bool)
+        for tokens, limit in zip(sizes[:2], self.limits, strict=True):
+            if limit is not None:
+                too_long |= tokens > limit
+        return too_long
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """(n, 2) source and target tokens of every window."""
+        return np.stack([self.window_sizes.source, self.window_sizes.target], axis=1)
+
+    def size(self, index: int) -> Tuple[int, int]:
+        return int(self.window_sizes.source[index]), int(self.window_sizes.target[index])
+
+    def num_tokens(self, index: int) -> int:
+        return int(self.num_tokens_vec(np.array([index]))[0])
+
+    def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
+        """(m,) what ``--max-tokens`` counts of examples: the longer side."""
+        source, target = self.counted_sizes
+        return np.maximum(source[indices], target[indices])
+
+    @property
+    def counted_sizes(self) -> Sequence[np.ndarray]:
+        """(n,) source and target tokens of the examples as ``--max-tokens`` counts them."""
+        return self.current_sizes if self.options.count_current_tokens else self.window_sizes[:2]
+
+    @property
+    def current_sizes(self) -> Tuple[np.ndarray, np.ndarray]:
+        """(n,) source and target tokens of the current sentences."""
+        return self.measured().current(self.lines[:])
+
+    # ---- order and batches -----------------------------------------------------------------------------
+
+    def ordered_indices(self) -> np.ndarray:
+        """Examples of like sizes side by side; equal sizes in an order drawn from (seed, epoch)."""
+        sizes = self.current_sizes if self.options.count_current_tokens else self.order_sizes()
+        return ordering.by_size(sizes, self.order_generator())
+
+    def order_sizes(self) -> Sequence[np.ndarray]:
+        """What examples are ordered by, the most important first: (n,) each. fairseq: source, then target."""
+        # Without limits: fairseq tells them later, and the order must not depend on when.
+        return self.whole_sizes.source, self.whole_sizes.target
+
+    def order_generator(self) -> Optional[np.random.Generator]:
+        """For the order of an epoch's examples in training; None in evaluation, which keeps the corpus'."""
+        seeds = (randomness.ORDER, self.builder.seed, self.epoch)
+        return np.random.default_rng(seeds) if self.training else None
+
+    def filter_indices_by_size(self, indices: np.ndarray, max_sizes: Any):
+        """Shorten windows that the model cannot hold, and leave out what cannot be shortened.
+
+        Args:
+            indices: (m,) examples.
+            max_sizes: tokens of the source and of the target window, or one number for both; None: no limit.
+
+        Returns:
+            the indices to use, and a list of those left out: examples whose current sentence alone is too
+            long, and in training those that ``max_window_tokens`` or ``max_sentence_tokens`` excludes.
+        """
+        source, target = max_sizes if isinstance(max_sizes, (tuple, list)) else (max_sizes, max_sizes)
+        if (source, target) != self.limits:
+            self.limits, self._sizes = (source, target), None
+        window, sentence = self.options.max_window_tokens, self.options.max_sentence_tokens
+        if window is None and sentence is None and self.window_sizes is self.whole_sizes:
+            return indices, []  # the usual case; millions of examples need not be gone through
+        left_out = self._exceeding(self.whole_sizes)
+        left_out[left_out] = self._exceeding(self.measured().current(self.lines[np.flatnonzero(left_out)]))
+        if window is not None:
+            left_out |= self.whole_sizes.source > window
+        if sentence is not None:
+            measured = self.measured(self.encoded_arrangement)
+            left_out |= measured.long_inputs(self.lines, sentence, self.draw_epoch)
+        shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
+        if shortened:
+            logger.warning(
+                "%s: %d of %d windows are longer than the model's %s source, %s target positions; "
+                "their farthest context is left out", self.name, shortened, len(self), *self.limits
+            )  # fmt: skip
+        chosen = left_out[indices]
+        return indices[~chosen], indices[chosen].tolist()
+
+    def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
+        """As fairseq's, but the last batch is kept whatever its size: no sentence is lost."""
+        if len(indices) == 0:
+            raise BadInput(f"{self.name}: no example is left to make a batch of")
+        self.check_sizes(indices, max_tokens)
+        tokens = np.maximum(*self.counted_sizes)
+        return self._batches(indices, tokens, max_tokens, max_sentences, required_batch_size_multiple)
+
+    def check_sizes(self, indices: np.ndarray, max_tokens: Optional[int]) -> None:
+        """Raises BadInput: an example is longer than a batch may be."""
+        sizes = self.window_sizes
+        if max_tokens is None or max(sizes.source.max(), sizes.target.max()) <= max_tokens:
+            return
+        worst = indices[self.num_tokens_vec(indices).argmax()]
+        if self.num_tokens(worst) > max_tokens:
+            raise BadInput(
+                f"{self.name}: line {self.lines[worst] + 1}: expected a "
+                f"{'sentence' if self.options.count_current_tokens else 'window'} of at most "
+                f"--max-tokens {max_tokens}, found {self.num_tokens(worst)} tokens"
+            )

@@ -1,0 +1,100 @@
+"""Scores of a text's translations in several contexts, and their differences from the document's own."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Sequence
+
+from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+from ctxmt_fairseq.evaluation.probe.prober import Outcome
+from ctxmt_fairseq.evaluation.significance.measures import Measure
+from ctxmt_fairseq.evaluation.significance.p_values import stars
+from ctxmt_fairseq.evaluation.significance.resampling import total_score
+from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
+from ctxmt_fairseq.tables import aligned_table
+
+
+@dataclass(frozen=True)
+class Tests:
+    """How differences are tested.
+
+    Attributes:
+        unit: what is resampled, document or sentence.
+        samples: of the bootstrap, and shuffles.
+    """
+
+    measures: Sequence[Measure]
+    unit: str
+    samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class ScoredOutcomes:
+    """Outcomes of which the first is the document's own context.
+
+    Attributes:
+        scores: of each outcome, by metric; empty without translations.
+        comparisons: of the others with the first.
+    """
+
+    outcomes: Sequence[Outcome]
+    scores: Sequence[Dict[str, float]]
+    comparisons: Sequence[TranslationComparison]
+
+    def records(self) -> List[Dict[str, Any]]:
+        """For JSON, an entry for each context."""
+        return [
+            {"context": outcome.name, **scores, "cxmi": outcome.cxmi.per_word,
+             "bits_per_sentence": outcome.cxmi.per_sentence}
+            for outcome, scores in zip(self.outcomes, self.scores, strict=True)
+        ]  # fmt: skip
+
+    def without_first(self) -> "ScoredOutcomes":
+        """Without the outcome that the others are compared with."""
+        return ScoredOutcomes(self.outcomes[1:], self.scores[1:], self.comparisons)
+
+    def table(self) -> str:
+        """A row for each context."""
+        metrics = list(self.scores[0])
+        head = ["context"]
+        for metric in metrics:
+            head += [metric, "difference", "p (Holm)", ""]
+        rows = [[*head, "CXMI", "bits/sentence"]]
+        compared = {(row.b, row.metric): row for row in self.comparisons}
+        for outcome, scores in zip(self.outcomes, self.scores, strict=True):
+            cells = [outcome.name]
+            for metric in metrics:
+                cells.append(f"{scores[metric]:.2f}")
+                row = compared.get((outcome.name, metric))
+                difference = "" if row is None else f"{row.result.difference:+.2f}"
+                cells += [
+                    difference,
+                    *(["", ""] if row is None else [f"{row.p_holm:.4f}", stars(row.p_holm)]),
+                ]
+            cells += [f"{outcome.cxmi.per_word:+.4f}", f"{outcome.cxmi.per_sentence:+.3f}"]
+            rows.append(cells)
+        return aligned_table(rows)
+
+
+def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) -> ScoredOutcomes:
+    """Scores, and tests of every later outcome against the first; Holm's correction is over them."""
+    first = outcomes[0].hypotheses
+    if first is None:
+        return ScoredOutcomes(outcomes, [{} for _ in outcomes], [])
+    translations = [text.translation(outcome.hypotheses or []) for outcome in outcomes]
+    scores = [
+        {measure.name: total_score(measure.rows(0, each), measure.scores) for measure in tests.measures}
+        for each in translations
+    ]
+    # The document's own context under another name has the very same bits, and is not tested.
+    tested = [at for at, outcome in enumerate(outcomes) if not at or outcome.bits is not outcomes[0].bits]
+    comparisons: List[TranslationComparison] = []
+    if len(tested) > 1 and len(first) > 1:
+        comparisons = compare_translations(
+            [outcomes[at].name for at in tested],
+            [translations[at] for at in tested],
+            tests.measures,
+            [tests.unit],
+            tests.samples,
+            tests.seed,
+        )
+    return ScoredOutcomes(outcomes, scores, comparisons)

@@ -1,0 +1,139 @@
+"""All that a probe of one text finds, printed and for JSON."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence
+
+from ctxmt_fairseq.evaluation.probe import word_report
+from ctxmt_fairseq.evaluation.probe.conditions import sized
+from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
+from ctxmt_fairseq.evaluation.probe.prober import Prober
+from ctxmt_fairseq.evaluation.probe.tags import Tags
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    """Which words are shown: so many, that occur at least so often."""
+
+    top: int = 20
+    least: int = 10
+
+
+@dataclass(frozen=True)
+class ProbeReport:
+    """What was found.
+
+    Attributes:
+        counts: sentences, documents and words of the text.
+        options: the models' context options.
+        contexts: the document's own context first.
+        left_out: contexts that cannot be had, and why.
+        sizes, by_size: the document's context within so many sentences.
+        words: of the references, what the document's own context adds.
+        tagged: whether tags were given.
+    """
+
+    name: str
+    counts: Dict[str, int]
+    options: Dict[str, Any]
+    contexts: ScoredOutcomes
+    left_out: Dict[str, str]
+    sizes: List[int]
+    by_size: ScoredOutcomes
+    words: List[word_report.SentenceWords]
+    tagged: bool
+    tests: Tests
+
+    @property
+    def title(self) -> str:
+        """The text and its size."""
+        return f"{self.name}: " + ", ".join(f"{count} {name}" for name, count in self.counts.items())
+
+    def text(self, choice: WordChoice) -> str:
+        """Tables."""
+        parts = [self.title, self.contexts.table()]
+        parts += ["\n".join(f"{name} is left out: {why}" for name, why in self.left_out.items())]
+        parts += [self.by_size.table() if self.sizes else ""]
+        top = word_report.top_words(self.words, choice.top, choice.least)
+        if top:
+            parts.append(word_report.bits_table(f"word ({choice.least} times or more)", top))
+        else:
+            parts.append(f"no word occurs {choice.least} times (--min-count)")
+        if self.tagged:
+            parts.append(word_report.bits_table("tag", word_report.by_tag(self.words)))
+        unread = sum(not words.as_written for _, words, _ in self.words)
+        if unread:
+            parts.append(f"{unread} sentences with words as the subword model reads them, not as written")
+        if self.contexts.scores[0]:
+            tests = f"tests: {self.tests.unit}s resampled, {self.tests.samples} samples, "
+            signatures = (f"{each.name}: {each.signature}" for each in self.tests.measures)
+            parts.append("\n".join([tests + f"seed {self.tests.seed}", *signatures]))
+        return "\n\n".join(filter(None, parts))
+
+    def as_dict(self, choice: WordChoice) -> Dict[str, Any]:
+        """For JSON."""
+        top = word_report.top_words(self.words, choice.top, choice.least)
+        sizes = [
+            {"size": size, **record} for size, record in zip(self.sizes, self.by_size.records(), strict=True)
+        ]
+        return {
+            "text": self.name,
+            **{
+                f"reference_{name}" if name == "words" else name: count for name, count in self.counts.items()
+            },
+            "options": self.options,
+            "contexts": self.contexts.records(),
+            "left_out": self.left_out,
+            "comparisons": [each.as_dict() for each in self.contexts.comparisons],
+            "sizes": sizes,
+            "size_comparisons": [each.as_dict() for each in self.by_size.comparisons],
+            "top_words": word_report.bits_records("word", top),
+            **(
+                {"tags": word_report.bits_records("tag", word_report.by_tag(self.words))}
+                if self.tagged
+                else {}
+            ),
+            "unit": self.tests.unit,
+            "samples": self.tests.samples,
+            "seed": self.tests.seed,
+            "signatures": {each.name: each.signature for each in self.tests.measures}
+            if self.contexts.scores[0]
+            else {},
+        }
+
+
+def probe(
+    name: str,
+    prober: Prober,
+    contexts: Sequence[str],
+    sizes: Optional[Sequence[int]],
+    tests: Tests,
+    tags: Optional[Sequence[Tags]] = None,
+) -> ProbeReport:
+    """Probe models with a text.
+
+    Args:
+        name: of the text.
+        contexts: selections besides the document's own context.
+        sizes: None for all from 0 to the models' own.
+        tags: of the words of every line of the text.
+    """
+    loaded, text = prober.loaded, prober.text
+    conditions, left_out = prober.selected(contexts)
+    options = loaded.task.options
+    reach = loaded.task.context_options().reach
+    sizes = sorted(set(range(reach + 1) if sizes is None else sizes))
+    smaller = sized(loaded, sizes)
+    found = score_outcomes(prober.outcomes(conditions), text, tests)
+    by_size = score_outcomes(prober.outcomes([conditions[0], *smaller]), text, tests)
+    return ProbeReport(
+        name,
+        {"sentences": len(text.current), "documents": len(text.document_lengths), "words": text.words},
+        {key: value for key, value in options.items() if key != "context_selection"},
+        found,
+        left_out,
+        sizes,
+        by_size.without_first(),
+        word_report.sentence_words(text, loaded.target_subwords, found.outcomes[0].bits, tags),
+        tags is not None,
+        tests,
+    )

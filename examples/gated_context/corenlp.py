@@ -1,0 +1,160 @@
+"""Writes what CoreNLP found in a text as the files of ctxmt analyse antecedents and compare pronouns.
+
+JSON is CoreNLP's output of each document, in their order, from a file with the document's lines as they are:
+  java edu.stanford.nlp.pipeline.StanfordCoreNLP -annotators tokenize,ssplit,pos,lemma,ner,parse,coref \\
+      -ssplit.eolonly -outputFormat json -file document.txt
+Writes OUT.coref.jsonl (pronouns with an antecedent in a line before: the nearest such line, there the last
+mention that is more than a pronoun, else the last) and OUT.words.jsonl (parts of speech and lemmas).
+
+Example: python corenlp.py parsed/*.json --text test.en --docids test.docids --out test
+"""
+
+import argparse
+import json
+import sys
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+
+from ctxmt_fairseq.cli.parser import CommandParser
+from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.data.json_files import Place, get, load_json
+from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
+from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.exit_codes import run_command
+from ctxmt_fairseq.files import check_outputs, keeping, write_files
+from ctxmt_fairseq.option_types import prefix
+
+PRONOMINAL = "PRONOMINAL"
+
+
+class Converted(NamedTuple):
+    """References, which are records of ``data.coreference``, and words, of ``data.annotation``, one for each
+    line."""
+
+    references: List[Dict[str, Any]]
+    words: List[Dict[str, Any]]
+
+
+def convert_corenlp(
+    paths: Sequence[PathLike], sentences: Sequence[str], documents: Documents, source: str = "corenlp"
+) -> Converted:
+    """Convert CoreNLP's JSON of each document of a text, in their order.
+
+    A pronoun is a mention of one token that CoreNLP calls pronominal. Its antecedent is in the nearest line
+    before that has mentions of the same chain: the last nominal one there, or else the last one. A pronoun
+    without a mention in a line before is left out.
+
+    Args:
+        paths: a file for each document, made with ``-ssplit.eolonly`` from its lines; CoreNLP skips empty
+            lines.
+        sentences: N lines.
+    """
+    bounds = list(zip(documents.starts[:-1].tolist(), documents.starts[1:].tolist(), strict=True))
+    if len(paths) != len(bounds):
+        raise BadInput(f"expected {len(bounds)} files of CoreNLP, one for each document, found {len(paths)}")
+    references: List[Dict[str, Any]] = []
+    words: List[Dict[str, Any]] = [{"words": []} for _ in sentences]
+    for path, (start, end) in zip(paths, bounds, strict=True):
+        place, content = Place(path), load_json(path)
+        lines = [line for line in range(start, end) if sentences[line]]
+        parsed = get(place, content, "sentences", list)
+        if len(parsed) != len(lines):
+            raise place.error(f"expected {len(lines)} sentences, the document's lines, found {len(parsed)}")
+        tokens = []
+        for line, sentence in zip(lines, parsed, strict=True):
+            tokens.append(_tokens(place, sentence, sentences[line], line))
+            words[line] = {"words": tokens[-1]}
+        references += _references(place, content, lines, tokens, source)
+    references.sort(key=lambda record: (record["line"], record["pronoun"]))
+    return Converted(references, words)
+
+
+def _tokens(place: Place, sentence: Any, text: str, line: int) -> List[Dict[str, Any]]:
+    """Find the tokens' places in the line, each after the one before."""
+    found, at = [], 0
+    for token in get(place, sentence, "tokens", list):
+        original = get(place, token, "originalText", str)
+        start = text.find(original, at)
+        if not original or start < 0 or text[at:start].strip():
+            raise place.error(f"expected the text of line {line + 1}, found {original[:40]!r} in it")
+        at = start + len(original)
+        record = {"text": original, "start": start, "end": at}
+        for key, name in (("pos", "pos"), ("lemma", "lemma")):
+            if key in token:
+                record[name] = get(place, token, key, str)
+        found.append(record)
+    return found
+
+
+def _references(
+    place: Place, content: Any, lines: Sequence[int], tokens: Sequence[List[Dict[str, Any]]], source: str
+) -> Iterator[Dict[str, Any]]:
+    for chain in get(place, content, "corefs", dict).values():
+        if not isinstance(chain, list):
+            raise place.error("expected a list of mentions in each chain of 'corefs'")
+        mentions = sorted(_mention(place, mention, tokens) for mention in chain)
+        for sentence, span, nominal, count in mentions:
+            before = [each for each in mentions if each[0] < sentence]
+            if nominal or count > 1 or not before:
+                continue
+            nearest = [each for each in before if each[0] == before[-1][0]]
+            chosen = ([each for each in nearest if each[2]] or nearest)[-1]
+            yield {
+                "line": lines[sentence] + 1,
+                "pronoun": list(span),
+                "source": source,
+                "antecedent": {"line": lines[chosen[0]] + 1, "span": list(chosen[1]), "nominal": chosen[2]},
+            }
+
+
+def _mention(
+    place: Place, mention: Any, tokens: Sequence[List[Dict[str, Any]]]
+) -> Tuple[int, Tuple[int, int], bool, int]:
+    """Read a mention: its sentence, from 0, its place in the line, whether it is nominal, and its number of
+    tokens."""
+    number, first, behind = (get(place, mention, key, int) for key in ("sentNum", "startIndex", "endIndex"))
+    if not 1 <= number <= len(tokens) or not 1 <= first < behind <= len(tokens[number - 1]) + 1:
+        raise place.error(f"expected a mention within the text, found tokens {first} to {behind} of {number}")
+    own = tokens[number - 1][first - 1 : behind - 1]
+    nominal = get(place, mention, "type", str) != PRONOMINAL
+    return number - 1, (own[0]["start"], own[-1]["end"]), nominal, len(own)
+
+
+def options(arguments: Sequence[str]) -> Any:
+    parser = CommandParser(
+        prog="corenlp.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("documents", metavar="JSON", nargs="+", help="a file for each document of the text")
+    parser.add_argument("--text", required=True, metavar="FILE", help="one sentence per line")
+    parser.add_argument("--docids", required=True, metavar="FILE", help="document ids, one per line")
+    parser.add_argument(
+        "--name", default="corenlp", metavar="TEXT", help="of the source (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--out", type=prefix, required=True, metavar="PREFIX", help="how the files' names begin"
+    )
+    return parser.parse_args(arguments)
+
+
+def convert(arguments: Sequence[str]) -> None:
+    """Raises BadInput: see ``convert_corenlp``, or a file that cannot be read or written."""
+    args = options(arguments)
+    outputs = [f"{args.out}.{ending}.jsonl" for ending in ("coref", "words")]
+    with keeping([args.text, args.docids, *args.documents]):
+        check_outputs(*outputs)
+        sentences = read_sentences(args.text)
+        documents = Documents.read(args.docids, len(sentences))
+        found = convert_corenlp(args.documents, sentences, documents, args.name)
+        contents = [
+            "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records) for records in found
+        ]
+        write_files(zip(outputs, contents, strict=True))
+    nominal = sum(record["antecedent"]["nominal"] for record in found.references)
+    print(f"{len(found.references)} pronouns with an antecedent in a line before, {nominal} of them nominal")
+
+
+def main(arguments: Sequence[str]) -> int:
+    return run_command(convert, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,59 @@
+"""README, from the text to the comparison: its commands and its Python as they are, in an empty folder."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.documented import ROOT, blocks, commands
+from tests.integration.commands import ENVIRONMENT, USER_DIR, read, run
+
+PAGE = ROOT / "README.md"
+
+
+def smaller(program, words):
+    """The command with few updates and, but for translation, nothing else changed."""
+    words = list(words)
+    if "--max-update" in words:
+        words[words.index("--max-update") + 1] = "6"
+    return [program, *words]
+
+
+def shorten(folder):
+    """What a command has written as text, cut to a length that takes seconds."""
+    for split, length in {"train": 3000, "valid": 60, "test": 20}.items():
+        for path in folder.glob(f"text/{split}.*"):
+            path.write_text("".join(f"{line}\n" for line in read(path)[:length]))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where the commands have run; ``printed`` has the output of each."""
+    folder = tmp_path_factory.mktemp("readme")
+    found, complaints = commands(PAGE, folder, USER_DIR)
+    assert complaints == ""
+    printed = folder / "printed"
+    printed.mkdir()
+    for number, (program, *words) in enumerate(found):
+        done = run(*smaller(program, words), cwd=folder)
+        (printed / f"{number:02} {words[0]}").write_text(done.stdout)
+        if words[0] == "demo-corpus":
+            shorten(folder)
+    return folder
+
+
+def test_the_commands_of_the_page(folder):
+    ran = [path.name[3:] for path in sorted((folder / "printed").iterdir())]
+    scored = ["translate", "score", "contrast"]
+    assert ran == ["demo-corpus", "preprocess", *["data-bin"] * 3, *scored * 3, "compare", "probe"]
+    for system in ("sentence", "gated", "windows"):
+        assert len(read(folder / f"{system}.fr")) == 20
+
+
+def test_the_python_of_the_page(folder):
+    (code,) = blocks(PAGE, "python")
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
+    )
+    translations, score = done.stdout.splitlines()
+    assert translations.startswith("[['") and float(score) < 0
