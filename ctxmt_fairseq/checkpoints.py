@@ -85,12 +85,17 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
     Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do.
 
     Raises:
-        BadInput: a file's parameters have other names, shapes or types than the first one's.
+        BadInput: a file's parameters have other names, shapes or types than the first one's, or are about
+            other symbols.
     """
-    first = peek(paths[0])["model"]
+    state = peek(paths[0])
+    first, symbols = state["model"], _symbols(state)
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
     for path in tqdm(paths[1:], desc="average", unit=" checkpoints", disable=None):
-        model = peek(path)["model"]
+        state = peek(path)
+        if _symbols(state) != symbols:
+            raise BadInput(f"expected the dictionaries of {paths[0].name}, found others", path)
+        model = state["model"]
         for name in [*first, *model]:
             if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
                 raise BadInput(f"expected the parameters of {paths[0].name}, but {name} differs", path)
@@ -104,6 +109,11 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
         memory = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
         averages[name] = shared.setdefault(memory, mean) if tensor.numel() else mean
     return averages
+
+
+def _symbols(state: Dict[str, Any]) -> Any:
+    """Digests of the symbols that the embeddings are of; None: the checkpoint does not say."""
+    return (state.get("task_state") or {}).get("dictionaries")
 
 
 def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:

@@ -5,6 +5,7 @@ folder says which dictionaries it was given, and checkpoints of this plugin's ta
 """
 
 import hashlib
+from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.errors import BadInput
@@ -19,12 +20,12 @@ class KnownSymbols(NamedTuple):
         symbols: all of them, by their numbers.
         given: how many of the first are those of a dictionary that the data folder was given, or that
             fairseq-preprocess made; None: the folder's own text was counted.
-        file: the dictionary's, for messages.
+        file: the dictionary's.
     """
 
     symbols: Sequence[str]
     given: Optional[int]
-    file: object
+    file: Path
 
     def beyond(self, rows: int, digest: Any, ours: bool) -> Sequence[str]:
         """The symbols that follow those of a checkpoint.
