@@ -72,8 +72,7 @@ def load_checkpoint_to_cpu(
     path: Any, arg_overrides: Optional[Dict[str, Any]] = None, load_on_all_ranks: bool = False
 ) -> Dict[str, Any]:
     """Takes the place of fairseq's function, which changes what the file says before anybody can check it."""
-    # No mmap, because fairseq copies over checkpoint_last.pt in place, while the optimizer's state may be a
-    # map of it.
+    # No mmap: fairseq copies over checkpoint_last.pt in place, and the optimizer's state may be a map of it.
     state = read(Path(path), ALLOWED | _of_training.get(), mmap=False)
     return upgraded(state, Path(path), arg_overrides or {})
 

@@ -163,14 +163,16 @@ def test_refusals(corpus, capsys):
     assert "train.current:10: expected 0 or 1, found '2'" in refused(*imdb(corpus))
     (corpus / "train.current").unlink()
     (corpus / "train.docids").write_text("a\nb\n")
-    assert "train.docids: expected ids of documents as YEAR/IMDB/FILE" in refused(*imdb(corpus))
+    assert "train.docids: has no document with an id as YEAR/IMDB/FILE" in refused(*imdb(corpus))
 
 
 def test_a_field_in_a_file_of_its_own(corpus, capsys):
     (corpus / "train.meta.plot").write_text("x\n")
     with pytest.raises(SystemExit):
         films(corpus, *imdb(corpus))
-    assert "train.meta.plot: is there too" in capsys.readouterr().err
+    assert (
+        "train.meta.plot: is there already, but a field is in one file: remove it" in capsys.readouterr().err
+    )
     assert not (corpus / "train.meta.jsonl").exists()
 
 

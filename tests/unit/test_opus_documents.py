@@ -202,7 +202,7 @@ def test_held_out_films(tmp_path):
     for wrong in ("dev", "=0.1", "dev="):
         with pytest.raises(BadInput, match="expected PREFIX=FILE or PREFIX=SHARE"):
             HeldOut([wrong])
-    with pytest.raises(BadInput, match="at most 1 together"):
+    with pytest.raises(BadInput, match="more than 1 together"):
         HeldOut(["a=0.7", "b=0.7"])
     with pytest.raises(BadInput, match="no such file"):
         HeldOut([f"a={tmp_path / 'none'}"])
