@@ -82,8 +82,7 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
     """Average every floating-point parameter, in its own type, but summed in float32 or wider.
 
     Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do. All
-    files
-    must have the same names, shapes and types of parameters.
+    files must have the same names, shapes and types of parameters.
     """
     first = peek(paths[0])["model"]
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}

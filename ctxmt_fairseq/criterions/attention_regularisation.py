@@ -148,8 +148,7 @@ def regularised(criterion: Any, weight: float, layers: Mapping[str, str]) -> Any
     """Have a criterion pull attention towards highlights as well; with weight 0 it stays what it is.
 
     The criterion keeps its class's name, by which fairseq knows a checkpoint's criterion, so a training may
-    go
-    on with highlights or without.
+    go on with highlights or without.
     """
     if weight > 0:
         base = type(criterion)

@@ -35,8 +35,7 @@ class MultiSourceDataset(ContextDataset):
     """Previous target, previous source and following source sentences are C rows, in this order.
 
     An example's ``source`` is the current sentence; ``context`` has C entries, which are tokens, or None if
-    the
-    document has no such sentence; ``context_rows`` says what they are.
+    the document has no such sentence; ``context_rows`` says what they are.
 
     Args:
         unique_sentences: a batch holds each distinct sentence of its context once.

@@ -136,8 +136,7 @@ class WindowSizes:
         """Tell which windows have an encoder input that is too long (the thesis, section 6.3.7): (n,) bool.
 
         An input of one sentence may have ``limit`` tokens, one that joins sentences ``limit`` for each that
-        it
-        has room for. So a joined input may have a longer sentence if another is shorter, or missing at the
+        it has room for. So a joined input may have a longer sentence if another is shorter, or missing at the
         document's border.
         """
         long = np.zeros(len(lines), bool)

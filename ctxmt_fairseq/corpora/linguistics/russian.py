@@ -19,8 +19,7 @@ def russian_labels(reading: Any) -> Dict[str, str]:
     """The labels of a word's reading (``pymorphy3.analyzer.Parse``); unknown ones are left out.
 
     A word that never changes, such as the possessive её, gets no gender and number, even if the dictionary
-    has
-    them.
+    has them.
     """
     grammemes = set(reading.tag.grammemes)
     labels = {"pos": _part_of_speech(reading, grammemes), "lemma": reading.normal_form}

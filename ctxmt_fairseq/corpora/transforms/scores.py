@@ -27,8 +27,7 @@ def write_scores(
     """Score all pairs, or those that no earlier run has scored.
 
     Until all pairs have a score, ``PATH.partial`` has those that are done. A run with the same description
-    goes
-    on there, and if ``PATH`` already has these scores, it does nothing.
+    goes on there, and if ``PATH`` already has these scores, it does nothing.
 
     Args:
         score: loads a scorer, which gives (N,) arrays for N pairs, the score first; called when it is needed.
