@@ -80,7 +80,7 @@ def distance(attention: MultiheadAttention, inputs: Mapping[str, Any], marked: M
 
 
 class AttentionRegularisation(FairseqCriterion):
-    """A criterion to whose loss is added, in training, the attention's distance from the highlights::
+    """A criterion that adds, in training, the attention's distance from the highlights to the loss::
 
         loss / sample_size + attention_weight * sum over attentions of the mean over words of KL
 
