@@ -1,9 +1,8 @@
 """Writes a context store, and may be killed at any moment.
 
 Vectors and texts are appended and put on disk first. Then the header, which says how much of the files
-counts, is
-replaced in one step. The next run cuts off what a killed run has left beyond that, and goes on there: a text
-that is in the store is never embedded again.
+counts, is replaced in one step. The next run cuts off what a killed run has left beyond that, and goes on
+there: a text that is in the store is never embedded again.
 """
 
 import contextlib
@@ -47,8 +46,7 @@ def store_writer(path: PathLike, wanted: StoreHeader, encoder: TextEncoder) -> I
 
     Args:
         path: its folder: new, empty or a store. wanted: encoder, dimension, dtype, fields and sentences of a
-        new store; a store that is there must have
-            the same.
+        new store; a store that is there must have the same.
     """
     path = Path(path)
     try:

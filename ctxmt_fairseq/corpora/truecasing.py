@@ -1,8 +1,7 @@
 """Truecases as Moses does: a sentence's first word gets the case that it has within sentences.
 
 sacremoses handles the sentences; this module reads and writes the file of counts, in Moses' format: each line
-has
-the forms of one word, the most frequent first, ``the (95/100) The (4) THE (1)``.
+has the forms of one word, the most frequent first, ``the (95/100) The (4) THE (1)``.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What the datasets of the three tasks share: examples that are built on the fly from single binarised
-sentences, and batches of them."""
+"""The base of the three tasks' datasets: examples are built on the fly from single binarised sentences, and
+made into batches."""
 
 import itertools
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.T
 
 
 class ContextDataset(BatchedWindows, ABC):
-    """Base: a subclass says what stands on the source side (``source_side``) and in the batch
+    """Base of the datasets. A subclass says what is on the source side (``source_side``) and in the batch
     (``context_batch``).
 
     An example is a dictionary: ``id`` (the current sentence's line, from 0), ``source`` (what the encoder
@@ -43,11 +43,11 @@ class ContextDataset(BatchedWindows, ABC):
 
     Args:
         source, target, builder, current, training, name: see ``BatchedWindows``.
-        source_dictionary, target_dictionary: with the separator and the mask.
-        request: what the models read of the context: ``collater`` puts it into ``net_input``.
+        source_dictionary, target_dictionary: they have the separator and the mask.
+        request: what the models read of the context; ``collater`` puts it into ``net_input``.
     """
 
-    unique_sentences = False  # where context is rows of sentences: a batch holds each of them once
+    unique_sentences = False  # if context is rows of sentences: whether a batch has each of them once
 
     def __init__(
         self,
@@ -191,4 +191,4 @@ class ContextDataset(BatchedWindows, ABC):
 
     @abstractmethod
     def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
-        """The reverse of ``visible_context``."""
+        """Turn what ``visible_context`` gave into entries of an example."""

@@ -1,8 +1,8 @@
 """Tells which symbols a checkpoint's embeddings belong to, as far as that is known.
 
 fairseq saves embeddings without their symbols, and a file that a checkpoint names is never opened. Therefore
-a
-data folder says which dictionaries it was given, and checkpoints of this plugin's tasks say which they have.
+a data folder says which dictionaries it was given, and checkpoints of this plugin's tasks say which they
+have.
 """
 
 import hashlib

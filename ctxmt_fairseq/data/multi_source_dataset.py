@@ -35,8 +35,7 @@ class MultiSourceDataset(ContextDataset):
     """Previous target, previous source and following source sentences are C rows, in this order.
 
     An example's ``source`` is the current sentence; ``context`` has C entries, which are tokens, or None if
-    the
-    document has no such sentence; ``context_rows`` says what they are.
+    the document has no such sentence; ``context_rows`` says what they are.
 
     Args:
         unique_sentences: a batch holds each distinct sentence of its context once.
@@ -89,7 +88,7 @@ class MultiSourceDataset(ContextDataset):
         return [indices[batch] for batch in batches]
 
     def _inputs(self, indices: np.ndarray) -> span_batches.Inputs:
-        """What (m,) examples, in the order of their lines, bring to a batch."""
+        """Find what (m,) examples, in the order of their lines, add to a batch."""
         source, target = (sizes[indices] for sizes in self.counted_sizes)
         if self.options.count_current_tokens or self.arrangement == "joined":
             return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))

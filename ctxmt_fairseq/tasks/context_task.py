@@ -256,7 +256,7 @@ class ContextTask(DecodingTask):
         )
 
     def build_dataset(self, split, source, target, documents, current, training, contexts=None):
-        """A fairseq dataset over one split.
+        """Make the fairseq dataset of a split.
 
         Args:
             contexts: what is known of its sentences besides their tokens, for a task that reads it.

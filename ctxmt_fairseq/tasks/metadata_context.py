@@ -217,7 +217,7 @@ class MetadataContextTask(ContextTask):
         return 1 + len(self.known["tags"])
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
-        """The tag of every row of the vectors; None for models without tags."""
+        """Find the tag of every row of the vectors; None for models without tags."""
         if self.request.format.kind != "tags":
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}

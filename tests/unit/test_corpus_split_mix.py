@@ -215,7 +215,7 @@ def test_refusals(films, tmp_path, capsys):
         ("mix", (prefix, f"{prefix}=2"), "expected a ratio for each corpus, or none"),
         ("mix", (f"{prefix}=0",), "expected PREFIX=RATIO, a number"),
         ("mix", (f"{prefix}=much",), "expected PREFIX=RATIO, a number"),
-        ("mix", (f"{nothing}=1",), "nothing: expected sentences, found context only"),
+        ("mix", (f"{nothing}=1",), "nothing: has no sentences, only context"),
         ("mix", (tmp_path / "none",), "none.en: no such file"),
     ):
         with pytest.raises(SystemExit) as end:
