@@ -92,7 +92,7 @@ class ContextDataset(BatchedWindows, ABC):
         indices = np.asarray(indices, np.int64)  # may be none, for a worker that has run out of batches
         lines = self.lines[indices]
         reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
-        slots = self.builder.slots(lines, self.draw_epoch, reach)
+        slots = self.builder.slots(lines, self.epoch_of_draws, reach)
         rows = zip(*(side.tolist() for side in slots), strict=True)
         return [self._example(line, Slots(*row)) for line, row in zip(lines.tolist(), rows, strict=True)]
 

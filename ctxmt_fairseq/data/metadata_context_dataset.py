@@ -83,7 +83,7 @@ class MetadataContextDataset(ContextDataset):
         own = record = line
         if selection == "random":
             own, record = (
-                int(self.builder.elsewhere(np.array([line]), offset, self.draw_epoch)[0])
+                int(self.builder.elsewhere(np.array([line]), offset, self.epoch_of_draws)[0])
                 for offset in (_OWN, _RECORD)
             )
         before = np.asarray(slots.source, np.int64)  # farthest first
