@@ -99,7 +99,7 @@ def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
     the plugin's tasks check.
 
     Args:
-        goes_on: the training keeps its place in the data; not so if fairseq resets its optimizer.
+        goes_on: the training keeps its place in the data.
     """
     parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
     modules = modules_of(*(type(part) for part in parts))
@@ -109,7 +109,7 @@ def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
         def check(task_state: Dict[str, Any]) -> None:
             if task is not None and hasattr(task, "check_origin"):  # a task of this plugin
                 task.check_origin(task_state)
-                if goes_on and not (args and args[0]):  # reset_optimizer
+                if goes_on:
                     task.check_resumed(task_state)
 
         token = _restoring.set((modules, check))
