@@ -27,7 +27,7 @@ def arguments(arch, **options):
     return args
 
 
-_built = {}  # what build_random has built: (task, model, random numbers' state after it)
+_built: dict = {}  # what build_random has built: (task, model, random numbers' state after it)
 
 
 def build_random(arch, task, seed=1, **options):

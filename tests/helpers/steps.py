@@ -19,7 +19,7 @@ BEAM, VECTOR_DIM, HEIGHT = 2, 16, 8  # sentences in a document
 CACHING, CONCAT, DUAL, MTCUE = (
     f"{name}_transformer" for name in ("caching", "concat", "dual_encoder", "mtcue")
 )
-STOCK = ("windows", "transformer", {})
+STOCK: tuple = ("windows", "transformer", {})
 # name -> task, architecture, options
 SYSTEMS = {
     "concat": ("windows", CONCAT, {}),
