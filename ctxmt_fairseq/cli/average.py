@@ -8,7 +8,7 @@ Example: ctxmt average checkpoints --count 5 --output checkpoints/averaged.pt
 from pathlib import Path
 from typing import Literal, Optional
 
-from ctxmt_fairseq.cli.options.model import UserDir
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.paths import Folder, Output
 

@@ -18,8 +18,8 @@ Example: ctxmt embed data-bin --train text/train --valid text/valid --test text/
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.cli.options.results import as_json
-from ctxmt_fairseq.cli.options.text import Splits
+from ctxmt_fairseq.cli.options.result_files import as_json
+from ctxmt_fairseq.cli.options.split_prefixes import Splits
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.data.store_header import DTYPES
 from ctxmt_fairseq.data.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS

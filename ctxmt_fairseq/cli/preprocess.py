@@ -14,7 +14,7 @@ Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train -
 from typing import Any, Dict, List, Literal, Optional
 
 from ctxmt_fairseq import option_types
-from ctxmt_fairseq.cli.options.text import Splits
+from ctxmt_fairseq.cli.options.split_prefixes import Splits
 from ctxmt_fairseq.command import Command, OptionGroup, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.paths import Folder, Input, Language, OutputFolder

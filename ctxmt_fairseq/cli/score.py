@@ -14,8 +14,8 @@ Example: ctxmt score hyp.fr test.fr --docids test.docids --data data-bin --json 
 import sys
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.options.results import Json
-from ctxmt_fairseq.cli.options.scores import Comet, Tokens
+from ctxmt_fairseq.cli.options.result_files import Json
+from ctxmt_fairseq.cli.options.scoring import Comet, Tokens
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.option_types import non_negative_int

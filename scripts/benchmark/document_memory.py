@@ -22,7 +22,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq import Translator
 from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.cli.main import script
-from ctxmt_fairseq.cli.options.results import ChartFiles
+from ctxmt_fairseq.cli.options.result_files import ChartFiles
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, read_probed_text

@@ -19,7 +19,7 @@ Example: ctxmt analyse antecedents checkpoint_best.pt text/test --coreference te
 
 from typing import Optional
 
-from ctxmt_fairseq.cli.options.results import Json
+from ctxmt_fairseq.cli.options.result_files import Json
 from ctxmt_fairseq.cli.options.text import TextAttention
 from ctxmt_fairseq.command import option
 from ctxmt_fairseq.errors import BadInput

@@ -20,7 +20,7 @@ Example: ctxmt analyse attention-words checkpoint_best.pt text/test --json words
 import os
 from typing import Any, List, Literal, Optional, Tuple
 
-from ctxmt_fairseq.cli.options.results import ChartFiles
+from ctxmt_fairseq.cli.options.result_files import ChartFiles
 from ctxmt_fairseq.cli.options.text import SIDE, Side, TextAttention
 from ctxmt_fairseq.command import OptionGroup, option
 from ctxmt_fairseq.errors import BadInput

@@ -24,8 +24,8 @@ Example: ctxmt analyse consistency test.en sentence=a.hyp context=b.hyp --docids
 from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq import option_types
-from ctxmt_fairseq.cli.options.results import Comparisons
-from ctxmt_fairseq.cli.options.scores import Resampling
+from ctxmt_fairseq.cli.options.result_files import Comparisons
+from ctxmt_fairseq.cli.options.scoring import Resampling
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.option_types import non_negative_int, whole_number

@@ -11,7 +11,7 @@ Example: ctxmt analyse curves runs/s4to4 runs/s4to4+CD --output curves.png
 
 from typing import List, Literal, Optional
 
-from ctxmt_fairseq.cli.options.results import SYSTEMS, ChartFiles
+from ctxmt_fairseq.cli.options.result_files import SYSTEMS, ChartFiles
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.paths import Named
 

@@ -13,7 +13,7 @@ Example: ctxmt analyse group-use checkpoint_best.pt test.en --annotation test.en
 from typing import Optional
 
 from ctxmt_fairseq.cli.options.model import Model
-from ctxmt_fairseq.cli.options.results import MapFiles
+from ctxmt_fairseq.cli.options.result_files import MapFiles
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.option_types import number
 from ctxmt_fairseq.paths import Input

@@ -9,8 +9,8 @@ Example: ctxmt analyse lengths test.en test.fr baseline.hyp context.hyp --edges 
 from typing import Any, List, Optional, Tuple
 
 from ctxmt_fairseq import option_types
-from ctxmt_fairseq.cli.options.results import ChartFiles
-from ctxmt_fairseq.cli.options.scores import Metric
+from ctxmt_fairseq.cli.options.result_files import ChartFiles
+from ctxmt_fairseq.cli.options.scoring import Metric
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.option_types import whole_number
 from ctxmt_fairseq.paths import Input

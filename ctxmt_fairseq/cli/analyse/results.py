@@ -22,7 +22,7 @@ Examples:
 
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.options.results import SYSTEMS, ChartFiles
+from ctxmt_fairseq.cli.options.result_files import SYSTEMS, ChartFiles
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.paths import Input, Named
 

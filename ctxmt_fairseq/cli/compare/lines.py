@@ -10,7 +10,7 @@ Example: ctxmt compare lines test.en test.fr baseline.hyp context.hyp --docids t
 import json
 from typing import List, Literal, Optional
 
-from ctxmt_fairseq.cli.options.results import as_lines
+from ctxmt_fairseq.cli.options.result_files import as_lines
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.option_types import non_negative_int

@@ -15,8 +15,8 @@ Example: ctxmt compare pronouns test.en test.fr baseline.hyp context.hyp --coref
 
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.options.results import Json
-from ctxmt_fairseq.cli.options.scores import Metric, Resampling
+from ctxmt_fairseq.cli.options.result_files import Json
+from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
 from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.paths import Input

@@ -28,7 +28,7 @@ import sys
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.cli.options.control import Control
-from ctxmt_fairseq.cli.options.results import as_lines
+from ctxmt_fairseq.cli.options.result_files import as_lines
 from ctxmt_fairseq.command import argument, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.paths import Input, Output

@@ -12,7 +12,7 @@ Example: ctxmt corpus check text/train --source-lang en --target-lang de --json 
 
 from typing import Optional
 
-from ctxmt_fairseq.cli.options.results import as_json
+from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import Admitted, OfCorpus
 from ctxmt_fairseq.errors import BadInput

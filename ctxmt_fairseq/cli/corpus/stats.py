@@ -10,7 +10,7 @@ Example: ctxmt corpus stats text/train --source-lang en --target-lang de --data 
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
-from ctxmt_fairseq.cli.options.results import as_json
+from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
 from ctxmt_fairseq.errors import BadInput

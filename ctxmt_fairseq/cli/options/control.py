@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.cli.options.model import Model, search
-from ctxmt_fairseq.cli.options.results import as_json, as_lines
+from ctxmt_fairseq.cli.options.result_files import as_json, as_lines
 from ctxmt_fairseq.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.paths import Input, Output

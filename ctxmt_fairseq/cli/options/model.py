@@ -3,6 +3,7 @@
 import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.command import OptionGroup, group, option
 from ctxmt_fairseq.data.context_options import ALL
 from ctxmt_fairseq.errors import BadInput
@@ -46,14 +47,6 @@ def _context(*left_out: str) -> Any:
         if name in offered.difference(left_out)
     }
     return group(_made_of(ALL, options))
-
-
-class UserDir(OptionGroup):
-    """The user's code, which is imported before the command line is read (``cli/main.py``)."""
-
-    user_dir: Optional[Folder] = option(
-        "a folder with Python code of your own: an architecture, a block, a format"
-    )
 
 
 class Model(UserDir):

@@ -4,7 +4,7 @@ import itertools
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, List, Tuple
 
-from ctxmt_fairseq.cli.options.model import UserDir
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
 from ctxmt_fairseq.errors import BadInput

@@ -17,6 +17,7 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml 
 from typing import List, Sequence
 
 from ctxmt_fairseq.command import option
+from ctxmt_fairseq.corpora.cleaning import STEPS
 from ctxmt_fairseq.corpora.corpus_command import cleaning
 from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
 from ctxmt_fairseq.option_types import finite_float, number
@@ -26,7 +27,7 @@ from ctxmt_fairseq.paths import Named
 class Opensubtitles(LinkedCorpus):
     min_overlap: float = option("", 0.9, number(0, 1))
     max_gap: float = option("(default: 7)", 7.0, finite_float, metavar="SECONDS")
-    clean: Sequence[str] = cleaning("all")
+    clean: Sequence[str] = cleaning(tuple(STEPS))
     held_out: List[Named] = option(
         "films for another corpus: a list of IMDb ids, or a share of all",
         [],
