@@ -48,11 +48,7 @@ class Option:
     options: Optional[Dict[str, "Option"]] = None
 
     def checked(self, name: str, value: Any) -> Any:
-        """Check a value, and return it as fairseq shall get it.
-
-        Raises:
-            WrongValue: the option cannot have it.
-        """
+        """Check a value, and return it as fairseq shall get it."""
         if value is None or PATHS.fullmatch(name):
             return None
         if EVALUATED.fullmatch(name):
@@ -95,9 +91,6 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
     Args:
         name: its name, for messages.
-
-    Raises:
-        WrongValue: it is neither.
     """
     values = vars(section) if isinstance(section, argparse.Namespace) else section
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):

@@ -119,11 +119,7 @@ class Command(OptionGroup):
         raise NotImplementedError
 
     def start(self) -> Optional[int]:
-        """``run``, once it is certain that the outputs can be written; what is read stays as it is.
-
-        Raises:
-            BadInput: an output cannot be written, or is an input.
-        """
+        """``run``, once it is certain that the outputs can be written; what is read stays as it is."""
         values = list(_flat(self.settings().values()))
         inputs = [value for value in values if isinstance(value, Input)]
         outputs = [value for value in values if isinstance(value, Output)]

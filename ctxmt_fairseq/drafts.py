@@ -1,8 +1,8 @@
-"""Drafts: hidden siblings of outputs that are being written. Their process locks them until it ends.
+"""Drafts: hidden files and folders beside the outputs that are being written.
 
-One rename puts a draft in its output's place. Its name cannot be a user's. A draft that nobody locks was left
-by a run that was killed, and the next run to the same output removes it. Process numbers would not tell: they
-are used again.
+A process locks its drafts until it ends, and one rename puts a draft in its output's place. A draft that
+nobody locks was left by a run that was killed; the next run to the same output removes it. Locks tell this,
+process numbers would not, because they are used again.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _held: Set[int] = set()  # descriptors of locks
 
 
 def _let_go() -> None:
-    """A forked worker may outlive its parent, and would go on to hold the parent's locks."""
+    """Close the parent's locks in a forked worker, which may outlive its parent."""
     for descriptor in _held:
         os.close(descriptor)
     _held.clear()
@@ -33,7 +33,7 @@ class Lock:
     """A lock on a file or folder, held until ``close`` or until the process ends.
 
     Attributes:
-        certain: False on a file system without locks, where nothing keeps others out.
+        certain: False on a file system without locks, where others are not kept out.
 
     Raises:
         BlockingIOError: another ``Lock`` holds it.
@@ -53,7 +53,7 @@ class Lock:
         _held.add(self._descriptor)
 
     def covers(self, path: PathLike) -> bool:
-        """Whether what was locked is still what lies at the path."""
+        """Whether the path still leads to the file or folder that was locked."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), os.stat(path))
         except FileNotFoundError:
@@ -66,14 +66,11 @@ class Lock:
 
 
 class Draft:
-    """A locked file or folder beside ``target``; it vanishes at the end of a ``with`` unless it was placed.
+    """A locked file or folder beside ``target``, removed at the end of a ``with`` unless it was placed.
 
     Args:
-        target: the output's own path, no symbolic link.
-        folder: whether to make a folder, not a file.
-
-    Raises:
-        OSError: it cannot be made.
+        target: the output's path, with symbolic links resolved.
+        folder: whether to make a folder instead of a file.
     """
 
     def __init__(self, target: Path, folder: bool = False):
@@ -97,8 +94,8 @@ class Draft:
         return self
 
     def place(self, old: Optional[os.stat_result] = None) -> None:
-        """Put it in the output's place, in one step, with the mode of what was there and, where that is
-        allowed, the owner."""
+        """Move it to the output's place in one step, with the mode and, if allowed, the owner of what was
+        there."""
         if old:
             with contextlib.suppress(PermissionError):
                 os.chown(self.path, old.st_uid, old.st_gid)
@@ -112,12 +109,12 @@ class Draft:
 
 
 def hidden(target: Path, end: str) -> Path:
-    """A sibling of a target whose name is short, whatever the target's is."""
+    """A hidden path beside a target, with a short name however long the target's is."""
     return target.parent / f"{PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}{end}"
 
 
 def remove_leftovers(target: Path) -> bool:
-    """Remove the drafts of an output that nobody holds; returns whether somebody holds one."""
+    """Remove the drafts of an output that nobody locks, and return whether somebody locks one."""
     living, prefix = False, hidden(target, "-").name
     names = os.listdir(target.parent) if target.parent.is_dir() else []
     for path in (target.parent / name for name in names if name.startswith(prefix)):
@@ -142,7 +139,7 @@ def _remove(path: Path) -> None:
 
 
 def sync_folder(folder: PathLike) -> None:
-    """Put on disk which files the folder has."""
+    """Write the folder's list of files to disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""The one exception for bad input, and which other exceptions mean the same."""
+"""``BadInput``, the one exception for bad input, and other exceptions that mean the same."""
 
 import errno
 from typing import Optional
@@ -9,12 +9,13 @@ _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 
 class BadInput(ValueError):
-    """Input that cannot be used; ``str()`` is one line: file, line number, what was expected.
+    """Input that cannot be used. ``str()`` is one line: file, line number, and what to do or what was
+    expected.
 
     Args:
-        message: what was found and what was expected. Of a traceback that ends with a ``BadInput``, its
-            message counts: so torch hands on the exception of a process that loads data.
-        path: the file at fault, if there is one.
+        message: what is wrong. If it is a traceback that ends with a ``BadInput``, only that one's message is
+            taken: torch hands on the exceptions of processes that load data as tracebacks.
+        path: the file at fault, if any.
         line: its line number, from 1.
     """
 
@@ -24,10 +25,10 @@ class BadInput(ValueError):
 
 
 def as_bad_input(error: Optional[BaseException]) -> Optional[BadInput]:
-    """What an exception says to the user; None for a defect of the program.
+    """The ``BadInput`` that an exception means for the user; None for a defect of the program.
 
-    Bad input is ``BadInput``, also where fairseq raises something else on its account or torch reports it
-    from another process; and what the operating system refuses: a file that is not there, a full disk.
+    It is found where fairseq raises something else because of it, and where torch reports it from another
+    process. What the operating system refuses (a missing file, a full disk) counts too.
     """
     cause = error
     while cause is not None:

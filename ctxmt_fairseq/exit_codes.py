@@ -1,7 +1,7 @@
-"""How commands end: bad input is one line on stderr and exit code 2, Ctrl-C one line and 130.
+"""How commands end: bad input gives one line on stderr and exit code 2, Ctrl-C one line and 130.
 
-Functions of the package raise ``BadInput``, whoever calls them. Only where the program is a command,
-``ctxmt`` or one of fairseq's, is it turned into an exit code: here.
+Functions of the package raise ``BadInput``, whoever calls them. This module turns it into an exit code where
+the program is a command, ``ctxmt`` or one of fairseq's.
 """
 
 import os
@@ -17,8 +17,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 def exit_code(error: BaseException) -> Optional[int]:
-    """Say on stderr in one line what stopped a command; its exit code, or None for a defect (nothing is
-    said)."""
+    """Print in one line what stopped a command, and return its exit code; for a defect nothing and None."""
     if isinstance(error, KeyboardInterrupt):
         print("ctxmt: interrupted", file=sys.stderr, flush=True)
         return INTERRUPTED
@@ -30,13 +29,13 @@ def exit_code(error: BaseException) -> Optional[int]:
 
 
 def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[str]) -> int:
-    """Do the work of a command, or of a script, with its arguments; its exit code is what ``work`` returns
-    (None: 0), 1 where nobody reads the output on, else that of ``exit_code``. A defect is raised."""
+    """Do the work of a command or a script, and return its exit code: what ``work`` returns (None: 0), 1 if
+    nobody reads the rest of its output, otherwise that of ``exit_code``. A defect is raised."""
     quiet_libraries()
     try:
         code = work(_checked(arguments)) or 0
         sys.stdout.flush()
-    except BrokenPipeError:  # as with "| head"; what is left must not fail again at the interpreter's end
+    except BrokenPipeError:  # as with "| head"; the rest must not fail again when the interpreter ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (Exception, KeyboardInterrupt) as error:
@@ -48,7 +47,7 @@ def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[
 
 
 def _checked(arguments: Sequence[str]) -> List[str]:
-    """Raises BadInput: an argument that no shell can give, or that could not be written to a file again."""
+    """Refuse arguments that no shell can give, or that cannot be written to a file."""
     for argument in arguments:
         if "\0" in argument:
             raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
@@ -69,10 +68,10 @@ def fairseq_command(program: str) -> Optional[str]:
 
 
 def hook_commands() -> None:
-    """Have exceptions that nobody catches end the program as ``exit_code`` says, if it is a command.
+    """If the program is a command, let exceptions that nobody catches end it as ``exit_code`` says.
 
-    fairseq has called its own main function when it imports the plugin, and the import of torch may be
-    interrupted before ours: what is left is the interpreter's hook.
+    The interpreter's hook is the only place: fairseq's main function runs already when it imports the plugin,
+    and Ctrl-C may interrupt the import of torch before our main function starts.
     """
     program = sys.argv[0] if sys.argv else ""
     ctxmt = Path(program).stem == "ctxmt"
@@ -85,6 +84,6 @@ def hook_commands() -> None:
         if code is None:
             previous(kind, error, traceback)
         else:
-            raise SystemExit(code)  # of a hook, the interpreter ends with this code
+            raise SystemExit(code)  # raised in a hook, it ends the interpreter with this code
 
     sys.excepthook = hook

@@ -7,28 +7,25 @@ from ctxmt_fairseq.errors import BadInput
 
 
 def installation(extra: str) -> str:
-    """The command that installs an extra; the package comes as a checkout."""
+    """The command that installs an extra of this package, which users have as a checkout."""
     return f'pip install ".[{extra}]" in the checkout'
 
 
 def import_of_extra(module: str, extra: str, what: str) -> Any:
-    """A module of an optional package.
+    """Import a module of an optional package.
 
     Args:
-        extra: of this package, which installs it.
-        what: needs which package, as the message begins.
-
-    Raises:
-        BadInput: it is not installed, or does not go with what else is.
+        extra: the extra of this package that installs it.
+        what: how the message begins: what needs which package.
     """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError:
         raise BadInput(f'{what}, in the extra "{extra}": {installation(extra)}') from None
-    except Exception as error:  # a library compiled for another NumPy raises what it likes
+    except Exception as error:  # a library compiled for another NumPy may raise anything
         raise BadInput(f"{what}, which cannot be imported: {' '.join(str(error).split())}") from None
 
 
 def check_matplotlib() -> None:
-    """Raises BadInput: matplotlib is not installed."""
+    """Refuse a picture where matplotlib is not installed."""
     import_of_extra("matplotlib", "plots", "a picture needs matplotlib")

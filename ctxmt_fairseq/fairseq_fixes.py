@@ -1,14 +1,12 @@
-"""What the plugin mends in fairseq itself, each fix small, with its evidence; importing this applies all.
+"""Mends fairseq itself in small fixes, each with its evidence. Importing this module applies all of them.
 
-None of them changes how a model computes: they let fairseq's own commands run safely on current torch.
+None changes how a model computes: they let fairseq's own commands run safely on current torch.
 """
 
 import argparse
 import atexit
 import contextlib
-import copy
 import importlib.util
-import logging
 import os
 import queue
 import re
@@ -26,15 +24,14 @@ from fairseq.optim.amp_optimizer import AMPOptimizer
 from ctxmt_fairseq import safe_checkpoints
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.exit_codes import fairseq_command
-from ctxmt_fairseq.safe_checkpoints import peek, restoring
-
-logger = logging.getLogger(__name__)
+from ctxmt_fairseq.resumption import resume_where_it_stopped
+from ctxmt_fairseq.safe_checkpoints import peek
 
 _EVALUATION_COMMANDS = ("generate", "interactive", "validate")
 
 
 def bf16_without_tpu() -> None:
-    """Make ``--bf16`` mean bfloat16 on any device: fairseq takes it to mean a TPU and dies without one."""
+    """Make ``--bf16`` mean bfloat16 on any device: fairseq takes it for a TPU and crashes without one."""
     parse = options.parse_args_and_arch
 
     def parse_args_and_arch(*args: Any, **kwargs: Any) -> Any:
@@ -50,7 +47,7 @@ def bf16_without_tpu() -> None:
 def help_with_all_options() -> None:
     """Let ``--help`` show the options of the task, architecture and so on that the command names.
 
-    fairseq ends at it when it reads these names, before it adds their options.
+    fairseq prints its help when it reads these names, before it adds their options.
     """
     parse = options.parse_args_and_arch
 
@@ -68,7 +65,7 @@ def help_with_all_options() -> None:
         times = 0
 
         def show_the_second_time(parser: argparse.ArgumentParser) -> None:
-            """fairseq modifies the parser before and after it adds options."""
+            """fairseq calls this before and after it adds options; print the help the second time."""
             nonlocal times
             times += 1
             if modify_parser is not None:
@@ -85,15 +82,16 @@ def help_with_all_options() -> None:
 
 
 def masks_of_two_types() -> None:
-    """fairseq passes a boolean padding mask together with a float causal mask; torch warns of it."""
+    """Silence torch's warning that fairseq passes a boolean padding mask with a float causal mask."""
     warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
 
 
 def amp_without_cuda() -> None:
-    """Let ``--amp`` work on CPUs (tasks/cpu_autocast.py), where nothing scales the loss.
+    """Let ``--amp`` work on CPUs (tasks/cpu_autocast.py), where the loss is not scaled.
 
-    When a gradient is not finite, fairseq asks CUDA's scaler, which is off then, for its next scale, and dies
-    of an AttributeError. Without ``--amp`` it says where the first such number arose, and so it does now.
+    If a gradient is not finite, fairseq asks CUDA's scaler for its next scale; without CUDA the scaler is off
+    and the run ends in an AttributeError. With this fix, fairseq reports where the first such number arose,
+    as it does without ``--amp``.
     """
     warnings.filterwarnings(
         "ignore", re.escape("torch.cuda.amp.GradScaler is enabled, but CUDA is not available")
@@ -108,56 +106,21 @@ def amp_without_cuda() -> None:
     AMPOptimizer.next_loss_scale = property(next_loss_scale)
 
 
-def resume_from_newest_loadable() -> None:
-    """Resume from the newest checkpoint that loads.
-
-    fairseq copies ``checkpoint_last.pt`` non-atomically: a run killed meanwhile leaves a truncated file, and
-    every restart crashes on it.
-    """
-    load = checkpoint_utils.load_checkpoint
-
-    def load_checkpoint(cfg: Any, trainer: Any, **kwargs: Any) -> Any:
-        if cfg.restore_file == "checkpoint_last.pt" and not trainer.checkpoint_suffix:
-            newest = newest_loadable(Path(cfg.save_dir))
-            if newest is not None and newest.name != cfg.restore_file:
-                logger.warning("resuming from %s, the newest checkpoint that loads", newest)
-                cfg = copy.deepcopy(cfg)
-                cfg.restore_file, cfg.finetune_from_model = str(newest), None
-        with restoring(trainer):
-            return load(cfg, trainer, **kwargs)
-
-    checkpoint_utils.load_checkpoint = load_checkpoint
-
-
 def load_checkpoints_safely() -> None:
-    """Build what a checkpoint names only where ``checkpoint_rules`` allows it, in fairseq's commands too.
+    """Let fairseq's commands, too, build only what ``checkpoint_rules`` allows a checkpoint to name.
 
-    fairseq's fully convolutional models, among others, pass strings of the checkpoint to ``eval``.
+    fairseq's fully convolutional models, among others, pass strings from the checkpoint to ``eval``.
     """
     checkpoint_utils.load_checkpoint_to_cpu = safe_checkpoints.load_checkpoint_to_cpu
     checkpoint_utils.load_model_ensemble_and_task = safe_checkpoints.load_ensemble
 
 
-def newest_loadable(folder: Path) -> Optional[Path]:
-    """The most recently written checkpoint that loads and holds an optimizer state, or None."""
-    paths = sorted(folder.glob("checkpoint*.pt"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for path in paths:
-        try:
-            state = peek(path)
-            if isinstance(state, dict) and state.get("last_optimizer_state") is not None:
-                return path
-            logger.warning("%s holds no optimizer state; training cannot resume from it", path)
-        except BadInput as error:
-            logger.warning("%s", error)
-    return None
-
-
 def task_from_checkpoint(argv: List[str]) -> None:
     """Add the checkpoint's ``--task`` to a generation or validation command that names none.
 
-    ``fairseq-generate`` falls back to the task ``translation``, which would run a model of windows on single
-    sentences without a word. The plugin is imported before the command line is parsed, so ``argv`` can still
-    be completed.
+    ``fairseq-generate`` falls back to the task ``translation``, which would silently run a model of windows
+    on single sentences. The plugin is imported before the command line is parsed, so ``argv`` can still be
+    extended.
 
     Raises:
         BadInput: the named task is not the checkpoint's, or one of the two options has no value.
@@ -186,7 +149,7 @@ def task_from_checkpoint(argv: List[str]) -> None:
 
 
 def _saved_task(state: Any) -> Optional[str]:
-    """The name of the task in a checkpoint's configuration; None where it has none, or is damaged."""
+    """The name of the task in a checkpoint's configuration; None if there is none, or it is damaged."""
     with contextlib.suppress(AttributeError, TypeError, KeyError):
         task = state["cfg"]["task"]
         values = vars(task) if isinstance(task, argparse.Namespace) else task
@@ -195,9 +158,10 @@ def _saved_task(state: Any) -> Optional[str]:
 
 
 def datasets_that_were_not_read() -> None:
-    """Let mapped datasets that could not be read end in silence.
+    """Let memory-mapped datasets that could not be read end silently.
 
-    fairseq's ``__del__`` closes what a damaged file never let it open: two tracebacks beside the one line.
+    fairseq's ``__del__`` closes what a damaged file never let it open, which prints two tracebacks beside our
+    one line.
     """
     for kind in (MMapIndexedDataset, MMapIndexedDataset.Index):
         kind.__del__ = _after_opening(kind.__del__)
@@ -214,8 +178,8 @@ def _after_opening(close: Callable[[Any], None]) -> Callable[[Any], None]:
 def stop_background_consumers() -> None:
     """End the threads in which fairseq reads batches ahead.
 
-    A run that stops within an epoch leaves one at work; when the interpreter's end cuts it off inside torch,
-    the process aborts ("terminate called without an active exception") after everything is done.
+    A run that stops within an epoch leaves one running. If the interpreter ends while that thread is inside
+    torch, the process aborts ("terminate called without an active exception") after everything is done.
     """
     for thread in threading.enumerate():
         if isinstance(thread, BackgroundConsumer):
@@ -233,5 +197,5 @@ help_with_all_options()
 amp_without_cuda()
 masks_of_two_types()
 datasets_that_were_not_read()
-resume_from_newest_loadable()
+resume_where_it_stopped()
 task_from_checkpoint(sys.argv)

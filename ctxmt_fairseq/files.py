@@ -1,7 +1,9 @@
-"""How every command writes: whole or not at all, never over what it reads, checked before the work begins.
+"""How every command writes: all of an output or nothing, and never over what it reads. Whether it can be
+written is checked before the work begins.
 
-Regular files and folders are written to a draft beside their place, and renamed, through symbolic links, with
-the mode of what they replace. Anything else, such as a pipe, a device or /dev/stdout, is written in place.
+Regular files and folders are written to a draft beside their place, which is then renamed: symbolic links are
+followed, and the mode of what was there stays. Anything else, such as a pipe, a device or /dev/stdout, is
+written directly.
 """
 
 import contextlib
@@ -36,12 +38,12 @@ OpenOutputs = Dict[PathLike, BinaryIO]
 _KEPT: ContextVar[FrozenSet[str]] = ContextVar("kept files", default=frozenset())
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
-_LONGEST_CHAIN = 40  # symbolic links, as Linux follows them
+_LONGEST_CHAIN = 40  # symbolic links that Linux follows
 
 
 @contextlib.contextmanager
 def keeping(paths: Iterable[PathLike]) -> Iterator[None]:
-    """Within the block, nothing is written over these files and folders, too."""
+    """Within the block, write over none of these files and folders either."""
     before = _KEPT.set(_KEPT.get() | set(map(os.path.realpath, paths)))
     try:
         yield
@@ -50,7 +52,7 @@ def keeping(paths: Iterable[PathLike]) -> Iterator[None]:
 
 
 def check_nothing_kept_within(folder: PathLike) -> None:
-    """Raises BadInput: it, or something in it, is kept."""
+    """Refuse to replace a folder that is kept, or that has something in it that is."""
     real = os.path.realpath(folder)
     for kept in sorted(_KEPT.get()):
         if kept == real or kept.startswith(os.path.join(real, "")):
@@ -59,11 +61,11 @@ def check_nothing_kept_within(folder: PathLike) -> None:
 
 @contextlib.contextmanager
 def writing(path: PathLike) -> Iterator[None]:
-    """Say in one line what the system refuses (disk full, no permission, name too long, ..), about the file
-    that it names, or about this output if it names none, or a draft.
+    """Report in one line what the system refuses, such as a full disk: for the file that it names, or for
+    this output if it names none or a draft.
 
     Raises:
-        BadInput: in place of any ``OSError``, but for nobody reading the other end of a pipe.
+        BadInput: in place of any ``OSError`` but ``BrokenPipeError``.
     """
     try:
         yield
@@ -84,9 +86,9 @@ class Destination:
     """Where an output goes.
 
     Attributes:
-        path: as the user named it.
-        file: the regular file that is there or will be, symbolic links resolved; None for anything else.
-        there: what the file's status is, if it exists.
+        path: the output as the user named it.
+        file: the regular file that is or will be there, with symbolic links resolved; None for anything else.
+        there: the status of the file, if it exists.
         descriptor: the open descriptor that the path stands for (/dev/stdout, /dev/fd/3), if it does.
     """
 
@@ -96,7 +98,8 @@ class Destination:
     descriptor: Optional[int] = None
 
     def open_in_place(self) -> BinaryIO:
-        """Opened by name, a redirected stdout would be cut to nothing."""
+        """Open it for writing: a descriptor by its number, because opening a redirected stdout by name
+        empties it."""
         if self.descriptor is None:
             return open(self.path, "wb")
         sys.stdout.flush()
@@ -105,11 +108,8 @@ class Destination:
 
 
 def destination(path: PathLike) -> Destination:
-    """What lies at a path that shall be written.
-
-    Raises:
-        BadInput: a folder, a folder that is missing, a name that no file can have, or a file that is kept.
-    """
+    """Look at a path before it is written: refuse a folder, a place in a folder that is missing, a name that
+    no file can have, and a file that is kept."""
     name = os.fspath(path)
     if not name or "\0" in name:
         raise BadInput(f"expected the name of a file, found {name!r}")
@@ -120,7 +120,7 @@ def destination(path: PathLike) -> Destination:
             return Destination(path, descriptor=descriptor)
         there = _status(name)
         if name.endswith("/") or there and stat.S_ISDIR(there.st_mode):
-            raise BadInput("cannot be written: expected a file, found the name of a folder", path)
+            raise BadInput("cannot be written: this is the name of a folder; choose that of a file", path)
         if there and not stat.S_ISREG(there.st_mode):
             return Destination(path)
         file = Path(os.path.realpath(name))
@@ -132,23 +132,15 @@ def destination(path: PathLike) -> Destination:
 
 
 def regular_file(path: PathLike) -> Path:
-    """The regular file that is or will be at a path.
-
-    Raises:
-        BadInput: as ``destination``; or a pipe or a device is there.
-    """
+    """The regular file that is or will be at a path; a pipe or a device is refused."""
     file = destination(path).file
     if file is None:
-        raise BadInput("cannot be written: expected the name of a regular file", path)
+        raise BadInput("cannot be written: choose a regular file, not a pipe or a device", path)
     return file
 
 
 def _status(path: PathLike) -> Optional[os.stat_result]:
-    """Of what lies there, symbolic links followed; None for nothing.
-
-    Raises:
-        OSError: nothing can ever lie there.
-    """
+    """The status of what is at a path, with symbolic links followed; None if nothing is there."""
     try:
         return os.stat(path)
     except FileNotFoundError:
@@ -156,7 +148,7 @@ def _status(path: PathLike) -> Optional[os.stat_result]:
 
 
 def _descriptor(name: str) -> Optional[int]:
-    """The descriptor that a name stands for."""
+    """The descriptor that a name means, such as 1 for /dev/stdout; None for any other name."""
     for _ in range(_LONGEST_CHAIN):
         name = os.path.abspath(name)
         found = _DESCRIPTOR.fullmatch(name)
@@ -169,34 +161,27 @@ def _descriptor(name: str) -> Optional[int]:
 
 
 def _destinations(paths: Iterable[Optional[PathLike]]) -> List[Destination]:
-    """Of the outputs that were asked for.
-
-    Raises:
-        BadInput: two are one file.
-    """
+    """The destinations of the outputs that were asked for; two may not be one file."""
     found: List[Destination] = []
     for to in (destination(path) for path in paths if path is not None):
         if to.file is not None and to.file in [one.file for one in found]:
-            raise BadInput("cannot be written: two outputs have this name", to.path)
+            raise BadInput("cannot be written: two outputs have this name; rename one", to.path)
         found.append(to)
     return found
 
 
 def check_outputs(*paths: Optional[PathLike]) -> List[Destination]:
-    """Whether all outputs of a command can be written, before it works for hours; nothing is changed.
+    """Check that all outputs of a command can be written, before it works for hours. Nothing is changed.
 
     Args:
-        paths: None for an output that was not asked for.
-
-    Raises:
-        BadInput: names the first that cannot be written, or two that are one file.
+        paths: the outputs; None for one that was not asked for.
     """
     destinations = _destinations(paths)
     for to in destinations:
         with writing(to.path):
             if to.descriptor is not None:
                 allowed = fcntl.fcntl(to.descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
-            else:  # a pipe must not be opened to find out: its reader would see it end
+            else:  # opening a pipe to find out would tell its reader that it ends
                 allowed = not os.path.exists(to.path) or os.access(to.path, os.W_OK)
             if to.file is not None:
                 with Draft(to.file):
@@ -215,11 +200,9 @@ def write_files(contents: Iterable[Tuple[Optional[PathLike], Optional[Content]]]
     """Write all files, or none of them.
 
     Args:
-        contents: file (None: not asked for) and what it shall hold: text (as UTF-8), bytes, or a function
-            that writes to a binary stream; None: a file of this name is out of date, and removed.
-
-    Raises:
-        BadInput: one of them cannot be written, or two are one file.
+        contents: each file (None: not asked for) and its content: text (written as UTF-8), bytes, or a
+            function that writes to a binary stream. None as content removes the file, because it is out of
+            date.
     """
     asked = [(path, content) for path, content in contents if path is not None]
     destinations = _destinations(path for path, _ in asked)
@@ -232,7 +215,7 @@ def write_files(contents: Iterable[Tuple[Optional[PathLike], Optional[Content]]]
                     _write(outputs[path], content)
                     os.fsync(outputs[path].fileno())
         for to, (path, content) in zip(destinations, asked, strict=True):
-            if not to.file and content is not None:  # cannot be taken back, so it comes last
+            if not to.file and content is not None:  # comes last, because it cannot be taken back
                 with writing(path), to.open_in_place() as stream:
                     _write(stream, content)
 
@@ -247,11 +230,12 @@ def _write(stream: BinaryIO, content: Content) -> None:
 
 @contextlib.contextmanager
 def open_outputs(paths: Sequence[PathLike]) -> Iterator[OpenOutputs]:
-    """Files for content that comes bit by bit: all appear at the end of the block, or on an error none.
+    """Open files for content that comes bit by bit. At the end of the block all of them appear; on an error,
+    none.
 
     Yields:
-        their streams. A file whose stream is taken out is not written after all, and one of its name is
-        removed, because it is out of date.
+        their streams by path. If a stream is taken out, its file is not written, and an older one is removed
+            because it is out of date.
 
     Raises:
         BadInput: one of them cannot be written, or is no regular file.
@@ -264,7 +248,7 @@ def open_outputs(paths: Sequence[PathLike]) -> Iterator[OpenOutputs]:
 
 @contextlib.contextmanager
 def _replacing(destinations: List[Destination]) -> Iterator[OpenOutputs]:
-    """Drafts of the regular files among them, which take their places at the end of the block."""
+    """Streams to drafts of the regular files, which take their places at the end of the block."""
     drafts: Dict[Destination, Draft] = {}
     outputs: OpenOutputs = {}
     with contextlib.ExitStack() as stack:
@@ -287,13 +271,13 @@ def _replacing(destinations: List[Destination]) -> Iterator[OpenOutputs]:
 
 
 def _close(stream: BinaryIO) -> None:
-    """On a full disk, closing fails as writing did; a stream that is kept has been flushed before."""
+    """Close a stream. On a full disk this fails as writing did; what is kept has been flushed before."""
     with contextlib.suppress(OSError):
         stream.close()
 
 
 def _place(drafts: Dict[Destination, Draft]) -> None:
-    """The renames, after everything that is likely to fail."""
+    """Rename the drafts, after everything that is likely to fail."""
     new: List[Path] = []
     try:
         for to, draft in drafts.items():
@@ -311,11 +295,7 @@ def _place(drafts: Dict[Destination, Draft]) -> None:
 
 
 def check_folder(path: PathLike) -> None:
-    """Whether a folder can be made or written to, before the work begins.
-
-    Raises:
-        BadInput: it cannot.
-    """
+    """Check that a folder can be made or written to, before the work begins."""
     target = Path(os.path.realpath(path))
     with writing(path):
         nearest = next(folder for folder in (target, *target.parents) if os.path.lexists(folder))
@@ -333,17 +313,14 @@ def _refuse(folder: Path) -> None:
 
 @contextlib.contextmanager
 def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> Iterator[Path]:
-    """A folder to be filled, which takes the place of ``path`` at the end, or vanishes on an error.
+    """A folder to fill. It takes the place of ``path`` at the end of the block, or is removed on an error.
 
     Args:
-        path: a new or empty folder; a symbolic link to one stays.
-        check: is asked about what is there otherwise, and raises ``BadInput`` unless it may be replaced.
-
-    Raises:
-        BadInput: ``path`` cannot be written, or another process is writing it.
+        path: a new or empty folder; a symbolic link to it stays.
+        check: called with anything else that is there; raises ``BadInput`` unless it may be replaced.
     """
     target = Path(os.path.realpath(path))
-    old = hidden(target, ".old")  # where it lies while another takes its place
+    old = hidden(target, ".old")  # holds the old folder while the new one takes its place
     with contextlib.ExitStack() as stack:
         stack.enter_context(writing(path))
         if remove_leftovers(target):
@@ -357,7 +334,7 @@ def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> It
             check(target)
         check_folder(target.parent)
         if _status(target) and (target == Path.cwd() or os.path.ismount(target)):
-            raise BadInput("the current folder or a mount point cannot be replaced; expected another", path)
+            raise BadInput("the current folder or a mount point cannot be replaced; choose another", path)
         stack.callback(_remove_empty, [folder for folder in target.parents if not folder.exists()])
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = stack.enter_context(Draft(target, folder=True))
@@ -366,7 +343,7 @@ def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> It
         if used:
             os.replace(target, old)
         try:
-            draft.place(there)  # an empty folder gives way in the same step
+            draft.place(there)  # the same step replaces an empty folder
         finally:
             if used and not target.exists():
                 os.replace(old, target)

@@ -1,4 +1,4 @@
-"""What a run has done so far, line by line in a locked file, so that the next run goes on behind it."""
+"""A locked file in which a run notes line by line what it has done, so that the next run can go on there."""
 
 import contextlib
 import hashlib
@@ -13,7 +13,7 @@ from ctxmt_fairseq.files import regular_file, writing
 
 
 def fingerprint(description: Any) -> str:
-    """What a run depends on, as a short text: the same description gives the same text."""
+    """A short text for what a run depends on; equal descriptions give equal texts."""
     return hashlib.sha256(json.dumps(description, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
@@ -22,7 +22,7 @@ def json_line(record: Any) -> bytes:
 
 
 def partial_file(output: Path) -> Path:
-    """``OUTPUT.partial``, the journal of a run that writes its output at the end."""
+    """``OUTPUT.partial``: the journal of a run that writes its output at the end."""
     return output.with_name(output.name + ".partial")
 
 
@@ -34,14 +34,14 @@ class Journal:
 
     Args:
         path: of the file, which need not be there.
-        header: the first line: what the others depend on, for JSON.
-        keep: is given each line that is there, and its number; raises ``BadInput`` if it is none of the
-            journal's.
-        replace: a file that begins otherwise gives way.
+        header: the first line, as JSON: what the other lines depend on.
+        keep: called with each line that is there and its number; raises ``BadInput`` for a line that is not
+            the journal's.
+        replace: whether to overwrite a file that begins otherwise.
 
     Attributes:
-        count: lines behind the header.
-        finished: whether the file is deleted at the end of the ``with``. It also is if ``count`` is 0.
+        count: the number of lines after the header.
+        finished: whether to delete the file at the end of the ``with``. Without lines it is always deleted.
 
     Raises:
         BadInput: another process has the journal open; or the file begins otherwise, or cannot be written.
@@ -85,14 +85,14 @@ class Journal:
         self._stream.truncate()
 
     def add(self, *lines: bytes) -> None:
-        """Keep lines, each with its line break."""
+        """Append lines, each of which ends with its line break."""
         with writing(self.path):
             self._stream.writelines(lines)
             self._stream.flush()
         self.count += len(lines)
 
     def place(self, output: Path) -> None:
-        """Put the file, which is complete, in the output's place."""
+        """Move the file, which must be complete, to the output's place."""
         with writing(output):
             os.fsync(self._stream.fileno())
             os.replace(self.path, output)
@@ -102,7 +102,7 @@ class Journal:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with contextlib.suppress(OSError):  # the disk is full: said where it happened
+        with contextlib.suppress(OSError):  # a full disk was reported where it happened
             self._stream.close()
         if (self.finished or not self.count) and self._lock.covers(self.path):
             self.path.unlink()
@@ -110,7 +110,7 @@ class Journal:
 
 
 def _lock(path: Path) -> Lock:
-    """Lock a file, which is made if it is not there."""
+    """Lock a file, and make it first if it is not there."""
     while True:
         path.touch()
         try:
@@ -121,4 +121,4 @@ def _lock(path: Path) -> Lock:
             continue
         if lock.covers(path):
             return lock
-        lock.close()  # the other run has ended meanwhile, and its file is deleted or in its place
+        lock.close()  # the other run has ended meanwhile, and has deleted or moved its file

@@ -1,4 +1,4 @@
-"""Keeps other libraries' debug messages out of our commands' stderr, and of users' notebooks."""
+"""Keeps other libraries' debug messages out of our commands' stderr and out of users' notebooks."""
 
 import contextlib
 import logging
@@ -9,8 +9,8 @@ _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "
 
 @contextlib.contextmanager
 def root_logger_kept() -> Iterator[None]:
-    """Leave the root logger as it is, whatever is imported: fairseq has it write all to stderr, from DEBUG
-    on, unless somebody has set it up before."""
+    """Leave the root logger as it is. Importing fairseq makes it write everything from DEBUG on to stderr,
+    unless somebody has set it up before."""
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     try:
@@ -21,18 +21,18 @@ def root_logger_kept() -> Iterator[None]:
 
 
 def quiet_libraries() -> None:
-    """Show warnings only; else hydra, numba and matplotlib flood stderr.
+    """Let libraries show warnings only; otherwise hydra, numba and matplotlib flood stderr.
 
-    fairseq sets the root logger to DEBUG when it is imported, but only where nobody has set it up before.
+    The root logger is set up first, because fairseq sets it to DEBUG only where nobody has.
     """
     logging.basicConfig()
     for name in _TALKATIVE:
         _set_level(logging.getLogger(name), logging.WARNING)
-    # a model that is not reachable is one line of ours, not one for each attempt
+    # our own one line says that a model cannot be reached; this logger would add one for each attempt
     _set_level(logging.getLogger("huggingface_hub.utils._http"), logging.ERROR)
 
 
 def _set_level(logger: logging.Logger, level: int) -> None:
-    """Where it is another: each change makes all loggers of the process work out theirs anew."""
+    """Set a level if it differs, because after a change all loggers work out their levels anew."""
     if logger.level != level:
         logger.setLevel(level)

@@ -141,7 +141,7 @@ class Picture(Output):
 
     def check(self) -> None:
         if os.path.splitext(self)[1] != ".png":
-            raise BadInput("expected the name of a picture, ending in .png", self)
+            raise BadInput("the name of a picture must end in .png", self)
         check_matplotlib()
 
 

@@ -1,4 +1,4 @@
-"""Processes beside this one."""
+"""Ctrl-C where this process has started others."""
 
 import contextlib
 import signal
@@ -8,14 +8,14 @@ from typing import Iterator
 
 @contextlib.contextmanager
 def interrupts_are_ours() -> Iterator[None]:
-    """Processes that are started in this block leave Ctrl-C to this one, which then ends them.
+    """Let processes that are started in this block ignore Ctrl-C; this process gets it, and ends them.
 
-    A terminal sends it to all of them, and by themselves each would print a traceback.
+    A terminal sends it to all of them, and otherwise each would print a traceback.
     """
-    if threading.current_thread() is not threading.main_thread():  # which alone may say what signals do
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set signals
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # started processes, forked or not, ignore it too
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # processes started from here inherit this
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""How a result was made: the command, and the versions of what computed it; for JSON."""
+"""How a result was made, for its JSON: the command, and the versions of what computed it."""
 
 from contextvars import ContextVar
 from typing import Any, Dict, Sequence
@@ -16,7 +16,7 @@ def made_by() -> Dict[str, Any]:
 
 
 def versions() -> Dict[str, str]:
-    """Python's, and those of the installed packages that numbers depend on."""
+    """The versions of Python and of the installed packages that numbers depend on."""
     import importlib.metadata
     import platform
 

@@ -1,4 +1,4 @@
-"""Names that an option may have, each with the class that does it."""
+"""The names that an option may have, each with the class behind it."""
 
 from typing import Callable, Dict, Iterator, List, Mapping, TypeVar
 
@@ -8,10 +8,10 @@ Value = TypeVar("Value")
 
 
 class Registry(Mapping[str, Value]):
-    """A mapping from names, in the order in which they were registered.
+    """A mapping from names to classes, in the order of their registration; an unknown name is ``BadInput``.
 
     Args:
-        what: an entry, for messages: "a fusion".
+        what: what messages call an entry, such as "a fusion".
     """
 
     def __init__(self, what: str):
@@ -19,7 +19,7 @@ class Registry(Mapping[str, Value]):
         self._values: Dict[str, Value] = {}
 
     def register(self, *names: str) -> Callable[[Value], Value]:
-        """A decorator that registers a class under a name, and other names that mean the same.
+        """A decorator that registers a class under one or several names.
 
         Raises:
             ValueError: another class has the name.
@@ -37,7 +37,7 @@ class Registry(Mapping[str, Value]):
     def __getitem__(self, name: str) -> Value:
         """Raises BadInput: no such name."""
         if name not in self._values:
-            raise BadInput(f"{self.what} is one of {', '.join(self)}, found {name!r}")
+            raise BadInput(f"expected {self.what} from {', '.join(self)}, found {name!r}")
         return self._values[name]
 
     def __contains__(self, name: object) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Iterable, List, Mapping, Sequence
 
 
 def aligned_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells, the first row the head, as text: first column flush left, the others flush right."""
+    """Rows of cells as text, with a line below the head; the first column is flush left, others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
@@ -22,10 +22,10 @@ def aligned_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:
-    """Mean and, of several values, the standard deviation of the sample; "-" of none.
+    """The mean and, for several values, the standard deviation of the sample; "-" for none.
 
     Args:
-        sign: "+" writes that of a positive mean, too.
+        sign: "+" also writes the sign of a positive mean.
     """
     if not values:
         return "-"
@@ -34,13 +34,14 @@ def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "")
 
 
 def records_table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
-    """A row for each record; of each column the head and how its cells are written, for ``str.format``."""
+    """A table with a row for each record; ``columns`` maps a head to the format of its cells."""
     rows = [[cell.format_map(record) for cell in columns.values()] for record in records]
     return aligned_table([list(columns), *rows])
 
 
 def csv_text(records: Sequence[Mapping[str, Any]], dialect: str = "excel") -> str:
-    """Records of the same keys as CSV, or with the dialect ``excel-tab`` as TSV; None is empty."""
+    """Records with the same keys as CSV, or as TSV with the dialect ``excel-tab``; None becomes an empty
+    cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(records[0]) if records else [], dialect=dialect, lineterminator="\n")
     writer.writeheader()

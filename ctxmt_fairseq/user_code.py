@@ -1,7 +1,7 @@
-"""``--user-dir``: a folder of Python with users' own architectures, tasks and blocks.
+"""``--user-dir``: a folder with users' own architectures, tasks and blocks in Python.
 
-Only the caller of a command or a function names it: no checkpoint says what is imported. Afterwards
-checkpoints may name what it has registered.
+Only whoever calls a command or a function names the folder; no checkpoint can. Afterwards checkpoints may
+name what the folder has registered.
 """
 
 import os
@@ -20,12 +20,12 @@ _IMPORT = threading.Lock()
 
 
 def import_user_dir(folder: Union[str, Path]) -> None:
-    """Import a folder as ``fairseq-train --user-dir`` does: as the module of its name, once, and after the
-    plugin's own tasks, architectures and criterions are registered.
+    """Import a folder once, as ``fairseq-train --user-dir`` does: as a module with the folder's name. The
+    plugin's own tasks, architectures and criterions are registered before.
 
     Raises:
-        BadInput: there is no such folder, another module has its name, or what it registers is registered
-            already. What else goes wrong in its code is raised as it is.
+        BadInput: there is no such folder, another module has its name, or it registers a name that is taken.
+            Other exceptions of its code are raised as they are.
     """
     path = os.path.abspath(folder)
     name = os.path.basename(path)
@@ -40,7 +40,7 @@ def import_user_dir(folder: Union[str, Path]) -> None:
         try:
             utils.import_user_module(Namespace(user_dir=path))
         except BaseException as error:
-            utils.import_user_module.memo.discard(path)  # else fairseq would not try again
+            utils.import_user_module.memo.discard(path)  # otherwise fairseq would not try again
             said = str(error) if isinstance(error, ValueError) else ""
             if said.startswith("Cannot register duplicate") or said.endswith("is registered already"):
                 raise BadInput(str(error), folder) from error

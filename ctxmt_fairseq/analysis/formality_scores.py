@@ -17,9 +17,6 @@ def read_formality_scores(path: PathLike) -> Dict[str, float]:
 
     Args:
         path: what ``ctxmt control formality --json`` wrote.
-
-    Raises:
-        BadInput: something else, or no prompt has a score.
     """
     place = Place(path)
     scores: Dict[str, float] = {}

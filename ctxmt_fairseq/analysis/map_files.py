@@ -1,4 +1,4 @@
-"""The files that show a map."""
+"""Writes a map as a picture, with files of its numbers beside it."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def write_map(
 
     Args:
         path: FILE.png.
-        more: further entries of the json file.
+        more: further entries of FILE.json.
         annotate, highest: see ``heat_map``.
 
     Returns:

@@ -1,1 +1,1 @@
-"""Every picture, with matplotlib, the extra ``plots``: lines and bars, heat maps, points on maps."""
+"""All pictures, drawn with matplotlib (the extra ``plots``): lines and bars, heat maps, points on maps."""

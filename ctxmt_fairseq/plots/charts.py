@@ -1,4 +1,4 @@
-"""Lines and bars, from points that are their numbers for CSV and JSON, too."""
+"""Charts of lines and bars, drawn from the same points that CSV and JSON hold."""
 
 import statistics
 import textwrap
@@ -12,17 +12,17 @@ from ctxmt_fairseq.plots.drawing import content, drawing
 
 Place = Union[int, float, str]
 WIDTH, HEIGHT = 6.6, 2.7  # inches of a panel
-CHARACTERS = 88  # of a line of the title, and of the names below the axis
+CHARACTERS = 88  # in a line of the title, and in all names below the axis
 
 
 class Point(NamedTuple):
-    """A value with its band: the lowest and highest of several runs, or an interval.
+    """A value, and its band if it has one: the lowest and highest value of several runs, or an interval.
 
     Attributes:
-        measure: what is drawn upwards, with its unit; of each there is a panel.
-        system: whose line or bar it is in.
-        place: what is drawn across.
-        low, high: None without a band.
+        measure: the vertical axis, with its unit; each measure has a panel.
+        system: the line or bar to which it belongs.
+        place: the place on the horizontal axis.
+        low, high: the band; None if there is none.
     """
 
     measure: str
@@ -34,12 +34,12 @@ class Point(NamedTuple):
 
     @property
     def band(self) -> Tuple[float, float]:
-        """Without one, the value itself."""
+        """The band; without one, the value itself twice."""
         return self.value if self.low is None else self.low, self.value if self.high is None else self.high
 
 
 def points_of_runs(values: Iterable[Any]) -> List[Point]:
-    """The mean of all that has one measure, system and place; of several with the lowest and the highest."""
+    """A point for each measure, system and place: the mean, and the lowest and highest of several values."""
     found: Dict[Any, List[float]] = {}
     for one in values:
         found.setdefault((one.measure, one.system, one.place), []).append(one.value)
@@ -48,18 +48,18 @@ def points_of_runs(values: Iterable[Any]) -> List[Point]:
 
 
 def chart_records(points: Sequence[Point], across: str, each: str = "system") -> List[Dict[str, Any]]:
-    """The points for JSON and CSV; ``each`` says what a line or bar is of."""
+    """The points as records for JSON and CSV; ``each`` names what has a line or bar."""
     keys = ("measure", each, across, "value", "low", "high")
     return [dict(zip(keys, point, strict=True)) for point in points]
 
 
 def in_order(places: Iterable[Place]) -> List[Place]:
-    """Each place once: numbers ascending, then names in the order in which they come."""
+    """Each place once: numbers ascending, then names in the order of their appearance."""
     return sorted(dict.fromkeys(places), key=lambda place: inf if isinstance(place, str) else place)
 
 
 def place_name(place: Place) -> str:
-    """A place as tables and pictures have it."""
+    """A place as tables and pictures write it."""
     return place if isinstance(place, str) else f"{place:g}"
 
 
@@ -73,20 +73,20 @@ def chart(
     logarithmic: Sequence[str] = (),
     kind: str = "png",
 ) -> bytes:
-    """A panel for each measure, above each other, as the content of a file.
+    """A chart with a panel for each measure, one below the other, as the content of a file.
 
-    A system has one colour in all panels; there is no legend where every measure has a line of its own name.
+    A system has the same colour in all panels. There is no legend if every measure has one line, of its own
+    name.
 
     Args:
-        across: name of the axis that all panels share, with its unit; or measure -> name of its own.
-        bars: a bar for each system at every place, from 0, its value above it; else lines with markers.
-        evenly: places are side by side, whatever they are as numbers; bars and names always are.
-        bases: measure -> where a horizontal line is drawn.
-        logarithmic: measures.
-        kind: of file, png or svg: the same bytes for the same points.
-
-    Raises:
-        BadInput: matplotlib is not installed.
+        across: the name of the horizontal axis that all panels share, with its unit; or measure -> name of
+            its axis.
+        bars: draw a bar for each system at every place, from 0, with its value above; otherwise lines with
+            markers.
+        evenly: put places at equal distances, whatever their numbers are; with bars or names they always are.
+        bases: measure -> the height of a horizontal line.
+        logarithmic: the measures with a logarithmic axis.
+        kind: of the file, png or svg. The same points give the same bytes.
     """
     measures = list(dict.fromkeys(point.measure for point in points))
     colours = {name: number for number, name in enumerate(dict.fromkeys(point.system for point in points))}
@@ -134,7 +134,7 @@ def _head(figure: Any, title: str, handles: Mapping[str, Any], up: float) -> Non
 def _panel(
     axis: Any, points: Sequence[Point], at: Mapping[Place, float], colours: Mapping[str, int], bars: bool
 ) -> Dict[str, Any]:
-    """The lines or bars of one measure; system -> what the legend shows of it."""
+    """Draw the lines or bars of one measure; return system -> what the legend shows for it."""
     systems = [name for name in colours if any(point.system == name for point in points)]
     handles = {}
     for number, name in enumerate(systems):
@@ -143,7 +143,7 @@ def _panel(
         if bars:
             width = 0.85 / len(systems)
             middle = (number - (len(systems) - 1) / 2) * width
-            narrow = width * WIDTH / len(at) < 0.4  # inches, about what a number takes
+            narrow = width * WIDTH / len(at) < 0.4  # inches, about the width of a number
             handles[name] = _bars(
                 axis, [place + middle for place in where], line, width, colours[name], narrow
             )
@@ -157,7 +157,7 @@ def _panel(
 
 
 def _line(axis: Any, where: Sequence[float], line: Sequence[Point], colour: int) -> Any:
-    """A line, and its band where it has one."""
+    """Draw a line, and its band if it has one."""
     (drawn,) = axis.plot(
         where, [point.value for point in line], color=f"C{colour % 10}",
         linestyle=("-", "--", ":", "-.")[colour // 10 % 4], marker="o", markersize=4 if len(line) < 40 else 0,
@@ -171,7 +171,7 @@ def _line(axis: Any, where: Sequence[float], line: Sequence[Point], colour: int)
 def _bars(
     axis: Any, where: Sequence[float], line: Sequence[Point], width: float, colour: int, narrow: bool
 ) -> Any:
-    """A system's bars, each with its value above and its band."""
+    """Draw a system's bars, each with its band and its value above."""
     errors = np.abs([[bound - point.value for bound in point.band] for point in line]).T
     drawn = axis.bar(
         where, [point.value for point in line], width, yerr=errors.tolist() if errors.any() else None,

@@ -1,4 +1,4 @@
-"""What all pictures share: the font that has their text, and the content of their file."""
+"""What all pictures share: a font that has the characters of their text, and the content of their file."""
 
 import contextlib
 import io
@@ -8,14 +8,14 @@ from typing import Any, Iterable, Iterator
 from ctxmt_fairseq.extras import check_matplotlib
 
 RESOLUTION = 150  # dots per inch
-LONGEST_SIDE = 12_000  # dots: beyond, the resolution is lowered
+LONGEST_SIDE = 12_000  # dots; a larger picture gets a lower resolution
 
 
 @contextlib.contextmanager
 def drawing(text: Iterable[str]) -> Iterator[None]:
-    """In matplotlib's own font, and for characters that it lacks the installed font that has most of them.
+    """Draw in matplotlib's own font, with the installed font that has most of the characters that it lacks.
 
-    A $ is a token, no formula. Raises BadInput: matplotlib is not installed.
+    A $ is a token and starts no formula. Without matplotlib, raises ``BadInput``.
     """
     check_matplotlib()
     import matplotlib
@@ -29,14 +29,14 @@ def drawing(text: Iterable[str]) -> Iterator[None]:
     if covered and max(covered)[0]:
         fonts.append(max(covered)[1])
     style: Any = {"font.family": fonts, "font.size": 9, "text.parse_math": False}
-    style |= {"svg.fonttype": "none", "svg.hashsalt": "ctxmt"}  # text stays text, and names are not drawn
+    style |= {"svg.fonttype": "none", "svg.hashsalt": "ctxmt"}  # text stays text; ids do not change
     with matplotlib.rc_context(style), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # no font has it: the numbers' files do
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the files with the numbers have it
         yield
 
 
 def content(figure: Any, kind: str = "png") -> bytes:
-    """The content of a file as large as what is drawn, the same for the same figure."""
+    """The content of a file that is as large as what is drawn; the same figure gives the same bytes."""
     stream = io.BytesIO()
     dots = min(RESOLUTION, LONGEST_SIDE / (max(figure.get_size_inches()) + 4))  # with its labels
     undated: Any = {"metadata": {"Date": None}} if kind == "svg" else {}
@@ -45,5 +45,5 @@ def content(figure: Any, kind: str = "png") -> bytes:
 
 
 def short(label: str, longest: int = 24) -> str:
-    """At most so many characters."""
+    """A label cut to ``longest`` characters."""
     return label if len(label) <= longest else label[: longest - 1] + "…"

@@ -25,12 +25,9 @@ def heat_map(
     """A heat map as the content of a PNG file.
 
     Args:
-        values, sections: and the names, see ``LabelledMap``.
-        annotate: write the values into the cells, too; zero stays blank.
-        highest: value of the darkest colour; default: the map's greatest.
-
-    Raises:
-        BadInput: matplotlib is not installed.
+        values, rows, columns, row_name, column_name, sections, value_name: see ``LabelledMap``.
+        annotate: also write the values into the cells, except those near zero.
+        highest: the value of the darkest colour; default: the map's highest.
     """
     rows, columns = (list(map(short, names)) for names in (rows, columns))
     names = [name for name, _ in sections]

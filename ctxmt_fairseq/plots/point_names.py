@@ -1,4 +1,4 @@
-"""Names beside the points of a map, where they hide neither each other nor a point."""
+"""Puts names beside the points of a map so that they hide neither each other nor a point."""
 
 import itertools
 from typing import Any, List, Sequence
@@ -8,17 +8,17 @@ import numpy as np
 FONT = 6.5  # points
 LETTER, LINE = 0.055, 0.12  # inches that a name takes in this font
 POINT = 0.14  # inches across
-# How far from its point a name may be, in inches, and where; it takes the nearest free place.
+# Possible distances of a name from its point in inches, and directions; it takes the nearest free place.
 REACHES = (0.09, 0.2, 0.35, 0.5, 0.7, 0.95, 1.25)
 DIRECTIONS = np.arange(16) * np.pi / 8
 
 
 def name_places(points: np.ndarray, names: Sequence[str], side: float) -> np.ndarray:
-    """The centre of each name, (n, 2).
+    """The centres of the names, (n, 2).
 
     Args:
         points: (n, 2), in inches from the lower left corner of a square map.
-        side: of the map, in inches.
+        side: the length of the map's side, in inches.
     """
     boxes = [np.concatenate([point - POINT / 2, point + POINT / 2]) for point in points]
     centres: List[np.ndarray] = []
@@ -40,14 +40,14 @@ def name_places(points: np.ndarray, names: Sequence[str], side: float) -> np.nda
 
 
 def draw_names(axes: Any, points: np.ndarray, names: Sequence[str], side: float) -> None:
-    """Write the names, with a line to points that are not beside them.
+    """Write the names, with a line to each point.
 
     Args:
         points: (n, 2) in the map's own units.
-        side: of the map, about, in inches.
+        side: about the length of the map's side, in inches.
     """
     limits = np.array([axes.get_xlim(), axes.get_ylim()])
-    axes.set(xlim=limits[0], ylim=limits[1])  # lines do not move them
+    axes.set(xlim=limits[0], ylim=limits[1])  # so that lines do not change them
     low, extent = limits[:, 0], limits[:, 1] - limits[:, 0]
     centres = name_places((points - low) / extent * side, names, side) if len(names) else ()
     for point, centre, name in zip(points, centres, names, strict=False):

@@ -1,4 +1,4 @@
-"""Maps of the same points side by side: colours and markers show what they are."""
+"""Maps of the same points side by side; colours and markers show their attributes."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -9,7 +9,7 @@ from ctxmt_fairseq.plots.point_names import draw_names
 
 SIDE = 5.0  # inches of a map
 MARKERS = "oxs^Dv*P"
-MOST_NAMES = 30  # of points; beyond, they would hide each other
+MOST_NAMES = 30  # of points; more would hide each other
 MOST_COLOURS = 20
 LONGEST_ENTRY = 48  # characters in a legend
 REST = "(others)"
@@ -17,11 +17,11 @@ Attribute = Tuple[str, np.ndarray]  # name, and a string or float64 for each poi
 
 
 class Groups(NamedTuple):
-    """The values of an attribute that get a colour or marker of their own, in the order of the points.
+    """The groups into which an attribute divides the points; each gets its own colour or marker.
 
     Attributes:
-        names: of the groups; ``REST``, if there is one, is the last.
-        members: (n,) the group of each point.
+        names: of the groups, in the order of the points; ``REST`` comes last if there is one.
+        members: (n,) the number of each point's group.
     """
 
     names: List[str]
@@ -29,7 +29,7 @@ class Groups(NamedTuple):
 
 
 def groups(values: np.ndarray, most: int) -> Groups:
-    """At most so many groups: if there are more values, the rarest share the last."""
+    """At most ``most`` groups: if there are more values, the rarest share the last group."""
     names, first, counts = np.unique(values, return_index=True, return_counts=True)
     order = np.argsort(first)
     if len(names) > most:
@@ -49,13 +49,10 @@ def scatter(
     """Maps of the same n points as the content of a PNG file.
 
     Args:
-        panels: title and points (n, 2) of each map.
-        attributes: the first is shown by colours (numbers with a colour bar), the second by markers. Of more
-            than 20 strings for colours, or 8 values for markers, the rarest share one.
-        point_names: written beside the points if they are at most 30.
-
-    Raises:
-        BadInput: matplotlib is not installed.
+        panels: the title and the points (n, 2) of each map.
+        attributes: colours show the first (for numbers with a colour bar), markers the second. If there are
+            more than 20 strings for colours, or 8 values for markers, the rarest share one.
+        point_names: names to write beside the points, if there are at most 30.
     """
     colour, marker = (*attributes, None, None)[:2]
     numbers = colour[1] if colour is not None and colour[1].dtype.kind == "f" else None
@@ -95,7 +92,7 @@ def _map(
     coloured: Optional[Groups],
     marked: Optional[Groups],
 ) -> Any:
-    """One map; returns what a colour bar is made from."""
+    """Draw one map; return what a colour bar is made from."""
     one = Groups([""], np.zeros(len(points), int))
     colours = numbers
     style: Dict[str, Any] = {"s": float(np.clip(6000 / len(points), 8, 45)), "alpha": 0.85}
@@ -111,7 +108,7 @@ def _map(
 
 
 def _colours(found: Groups) -> np.ndarray:
-    """(groups, 4) colours that one can tell apart."""
+    """(groups, 4) distinct colours."""
     from matplotlib import colormaps
 
     return colormaps["tab10" if len(found.names) <= 10 else "tab20"](np.arange(len(found.names)))
@@ -120,7 +117,7 @@ def _colours(found: Groups) -> np.ndarray:
 def _legend(
     figure: Any, title: str, names: Sequence[str], symbols: Sequence[Any], place: str, up: float
 ) -> None:
-    """What the colours or the markers mean, beside the maps."""
+    """Explain the colours or the markers, beside the maps."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], linestyle="", marker=marker, color=colour) for marker, colour in symbols]

@@ -1,1 +1,1 @@
-"""One HTML page of what runs have found."""
+"""One HTML page with the results of several runs."""

@@ -1,15 +1,15 @@
-"""What a page is made of; the template knows how each is drawn."""
+"""The parts of a page; the template draws each kind."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 
 class Cell(NamedTuple):
-    """Of a table.
+    """A cell of a table.
 
     Attributes:
-        stars: of significance.
-        share: the length of a bar below the text, of 100; None: no bar.
+        stars: how significant it is.
+        share: the length of a bar below the text, 0 to 100; None: no bar.
     """
 
     text: str
@@ -19,7 +19,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells or text, of which the first is the row's name."""
+    """Rows of cells or text; the first in a row is its name."""
 
     kind: ClassVar[str] = "table"
     head: Sequence[str]
@@ -28,7 +28,7 @@ class Table:
 
 
 def side_by_side(columns: Mapping[str, Mapping[str, Any]], caption: str = "", corner: str = "") -> Table:
-    """A table from column -> row -> cell."""
+    """A table from nested mappings: column -> row -> cell."""
     names = dict.fromkeys(row for column in columns.values() for row in column)
     rows = [[name, *(column.get(name, "-") for column in columns.values())] for name in names]
     return Table([corner, *columns], rows, caption)
@@ -36,7 +36,7 @@ def side_by_side(columns: Mapping[str, Mapping[str, Any]], caption: str = "", co
 
 @dataclass(frozen=True)
 class Image:
-    """A picture and what it shows."""
+    """A picture (a data URL) and its caption."""
 
     kind: ClassVar[str] = "image"
     caption: str
@@ -45,7 +45,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence and what systems made of it: its context, and (name, text, remark) of each."""
+    """A sentence with its context, and (name, text, remark) for each system."""
 
     kind: ClassVar[str] = "example"
     title: str

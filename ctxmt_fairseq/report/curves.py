@@ -1,4 +1,4 @@
-"""Curves of the page, drawn as SVG: a page loads nothing for them and stays small."""
+"""Curves of the page, drawn as SVG: the page stays small and loads nothing for them."""
 
 import math
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from ctxmt_fairseq.plots.charts import Point, in_order, place_name
 
 COLOURS = 8  # see style.css
 TICKS = 10  # more would overlap
-LARGEST = 1e100  # beyond, a value is not drawn
+LARGEST = 1e100  # larger values are not drawn
 LEFT, RIGHT, TOP, BOTTOM = 58, 336, 10, 186  # the frame
 Place = Tuple[float, float]  # in the drawing
 
 
 class Curve(NamedTuple):
-    """A system's points from left to right, and the corners of its band, if all of them have one."""
+    """A system's points from left to right, and the corners of its band if all points have one."""
 
     system: str
     colour: int
@@ -28,7 +28,7 @@ class Chart:
 
     Attributes:
         x, y: names of the axes.
-        grid, ticks: places on the axes and what is written there.
+        grid, ticks: places on the vertical and the horizontal axis, and their labels.
     """
 
     kind: ClassVar[str] = "chart"
@@ -45,7 +45,7 @@ class Chart:
 
 
 def drawable(point: Point) -> Point:
-    """The point; raises TypeError or ValueError where it holds what is no number, or too large a one."""
+    """The point; TypeError or ValueError if something in it is no number, or too large."""
     places = () if isinstance(point.place, str) else (point.place,)
     if not all(abs(number) < LARGEST for number in (*places, point.value, *point.band)):
         raise ValueError(f"expected numbers below {LARGEST:g}")
@@ -53,7 +53,7 @@ def drawable(point: Point) -> Point:
 
 
 def curve_chart(caption: str, points: Sequence[Point], across: str) -> Chart:
-    """The chart of points of one measure; names are side by side."""
+    """The chart of one measure's points; places with names are at equal distances."""
     places = in_order(point.place for point in points)
     named = any(isinstance(place, str) for place in places)
     at = {place: float(number if named else place) for number, place in enumerate(places)}

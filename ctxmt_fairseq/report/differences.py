@@ -1,12 +1,11 @@
-"""Sentences and contrastive examples in which systems differ, as sections of the page."""
+"""Sections of the page: sentences and contrastive examples in which systems differ."""
 
 from collections import Counter
 from dataclasses import replace
 from typing import Any, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.data.text_lines import PathLike, check_count, read_sentences
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.differing_lines import DifferingLine, LinedText, differing_lines
@@ -15,30 +14,25 @@ from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.report.blocks import Example, Section
 from ctxmt_fairseq.report.found import Run
 
-CONTEXT = 2  # previous sentences that are shown
+CONTEXT = 2  # how many previous sentences are shown
 
 
 def read_lines(path: PathLike, expected: int) -> List[str]:
-    """Raises BadInput: another number of lines than the source has."""
+    """Read a file that must have as many lines as the source."""
     lines = read_sentences(path)
-    if len(lines) != expected:
-        raise BadInput(f"expected {expected} lines, as in the source, found {len(lines)}", path)
+    check_count(lines, expected, "the source", path)
     return lines
 
 
 def read_text(source: PathLike, reference: PathLike, docids: Optional[PathLike]) -> LinedText:
-    """What was translated, still without translations; raises BadInput: files that do not match."""
+    """Read the text that was translated; translations are added later."""
     sources = read_sentences(source)
     documents = None if docids is None else Documents.read(docids, len(sources))
     return LinedText(sources, read_lines(reference, len(sources)), {}, documents)
 
 
 def translations(runs: Sequence[Run], text: LinedText, count: int) -> Iterator[Section]:
-    """The sentences whose translations differ most: by chrF2 of the best and the worst against the reference.
-
-    Raises:
-        BadInput: a translation that has not as many lines as the text.
-    """
+    """The sentences whose best and worst translation are farthest apart in chrF2."""
     for name in dict.fromkeys(name for run in runs for name in run.found.translations):
         files = {run.name: run.found.translations[name] for run in runs if name in run.found.translations}
         systems = {run: read_lines(path, len(text.sources)) for run, path in files.items()}
@@ -59,7 +53,7 @@ def _example(line: DifferingLine) -> Example:
 
 
 def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> Iterator[Section]:
-    """Contrastive examples that some systems have right and others wrong, from every phenomenon in turn."""
+    """The contrastive examples that some systems get right and others wrong, from each phenomenon in turn."""
     for suite in sets:
         files = {run.name: run.found.examples[suite.name] for run in runs if suite.name in run.found.examples}
         outcomes = {name: read_outcomes(path) for name, path in files.items()}

@@ -1,4 +1,4 @@
-"""What the folders of runs hold: results of the commands, by what they are and not by how they are called."""
+"""Finds the results in the folders of runs: their content decides what they are, not their names."""
 
 import base64
 import contextlib
@@ -28,16 +28,16 @@ NOT_SHOWN = {None, "control"}  # kinds of results
 
 @dataclass
 class Found:
-    """Results, of one run or of several.
+    """The results of one run, or those that compare several.
 
     Attributes:
-        scores, contrasts: file and content of what ``ctxmt score`` and ``ctxmt contrast`` report, by the
-            translation's and the set's name.
-        translations, examples: files, by the same names.
-        penalties: the length penalty that a search found for a translation, by its name, which does not tell.
-        others: further results: kind of ``result_kinds``, file, content.
-        commands, versions: how results were made, and in how many files it stands.
-        left_out: files that are no results, or none that the page shows.
+        scores, contrasts: what ``ctxmt score`` and ``ctxmt contrast`` reported, as file and content, by the
+            name of the translation and of the set.
+        translations, examples: files by the same names.
+        penalties: the length penalty that a search found for a translation, by the name of the translation.
+        others: further results: their kind (``result_kinds``), file and content.
+        commands, versions: how results were made, and how many files say so.
+        left_out: files that the page does not show.
     """
 
     scores: Dict[str, Tuple[Path, Any]] = field(default_factory=dict)
@@ -53,16 +53,16 @@ class Found:
     left_out: List[Path] = field(default_factory=list)
 
     def of_kind(self, kind: str) -> Iterator[Tuple[Path, Any]]:
-        """Further results of one kind."""
+        """The files and contents of one kind."""
         return ((path, content) for other, path, content in self.others if other == kind)
 
     def named(self, name: str) -> str:
-        """A translation's name, the same for all systems: each has found a length penalty of its own."""
+        """A translation's name without the length penalty that was found, so that systems share it."""
         parts = TranslationName.of(name)
         if parts is None or parts.penalty is None:
             return name
         shared = _PENALTY.sub(SEARCHED, name, count=1)
-        # Of two in one folder the second keeps its own name: neither is left out.
+        # If two in one folder get the same name, the second keeps its own, so that both are shown.
         return shared if self.penalties.setdefault(shared, parts.penalty) == parts.penalty else name
 
     @property
@@ -81,7 +81,7 @@ class Run:
 
 @contextlib.contextmanager
 def written_by_ctxmt(path: Path) -> Iterator[None]:
-    """Raises BadInput where content is not what a command wrote."""
+    """Within the block, errors mean that the file is not what a command wrote."""
     try:
         yield
     except BadInput:
@@ -93,13 +93,10 @@ def written_by_ctxmt(path: Path) -> Iterator[None]:
 
 
 def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
-    """Folders of runs, and files that are about several.
+    """Read the folders of runs, and files that are about several runs.
 
     Args:
-        arguments: a folder, whose name is the run's; NAME=FOLDER; or a file, JSON or PNG.
-
-    Raises:
-        BadInput: no such file, a folder without results, two runs of one name, or a result that is damaged.
+        arguments: FOLDER, whose name becomes the run's; NAME=FOLDER; or a JSON or PNG file.
     """
     runs: List[Run] = []
     shared = Found()
@@ -118,9 +115,9 @@ def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
     for name, text in named_paths(folders):
         path = Path(text)
         if path.resolve() in [run.folder.resolve() for run in runs]:
-            raise BadInput("expected different folders", path)
+            raise BadInput("give each folder once", path)
         if name in [run.name for run in runs]:
-            raise BadInput(f"two runs are called {name}; NAME={path} gives another name")
+            raise BadInput(f"two runs are called {name}; give one another name: NAME={path}")
         runs.append(Run(name, path, _read_folder(path)))
         if runs[-1].found.empty:
             raise BadInput("expected results of ctxmt evaluate, score, contrast, .., found none", path)
@@ -132,12 +129,12 @@ def _read_folder(folder: Path) -> Found:
     found = Found()
     for place in (folder, folder / "evaluation"):
         files = sorted(path for path in place.glob("*") if path.is_file() and path.name != ledger.NAME)
-        if place / "results.json" in files:  # names what is up to date
+        if place / "results.json" in files:  # has everything that is up to date
             files = [path for path in files if not path.name.endswith(ENDINGS[:2])]
         for path in files:
             if path.name == NAME:
                 found.commands.update(line[2:] for line in iterate_lines(path) if line.startswith("+ "))
-                with contextlib.suppress(BadInput):  # a training that has not come to its first validation
+                with contextlib.suppress(BadInput):  # a training before its first validation
                     found.log = read_training_log(path)
             else:
                 _add_file(found, path)
@@ -180,7 +177,7 @@ def _add_json(found: Found, path: Path) -> None:
                 found.scores[found.named(name)] = path, entry
             elif kind == "contrast":
                 found.contrasts[name if isinstance(content, dict) else entry["name"]] = path, entry
-            elif kind != "map":  # that is the picture beside it
+            elif kind != "map":  # belongs to the picture beside it
                 found.others.append((str(kind), path, entry))
             if "made_by" in entry:
                 found.commands[str(entry["made_by"]["command"])] += 1
@@ -188,15 +185,11 @@ def _add_json(found: Found, path: Path) -> None:
 
 
 def read_picture(path: Path) -> Image:
-    """A PNG file, drawn anew, so that it holds nothing but what is seen.
-
-    Raises:
-        BadInput: it is no PNG, damaged, or too large.
-    """
+    """A PNG file, encoded anew so that it holds nothing but the picture."""
     from PIL import Image as Pillow
 
     title = path.stem
-    with contextlib.suppress(BadInput, KeyError, TypeError):  # the numbers beside it say what it shows
+    with contextlib.suppress(BadInput, KeyError, TypeError):  # the JSON file beside it has the title
         title = str(load_json(path.with_suffix(".json"))["title"])
     content = io.BytesIO()
     try:

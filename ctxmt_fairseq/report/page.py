@@ -1,7 +1,7 @@
-"""The page: one HTML file that loads nothing and runs nothing.
+"""Renders the page: one HTML file that loads nothing and runs nothing.
 
-Whatever comes from files is text or a checked picture: the template escapes all of it, and a browser is told
-(Content-Security-Policy) to follow no address, run no script and take no style but the page's own.
+What comes from files is text, which the template escapes, or a picture that was checked. The page tells the
+browser (Content-Security-Policy) to load nothing, run no script and use no style but the page's own.
 """
 
 import base64

@@ -17,7 +17,7 @@ from ctxmt_fairseq.report.found import Found, Run, written_by_ctxmt
 
 STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}"
 METRICS = ("bleu", "chrf2")
-Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> run, name
+Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> its run, its name
 
 
 def sections(
@@ -27,15 +27,12 @@ def sections(
     sets: Sequence[ContrastiveSet],
     examples: int,
 ) -> List[Section]:
-    """The parts of the page; those without content are left out.
+    """The sections of the page; those without content are left out.
 
     Args:
-        text: what was translated, to show sentences in which translations differ.
-        sets: contrastive sets, to show examples in which choices differ.
-        examples: how many of each are shown.
-
-    Raises:
-        BadInput: results that are damaged, or files that do not belong together.
+        text: what was translated, to show where translations differ.
+        sets: contrastive sets, to show where choices differ.
+        examples: how many of each to show.
     """
     owners: Owners = {
         path.resolve(): (run.name, name)
@@ -46,7 +43,7 @@ def sections(
     named = [*((run.name, run.found) for run in runs), ("", shared)]
 
     def each(kind: str, make: Callable[..., Any]) -> List[Any]:
-        """What is made of every result of a kind."""
+        """The blocks for all results of a kind."""
         blocks: List[Any] = []
         for run, found in named:
             for path, content in found.of_kind(kind):
@@ -89,10 +86,10 @@ def sections(
 
 
 def _owner(path: Any, owners: Owners) -> Optional[Tuple[str, str]]:
-    """The run whose file a path is, as a command was given it, and the translation's or set's name."""
+    """The run with the file that a command was given, and the name of the translation or set in it."""
     try:
         return owners.get(Path(path).resolve())
-    except (OSError, ValueError, RuntimeError):  # no name that a file can have
+    except (OSError, ValueError, RuntimeError):  # no file can have this name
         return None
 
 
@@ -102,7 +99,8 @@ def _pair(row: Dict[str, Any], owners: Owners) -> str:
 
 
 def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
-    """Of comparisons with the first run's translation: ((run, translation, metric), stars)."""
+    """Finds the stars in comparisons with the first run's translation: ((run, translation, metric),
+    stars)."""
 
     def stars(_: str, content: Any, owners: Owners) -> List[Any]:
         found = [(_owner(row["a"], owners), _owner(row["b"], owners), row) for row in content["comparisons"]]
@@ -116,7 +114,7 @@ def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
 
 
 def translations(runs: Sequence[Run], stars: Sequence[Any]) -> List[Table]:
-    """Systems side by side, a table for each translation."""
+    """A table for each translation, with the systems side by side."""
     known = dict(reversed(stars))
     tables = []
     for name in dict.fromkeys(name for run in runs for name in run.found.scores):
@@ -146,7 +144,7 @@ def translations(runs: Sequence[Run], stars: Sequence[Any]) -> List[Table]:
 
 
 def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
-    """Accuracies of every contrastive set, by phenomenon and distance."""
+    """A table for each contrastive set: accuracies by phenomenon and distance."""
     tables = []
     for name in dict.fromkeys(name for run in runs for name in run.found.contrasts):
         files = {str(run.found.examples[name]): run.name for run in runs if name in run.found.examples}
@@ -172,7 +170,7 @@ def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
 
 
 def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
-    """Row, group as McNemar's test calls it, accuracy and examples."""
+    """For each row its name, its group in McNemar's test, accuracy and number of examples."""
     groups = {"all": report, **(report["phenomena"] if len(report["phenomena"]) > 1 else {}),
               **{f"distance {name}": tally for name, tally in report["distances"].items()}}  # fmt: skip
     for name, tally in groups.items():
@@ -214,7 +212,7 @@ def probe_sizes(name: str, content: Any, _: Owners) -> List[Point]:
 
 
 def probe(name: str, content: Any, _: Owners) -> List[Table]:
-    """What was found with each context, and the words."""
+    """Tables of the scores in each context, and of the words that context helps most."""
     stars = {(row["b"], row["metric"]): row["stars"] for row in content["comparisons"]}
     metrics = [key for key in METRICS if any(row.get(key) is not None for row in content["contexts"])]
     rows = [
@@ -231,7 +229,7 @@ def probe(name: str, content: Any, _: Owners) -> List[Table]:
 
 
 def losses(runs: Sequence[Run]) -> List[Any]:
-    """Losses of the trainings."""
+    """Charts of the trainings' losses."""
     points = [
         Point("loss of validations", f"{run.name}, {subset}", record.updates, record.values["loss"])
         for run in runs
@@ -243,7 +241,7 @@ def losses(runs: Sequence[Run]) -> List[Any]:
 
 
 def curves(name: str, content: Any, _: Owners) -> List[Any]:
-    """The points of ``ctxmt analyse``: besides the measure, what they are of, and what is drawn across."""
+    """Charts of what ``ctxmt analyse`` wrote: records begin with the measure, the curve and the place."""
     records = content["points"]
     _, each, across = list(records[0])[:3]
     points = [
@@ -264,7 +262,7 @@ def lengths(name: str, content: Any, owners: Owners) -> List[Any]:
 
 
 def charts(name: str, points: Sequence[Point], across: str, short_names: bool = False) -> List[Any]:
-    """A chart for each measure; where places have names, which may be long, a table."""
+    """A chart for each measure, or a table if its places have names, which may be long."""
     blocks: List[Any] = []
     for measure in dict.fromkeys(point.measure for point in points):
         own = [point for point in points if point.measure == measure]
@@ -280,7 +278,7 @@ def charts(name: str, points: Sequence[Point], across: str, short_names: bool = 
 
 
 def attention(name: str, content: Any, _: Owners) -> Table:
-    """How much attention stays in the current sentence, and how spread out it is."""
+    """How much attention stays in the current sentence, and how far it is spread out."""
     stars = {(row["b"], row["measure"]): row["stars"] for row in content["differences"]}
     columns = {
         model["name"]: {
@@ -295,7 +293,7 @@ def attention(name: str, content: Any, _: Owners) -> Table:
 
 
 def origin(named: Sequence[Tuple[str, Found]]) -> List[Any]:
-    """Commands, versions and signatures."""
+    """The commands, versions and signatures behind the results."""
     blocks: List[Any] = [
         Lines(list(found.commands), name or "comparisons") for name, found in named if found.commands
     ]

@@ -1,4 +1,4 @@
-"""What Stanford CoreNLP found in a text as the files of ctxmt analyse antecedents and compare pronouns.
+"""Writes what CoreNLP found in a text as the files of ctxmt analyse antecedents and compare pronouns.
 
 JSON is CoreNLP's output of each document, in their order, from a file with the document's lines as they are:
   java edu.stanford.nlp.pipeline.StanfordCoreNLP -annotators tokenize,ssplit,pos,lemma,ner,parse,coref \\
@@ -26,7 +26,8 @@ PRONOMINAL = "PRONOMINAL"
 
 
 class Converted(NamedTuple):
-    """References (records of ``data.coreference``) and words (of ``data.annotation``, one for each line)."""
+    """References, which are records of ``data.coreference``, and words, of ``data.annotation``, one for each
+    line."""
 
     references: List[Dict[str, Any]]
     words: List[Dict[str, Any]]
@@ -35,23 +36,20 @@ class Converted(NamedTuple):
 def convert_corenlp(
     paths: Sequence[PathLike], sentences: Sequence[str], documents: Documents, source: str = "corenlp"
 ) -> Converted:
-    """CoreNLP's JSON of each document of a text, in their order.
+    """Convert CoreNLP's JSON of each document of a text, in their order.
 
-    A pronoun is a mention of one token that CoreNLP calls pronominal. Its antecedent is the mention of the
-    same chain in the nearest line before that has any: of several there the last nominal one, else the last.
-    A pronoun without a mention in a line before is left out.
+    A pronoun is a mention of one token that CoreNLP calls pronominal. Its antecedent is in the nearest line
+    before that has mentions of the same chain: the last nominal one there, or else the last one. A pronoun
+    without a mention in a line before is left out.
 
     Args:
-        paths: a file for each document, made with ``-ssplit.eolonly`` from its lines; empty lines are none of
-            CoreNLP's sentences.
+        paths: a file for each document, made with ``-ssplit.eolonly`` from its lines; CoreNLP skips empty
+            lines.
         sentences: N lines.
-
-    Raises:
-        BadInput: another number of files, or text that is not that of the document.
     """
     bounds = list(zip(documents.starts[:-1].tolist(), documents.starts[1:].tolist(), strict=True))
     if len(paths) != len(bounds):
-        raise BadInput(f"expected {len(bounds)} files, one for each document, found {len(paths)}")
+        raise BadInput(f"expected {len(bounds)} files of CoreNLP, one for each document, found {len(paths)}")
     references: List[Dict[str, Any]] = []
     words: List[Dict[str, Any]] = [{"words": []} for _ in sentences]
     for path, (start, end) in zip(paths, bounds, strict=True):
@@ -70,7 +68,7 @@ def convert_corenlp(
 
 
 def _tokens(place: Place, sentence: Any, text: str, line: int) -> List[Dict[str, Any]]:
-    """The tokens with their places in the line, each sought after the one before."""
+    """Find the tokens' places in the line, each after the one before."""
     found, at = [], 0
     for token in get(place, sentence, "tokens", list):
         original = get(place, token, "originalText", str)
@@ -110,7 +108,8 @@ def _references(
 def _mention(
     place: Place, mention: Any, tokens: Sequence[List[Dict[str, Any]]]
 ) -> Tuple[int, Tuple[int, int], bool, int]:
-    """The sentence, from 0, the place in its line, whether it is nominal, and how many tokens it has."""
+    """Read a mention: its sentence, from 0, its place in the line, whether it is nominal, and its number of
+    tokens."""
     number, first, behind = (get(place, mention, key, int) for key in ("sentNum", "startIndex", "endIndex"))
     if not 1 <= number <= len(tokens) or not 1 <= first < behind <= len(tokens[number - 1]) + 1:
         raise place.error(f"expected a mention within the text, found tokens {first} to {behind} of {number}")

@@ -131,10 +131,10 @@ def test_comet_is_shown_of_sentences_and_of_documents(tmp_path, capsys):
     ("content", "words"),
     [
         (results({"prefix.n1": 1.0, "prefix.n2": 2.0}), "expected one bleu of context real, window trained"),
-        ({"translations": {"prefix": translation(1.0, 11)}, "contrast": {}}, "bleu of 10 lines, found 11"),
+        ({"translations": {"prefix": translation(1.0, 11)}, "contrast": {}}, "in the other runs, found 11"),
         ([3], "expected what ctxmt evaluate, score, contrast, probe, control or"),
         ({}, "expected what ctxmt evaluate, score, contrast, probe, control or"),
-        ({"models": [{}, {}], "differences": []}, "attention shares of one model, or --beside, found 2"),
+        ({"models": [{}, {}], "differences": []}, "the shares of one model, found 2; give those"),
         (results({"mine": 1.0}), "found no value"),
         ({"scores": [{"name": 1}], "sentences": 10}, "a string at the key 'name'"),
     ],
@@ -149,15 +149,15 @@ def test_what_no_run_has_and_a_run_that_is_there_twice_are_refused(capsys, runs)
     for arguments, words in (
         (
             (*runs, "--metrics", "bleu", "chrf4"),
-            "--metrics: expected chrf4, found bleu; chrf2; n; set, Disc.",
+            "--metrics chrf4: expected one of bleu; chrf2; n; set, Disc.",
         ),
-        ((*runs, runs[1]), "expected each run of CE once"),
+        ((*runs, runs[1]), "give each run of CE once"),
         (
             (*runs, "--across", "examples"),
             "expected results across examples, found those across system, context",
         ),
-        ((*runs, "--against", "absent"), "--against absent: expected one of the places of a run, from real"),
-        ((*runs, "--only", "beam=4"), "--only beam=4: expected NAME=VALUE, with a name from system, context"),
+        ((*runs, "--against", "absent"), "--against absent: expected one of real"),
+        ((*runs, "--only", "beam=4"), "--only beam=4: write NAME=VALUE, with a name from system, context"),
         (
             (*runs, "--only", "context=random"),
             "results.json: expected results across context with context=random",

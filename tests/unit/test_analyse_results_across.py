@@ -130,7 +130,7 @@ def test_a_window_that_is_not_known_is_the_trained(windows, capsys):
         ),
         (
             lambda record: record["translations"].update({"prefix.w4": translation(1.0, 11)}),
-            "expected bleu of 10 lines, found 11",
+            "expected bleu of 10 lines, as in the other runs, found 11",
         ),
         (lambda record: record.update(translations={}, contrast={}), "found no value"),
         (lambda record: record.update(trained_window=1), "expected one bleu of context real, window trained"),
@@ -147,7 +147,7 @@ def test_damaged_results_are_refused(capsys, windows, change, words):
 
 def test_systems_of_different_texts_are_not_compared(windows, capsys):
     (windows / "probe.json").write_text(json.dumps(probed({}, {2: 1.0}, sentences=12)))
-    assert "expected bleu of 10 lines, found 12" in refused(
+    assert "expected bleu of 10 lines, as in the other runs, found 12" in refused(
         capsys, windows / "plain", windows / "probe.json", *ACROSS
     )
 
@@ -178,7 +178,7 @@ def test_length_penalties_and_the_best_of_each_run(tmp_path, capsys):
     assert [point["value"] for point in record["points"]] == [31.0, 31.25, 31.0, 10.0, 12.5]
     assert (tmp_path / "n.csv").exists() and (tmp_path / "n.png").stat().st_size > 5000
     across = ("--across", "penalty")
-    assert "expected chrf1, found bleu, dev; chrf2, dev" in refused(
+    assert "--metrics chrf1: expected one of bleu, dev; chrf2, dev" in refused(
         capsys, *systems, *across, "--metrics", "chrf1"
     )
     assert "a: expected results across penalty" in refused(
@@ -190,7 +190,9 @@ def test_length_penalties_and_the_best_of_each_run(tmp_path, capsys):
     )
     scores = tmp_path / "c" / "evaluation" / "dev.prefix" / "n3.score.json"
     scores.write_text(json.dumps(translation(1.0, 11)))
-    assert "expected bleu, dev of 10 lines, found 11" in refused(capsys, *systems, *across)
+    assert "expected bleu, dev of 10 lines, as in the other runs, found 11" in refused(
+        capsys, *systems, *across
+    )
 
 
 def test_penalties_of_other_windows_and_decodings_are_rows(tmp_path, capsys):
@@ -248,7 +250,7 @@ def test_accuracy_by_the_number_of_annotated_examples(tmp_path, capsys):
         ({"setting": {}}, "the key 'count'"),
         ({"setting": {"count": -1}}, "0 or more"),
         ({"setting": {"count": "many"}}, "a whole number"),
-        ({"accuracy": None}, "expected an accuracy"),
+        ({"accuracy": None}, "has no accuracy"),
         ({"system": 3}, "a string at the key 'system'"),
     ],
 )
@@ -316,7 +318,7 @@ def test_losses_accuracies_and_shares_by_context_discount(trainings, tmp_path, c
     across = ("--across", "context_discount")
     for files, count in ((["shares"], 4), (["a.json", "b.json"], 2)):
         line = refused(capsys, *runs[:3], *across, "--beside", *(tmp_path / name for name in files))
-        assert f"--beside: expected 3 files, or models in one, found {count}" in line
+        assert f"--beside: give 3 files, or one of 3 models; found {count}" in line
 
 
 def test_accuracies_are_found_in_the_folders_of_trainings(trainings, capsys):
@@ -340,7 +342,7 @@ def test_accuracies_are_found_in_the_folders_of_trainings(trainings, capsys):
 def test_a_training_without_its_log_or_the_option_is_refused(trainings, capsys):
     (trainings / "x").mkdir()
     line = refused(capsys, trainings / "x", "--across", "contexts")
-    assert "x: expected train.log of its training, which tells contexts" in line
+    assert "x: put the training's train.log, which tells contexts, into this folder" in line
     assert "expected the option seed with a number, found none" in refused(
         capsys, trainings / "a", "--across", "seed"
     )

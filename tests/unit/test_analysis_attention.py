@@ -224,13 +224,13 @@ def test_reference_as_context():
 @pytest.mark.parametrize(
     ("arch", "options", "arguments", "message"),
     [
-        (DUAL, {"context_fusion": "flat"}, {}, "nothing but context.*dual.* with --context-fusion flat"),
-        ("context_gru", {}, {}, "nothing but context.*, found context_gru$"),
+        (DUAL, {"context_fusion": "flat"}, {}, "context alone.*dual.* with --context-fusion flat"),
+        ("context_gru", {}, {}, "context alone.*, found context_gru$"),
         (DUAL, {}, {"side": "encoder"}, "--side encoder: expected decoder"),
-        (GATED, {}, {"layer": 1}, "--layer 1: expected 2 for the encoder"),
-        (ENCODER, {}, {"layer": 0}, "--layer 0: expected 1, 2"),
-        (ENCODER, {}, {"target": TARGET}, "--target: expected the attention of a decoder"),
-        (GATED, {}, {"passage": given_passage("▁It")}, "with context, found none"),
+        (GATED, {}, {"layer": 1}, "--layer 1: expected one of 2 for the encoder"),
+        (ENCODER, {}, {"layer": 0}, "--layer 0: expected one of 1, 2"),
+        (ENCODER, {}, {"target": TARGET}, "--target: leave it out"),
+        (GATED, {}, {"passage": given_passage("▁It")}, "has no context that the model reads"),
         (DUAL, {}, {"target": "▁Il " * POSITIONS}, "translation of at most 60 tokens, found 61"),
     ],
 )

@@ -94,7 +94,7 @@ def test_files(tmp_path):
 
 
 def test_what_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    for path, message in (("map.pdf", "ending in .png"), ("nowhere/map.png", "no such folder: .*nowhere")):
+    for path, message in (("map.pdf", "end in .png"), ("nowhere/map.png", "no such folder: .*nowhere")):
         with pytest.raises(BadInput, match=message):
             write_map(tmp_path / path, labelled())
     monkeypatch.setitem(sys.modules, "matplotlib", None)

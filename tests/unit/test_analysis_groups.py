@@ -83,12 +83,15 @@ def test_passages(tmp_path):
         assert ("".join(passage.sentences), passage.current) == (sentences, current)
         assert passage.documents.starts.tolist() == [0, len(sentences)]
     for line in (0, 1, 4, 9):
-        with pytest.raises(BadInput, match=f"text:{line}: expected a sentence in this line"):
+        with pytest.raises(BadInput, match=f"text:{line}: this line has no sentence"):
             read_passage(path, line)
     path.write_text("\n")
-    with pytest.raises(BadInput, match="expected sentences, found none"):
+    with pytest.raises(BadInput, match="the file has no sentence"):
         read_passage(path)
     assert given_passage("b", ["a"]).current == 1
-    for sentence, context, message in (("  ", (), "found none"), ("a", ("b <sep> c",), "symbol <sep>")):
+    for sentence, context, message in (
+        ("  ", (), "sentence is empty"),
+        ("a", ("b <sep> c",), "symbol <sep>"),
+    ):
         with pytest.raises(BadInput, match=message):
             given_passage(sentence, context)

@@ -100,4 +100,4 @@ def test_references_in_a_set_of_ones_own(tmp_path):
     path.write_text(path.read_text() + json.dumps(line) + "\n")
     with pytest.raises(BadInput) as refused:
         read_attribute_set(path)
-    assert str(refused.value) == f"{path}:2: expected the key 'reference', as other lines have it"
+    assert str(refused.value) == f"{path}:2: add the key 'reference', which other lines have"

@@ -171,7 +171,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(save_dir):
 
 def test_an_output_that_cannot_be_written_is_refused_before_checkpoints_are_read(save_dir, monkeypatch):
     monkeypatch.setattr(checkpoints, "nearest_checkpoints", lambda *args: pytest.fail("read"))
-    with pytest.raises(BadInput, match="cannot be written: expected a file, found the name of a folder"):
+    with pytest.raises(BadInput, match="cannot be written: this is the name of a folder"):
         parser().command(["average", str(save_dir), "--output", str(save_dir)]).start()
 
 

@@ -124,7 +124,7 @@ def test_contrast_refuses(tmp_path, capsys):
     )
     assert "3 of set is not in both" in refused(capsys, "contrast", fewer, good)
     twice = write(tmp_path / "twice", [*lines, lines[1]])
-    assert f"{twice}:5: the example 1 of set stands there twice" in refused(capsys, "contrast", good, twice)
+    assert f"{twice}:5: the example 1 of set is there twice" in refused(capsys, "contrast", good, twice)
     other = examples(tmp_path / "other", "1010", distances=(0, 1, None, 3))
     assert "another phenomenon or distance" in refused(capsys, "contrast", good, other)
     for bad in ("[]", "{", '{"set": 1}', "[" * 100_000, lines[0].replace('"correct": 0', '"correct": "0"')):
@@ -160,7 +160,7 @@ def test_translations(files, tmp_path, capsys):
 def test_translations_refuses(files, tmp_path, capsys):
     pair = ("translations", files["ref"], files["worse"], files["better"])
     assert "two or more systems" in refused(capsys, *pair[:3])
-    assert "expected --docids" in refused(capsys, *pair, "--unit", "document")
+    assert "needs --docids" in refused(capsys, *pair, "--unit", "document")
     assert "--unit word: expected document or sentence" in refused(capsys, *pair, "--unit", "word")
     assert "--metric ter: expected one of bleu" in refused(capsys, *pair, "--metric", "ter")
     assert "argument --samples: expected a whole number from 100" in refused(capsys, *pair, "--samples", 5)

@@ -116,7 +116,7 @@ def test_bawden_candidates_must_differ_in_the_current_sentence(tmp_path):
     for sentences in (blocks["7"]["src"], *(blocks["7"]["trg"][0][key] for key in ("correct", "incorrect"))):
         sentences.append("Oh !")
     path = write_json(tmp_path / "set.json", blocks)
-    assert f"{path}: block '7', target 1: expected candidates that differ in the last sentence" in error(path)
+    assert f"{path}: block '7', target 1: both candidates end with" in error(path)
 
 
 def test_bawden_repeated_block_is_warned_about(tmp_path, caplog):

@@ -73,7 +73,9 @@ def test_contrapro_with_context_files(contrapro, tmp_path):
     assert second.source_before == second.candidates[0].before == ()
 
     write(folder / "contrapro.context.en", *SOURCE[1:3] * 3, "x", "x")
-    assert "contrapro.context.de: expected 8 lines, found 12" in error(contrapro, documents=folder)
+    assert "contrapro.context.de: expected 8 lines, as in contrapro.context.en, found 12" in error(
+        contrapro, documents=folder
+    )
     write(folder / "contrapro.context.de", *TARGET[1:3] * 3, "x", "x")
     assert "contrapro.context.en: expected a multiple of 6 lines" in error(contrapro, documents=folder)
     write(folder / "contrapro.context.en", *"abcdef")
@@ -88,10 +90,10 @@ def test_contrapro_with_context_files(contrapro, tmp_path):
 @pytest.mark.parametrize(
     "changes, expected",
     [
-        ({"document id": "2000_1_2.de"}, "example 1: expected the document '2000_1_2.de'"),
-        ({"segment id": 9}, "example 1: expected line 9 in '1999_1_2.de', which has 5 lines"),
+        ({"document id": "2000_1_2.de"}, "example 1: the document '2000_1_2.de' is not in"),
+        ({"segment id": 9}, "example 1: expected a line of '1999_1_2.de', which has 5, found 9"),
         ({"segment id": 0}, "example 1: expected 'segment id' to be a line number from 1, found 0"),
-        ({"segment id": 3}, "example 1: expected 'src segment' at line 3 of the source"),
+        ({"segment id": 3}, "example 1: line 3 of the source of '1999_1_2.de' is not 'src segment'"),
         ({"errors": []}, "example 1: expected at least two candidates, found 1"),
         ({"errors": [{"wrong": "x"}]}, "example 1: expected the key 'contrastive', found 'wrong'"),
         ({"errors": ["x"]}, "example 1: expected an object with the key 'contrastive'"),

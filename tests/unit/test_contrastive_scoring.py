@@ -191,7 +191,7 @@ def test_candidates_of_an_example_share_their_random_context():
         assert text[-1] == one.source and not {*one.source_before, one.source} & {*text[:-1]}
         drawn.add(tuple(text[:-1]))
     assert len(drawn) == len(made)
-    with pytest.raises(BadInput, match="--context-selection random: expected at least two examples"):
+    with pytest.raises(BadInput, match="--context-selection random needs at least two examples"):
         score_candidates(loaded, made[:1])
 
 

@@ -81,7 +81,7 @@ def test_voita_files_that_are_no_parts_of_one_suite_stay_apart(tmp_path, names):
         ({"src": "a _eos b _eos c"}, "example 2: expected 3 target sentences"),
         ({"dst": "a _eos b"}, "example 2: expected a list at the key 'dst'"),
         ({"dst": ["a _eos b"], "true_ind": 0}, "example 2: expected at least two candidates, found 1"),
-        ({"dst": ["a _eos b", "a _eos"]}, "example 2: expected a current sentence on both sides"),
+        ({"dst": ["a _eos b", "a _eos"]}, "example 2: the current sentence is empty"),
         ({"ctx_dist": "1"}, "example 2: expected a whole number at the key 'ctx_dist', found \"1\""),
     ],
 )

@@ -145,7 +145,7 @@ OWN = {"id": "x", "expected": "elle", "phenomenon": "pronoun", "distance": 1}
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("set.json", [], "set.json: expected examples with the form that is expected, found none"),
+        ("set.json", [], "set.json: expected examples, found none"),
         ("set.json", {"a": 1}, "set.json: expected a list of objects"),
         ("set.json", [GOOD, 3], "set.json: example 2: expected an object with the key 'expected'"),
         ("set.json", [GOOD, {**GOOD, "expected": 3}], "example 2: expected a string at the key 'expected'"),
@@ -157,9 +157,9 @@ OWN = {"id": "x", "expected": "elle", "phenomenon": "pronoun", "distance": 1}
         ("set.json", [{**GOOD, "ante distance": "1"}], "expected a whole number at the key 'ante distance'"),
         ("set.json", [{"expected": "er", "ref segment": "Er."}], "example 1: expected the key 'rule'"),
         ("set.json", [GOOD], "hyp: expected a translation of each of the 1 examples of "),
-        ("set.jsonl", [OWN, OWN], "set.jsonl:2: the example x stands there twice"),
+        ("set.jsonl", [OWN, OWN], "set.jsonl:2: the example x is there twice"),
         ("set.jsonl", [OWN, {**OWN, "id": "y", "distance": 1.5}], "set.jsonl:2: expected a whole number"),
-        ("set.jsonl", [], "set.jsonl: expected examples with the form that is expected, found none"),
+        ("set.jsonl", [], "set.jsonl: expected examples, found none"),
     ],
 )
 def test_refused(tmp_path, capsys, name, content, message):

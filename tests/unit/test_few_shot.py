@@ -198,10 +198,7 @@ def refusal(tmp_path, prefix, names=("speaker",), **options):
 def test_bad_input_is_refused_and_leaves_nothing(tmp_path):
     prefix = write_prefix(tmp_path / "corpus", [{"speaker": "f"}, {"speaker": "x"}])
     path = Path(f"{prefix}.meta.jsonl")
-    assert (
-        refusal(tmp_path, prefix, ["formality"])
-        == f"{path}: expected the attribute 'formality' on some line, found it on none"
-    )
+    assert refusal(tmp_path, prefix, ["formality"]) == f"{path}: no line has the attribute 'formality'"
     assert refusal(tmp_path, prefix, sentences=SENTENCES).startswith(
         f"{path}:2: expected a sentence for 'speaker' 'x'"
     )

@@ -224,7 +224,7 @@ def test_what_another_run_has_just_finished_is_not_written_to(tmp_path, monkeypa
 
 def test_a_pipe_of_the_unfinished_files_name_is_refused(tmp_path):
     os.mkfifo(tmp_path / "scores.tsv.partial")
-    with pytest.raises(BadInput, match="expected the name of a regular file"):
+    with pytest.raises(BadInput, match="choose a regular file, not a pipe"):
         write(tmp_path / "scores.tsv", Scorer())
 
 

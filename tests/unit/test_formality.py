@@ -178,12 +178,12 @@ def test_files_that_do_not_match_are_refused(tmp_path):
     )
     assert (
         refusal([formal], [informal, informal], {})
-        == "--informal: expected as many files as for --formal, 1, found 2"
+        == "--informal: give 1 files, as many as for --formal; found 2"
     )
     assert "--source" in refusal([formal], [formal], {"--source": []})
     assert refusal([formal], [unmarked], {}).startswith(
         f"{unmarked}: expected informal references with phrases"
     )
     empty = write(tmp_path / "empty")
-    assert "found no line" in refusal([empty], [empty], {})
+    assert "has no line" in refusal([empty], [empty], {})
     assert "no such file" in refusal([tmp_path / "nowhere"], [informal], {})

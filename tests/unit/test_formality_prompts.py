@@ -171,9 +171,9 @@ def test_prompts_of_a_file(tmp_path):
     [
         (
             "Formal\tx\n",
-            ":1: expected a prompt, or formal or informal, a tab and a prompt, found 'Formal\\tx'",
+            ":1: write a prompt, or formal or informal, a tab and a prompt; found 'Formal\\tx'",
         ),
-        ("formal\t \n", ":1: expected a prompt"),
+        ("formal\t \n", ":1: write a prompt"),
         ("formal\tx\n", ": expected prompts for informal translation, found none"),
         ("", ": expected prompts for formal"),
     ],

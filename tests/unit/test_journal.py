@@ -101,7 +101,7 @@ def test_lines_that_are_no_translations_are_named(tmp_path, whole, line):
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 def test_folders_and_pipes_of_its_name_are_refused(tmp_path, make):
     make(tmp_path / "out.partial")
-    with pytest.raises(BadInput, match="out.partial: cannot be written: expected "):
+    with pytest.raises(BadInput, match="out.partial: cannot be written: "):
         journal(tmp_path)
 
 

@@ -89,7 +89,7 @@ def test_sentences_with_other_attributes_are_refused():
         (one, labelled("a"), "0 and 1"),
         (two, two, 2),
     ):
-        with pytest.raises(BadInput, match=f"--previous: expected as many attributes .* found {found}"):
+        with pytest.raises(BadInput, match=f"--previous: give its texts as many attributes .* found {found}"):
             metadata_and_sentences(metadata, sentences)
 
 
@@ -98,12 +98,12 @@ def test_sentences_with_other_attributes_are_refused():
     [
         ("", "texts: expected a text per line, found none"),
         ("\n \n", "texts: expected a text per line, found none"),
-        ("a\tx\nb\n", "texts:2: expected 1 tabs as on the first line, found 0"),
-        ("a\nb\tx\n", "texts:2: expected 0 tabs as on the first line, found 1"),
+        ("a\tx\nb\n", "texts:2: expected 1 tabs, as on the first line, found 0"),
+        ("a\nb\tx\n", "texts:2: expected 0 tabs, as on the first line, found 1"),
         ("a\tx\ty\tz\n", "texts:1: expected a text and at most two attributes, found 3"),
-        ("a\tx\n\tx\n", "texts:2: expected text around each tab"),
-        ("a\t \n", "texts:1: expected text around each tab"),
-        ("a\tx\nb\tx\na\ty\n", "texts:3: the text stands there twice, with different attributes"),
+        ("a\tx\n\tx\n", "texts:2: expected text on both sides of each tab"),
+        ("a\t \n", "texts:1: expected text on both sides of each tab"),
+        ("a\tx\nb\tx\na\ty\n", "texts:3: the text is there twice, with different attributes"),
     ],
 )
 def test_lines_that_do_not_fit_are_refused(tmp_path, text, message):
@@ -175,7 +175,7 @@ def test_scores_come_first_and_texts_without_one_are_left_out():
     scored = labelled.scored("formal", {"c": 0.25, "a": 100, "z": 3})
     assert described(scored) == (["a", "c"], {"formal": [100, 0.25], "domain": ["in", "in"]})
     assert scored.attributes[0].numeric
-    with pytest.raises(BadInput, match="expected scores of the texts, found none"):
+    with pytest.raises(BadInput, match="none of the texts has a score"):
         labelled.scored("formal", {"z": 1})
     both = LabelledTexts(["a"], (Attribute("x", np.array(["1"])), Attribute("y", np.array(["2"]))))
     with pytest.raises(BadInput, match="at most one attribute besides the scores, found two"):

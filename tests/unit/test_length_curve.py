@@ -72,7 +72,7 @@ def test_bands_are_percentiles_of_resampled_sentences(files):
         (("--edges", "10", "5"), "--edges: expected ascending lengths"),
         (("--edges", "0"), "argument --edges"),
         (("--metric", "ter"), "--metric ter: expected one of bleu"),
-        (("--output", "curve.pdf"), "ending in .png"),
+        (("--output", "curve.pdf"), "end in .png"),
     ],
 )
 def test_refusals(files, capsys, options, words):

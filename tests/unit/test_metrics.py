@@ -187,7 +187,7 @@ def test_unwritable_json(files, tmp_path):
 def test_a_tokenizer_that_wants_the_network(monkeypatch, tmp_path, error):
     monkeypatch.setattr("sacrebleu.tokenizers.tokenizer_spm.SACREBLEU_DIR", str(tmp_path))
     monkeypatch.setattr("urllib.request.urlopen", Mock(side_effect=error))
-    with pytest.raises(BadInput, match="'flores200' wants a model that sacrebleu cannot get: .*13a, intl"):
+    with pytest.raises(BadInput, match="'flores200' needs a model that sacrebleu cannot get: .*13a, intl"):
         metrics.bleu("flores200")
 
 

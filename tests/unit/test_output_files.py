@@ -174,8 +174,8 @@ def test_standard_output_goes_on_where_it_is(tmp_path, monkeypatch, redirection)
 @pytest.mark.parametrize(
     "name, message",
     [
-        ("folder", "folder: cannot be written: expected a file, found the name of a folder"),
-        ("new/", "new/: cannot be written: expected a file, found the name of a folder"),
+        ("folder", "folder: cannot be written: this is the name of a folder; choose that of a file"),
+        ("new/", "new/: cannot be written: this is the name of a folder; choose that of a file"),
         ("missing/out", "missing/out: cannot be written: no such folder: .*missing"),
         ("file/out", "file/out: cannot be written: Not a directory"),
         ("n" * 256, "nnn: cannot be written: File name too long"),

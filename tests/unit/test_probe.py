@@ -157,7 +157,7 @@ def test_what_cannot_be_had_is_named(models, tmp_path, capsys, task, lengths, na
     assert list(record["left_out"]) == names
     assert [row["context"] for row in record["contexts"]] == [name for name in ALL if name not in names]
     for name in names:
-        assert f"{name} is left out: --context-selection {name}: expected " in printed
+        assert f"{name} is left out: --context-selection {name}" in printed
     assert "bleu" not in record["contexts"][0] and record["comparisons"] == []
 
 
@@ -235,9 +235,9 @@ def test_the_curve(models, tmp_path):
         (("--contexts", "documents"), {}, "--contexts documents: expected names from document, random"),
         (("--sizes", "3"), {}, "--sizes 3: expected at most 2, the models' context"),
         (("--context-selection", "empty"), {}, "unrecognized arguments: --context-selection empty"),
-        (("--plot", "x.jpg"), {}, "x.jpg: expected the name of a picture"),
+        (("--plot", "x.jpg"), {}, "x.jpg: the name of a picture must"),
         (("--tags", "tags"), {"tags": ['{"tags": []}']}, "tags:1: expected tags of the reference's"),
-        ((), {"fr": ["a"]}, "text.fr: expected 13 lines as in "),
+        ((), {"fr": ["a"]}, "text.fr: expected 13 lines, as in "),
         ((), {"docids": ["a"]}, "text.docids: expected 13 document ids"),
         ((), {"current": ["0"] * 13}, "text.fr: expected references of sentences to translate, found none"),
         ((), {"fr": [""] * 13}, "text.fr: expected references of sentences to translate, found none"),

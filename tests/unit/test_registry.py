@@ -19,7 +19,7 @@ def test_names_stand_in_the_order_of_their_registration():
 
     assert list(registry) == ["red", "crimson", "blue"] and "red" in registry and len(registry) == 3
     assert registry["crimson"] is Red and registry.where(lambda colour: colour is Blue) == ["blue"]
-    with pytest.raises(BadInput, match="a colour is one of red, crimson, blue, found 'green'"):
+    with pytest.raises(BadInput, match="expected a colour from red, crimson, blue, found 'green'"):
         registry["green"]
     with pytest.raises(ValueError, match="a colour named red is registered already"):
         registry.register("red")(Blue)

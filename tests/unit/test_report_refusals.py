@@ -38,7 +38,7 @@ def test_refusals(folder, tmp_path, capsys):
     assert "expected results of ctxmt" in refusal(capsys, tmp_path / "empty", *out)
     assert "no such file" in refusal(capsys, tmp_path / "nowhere", *out)
     sentence = folder / "runs/sentence"
-    assert "expected different folders" in refusal(capsys, sentence, sentence, *out)
+    assert "give each folder once" in refusal(capsys, sentence, sentence, *out)
     same = (f"x={sentence}", f"x={folder / 'runs/s2to2'}")
     assert "two runs are called x" in refusal(capsys, *same, *out)
     assert "expected a result" in refusal(capsys, folder / "text.en", *out)

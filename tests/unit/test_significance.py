@@ -146,7 +146,7 @@ def test_documents_are_drawn_whole():
     assert np.array_equal(grouped, expected)
     with pytest.raises(BadInput, match="two or more documents"):
         per_unit(rows, "document", Translation(systems[0], [reference], [60]))
-    with pytest.raises(BadInput, match="expected --docids"):
+    with pytest.raises(BadInput, match="needs --docids"):
         per_unit(rows, "document", Translation(systems[0], [reference]))
 
 

@@ -79,7 +79,7 @@ def test_by_update_every_validation_counts(logs, tmp_path):
     [
         (("--metrics", "bleu"), "--metrics bleu: expected one of current_context_ratio, current_loss, loss"),
         (("--subset", "dev"), "expected validations with 'dev'"),
-        (("--output", "curves.pdf"), "ending in .png"),
+        (("--output", "curves.pdf"), "end in .png"),
     ],
 )
 def test_refusals(logs, capsys, options, words):

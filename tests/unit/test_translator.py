@@ -215,7 +215,7 @@ def refused(call, *arguments, **options):
         ({"lenpen": "1"}, "--lenpen: expected a number"),
         ({"decoding": "both"}, "--decoding: expected prefix or window, found 'both'"),
         ({"keep_sentence": "first"}, "--keep-sentence first needs --decoding window"),
-        ({"documents_at_once": 0}, "documents_at_once: expected a number of at least 1, found 0"),
+        ({"documents_at_once": 0}, "documents_at_once: expected a whole number of at least 1, found 0"),
         ({"device": "gpu"}, "device: expected cpu, cuda"),
         ({"device": "cuda:99"}, "device: there is no 'cuda:99'"),
         ({"device": "mps"}, "device: there is no 'mps'"),
@@ -235,7 +235,7 @@ def test_loading_refuses_what_are_no_paths(paths):
 def test_loading_refuses_other_files(tmp_path):
     assert refused(Translator.load, tmp_path / "none.pt") == f"{tmp_path}/none.pt: no such checkpoint"
     torch.save({"model": {}}, tmp_path / "empty.pt")
-    assert "found no model's parameters" in refused(Translator.load, tmp_path / "empty.pt")
+    assert "no parameters of a model" in refused(Translator.load, tmp_path / "empty.pt")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_contexts_that_are_none(loaded, contexts, line):
 def test_what_a_model_cannot_do(loaded, models):
     model = loaded["document_window"]
     assert refused(model.translate, DOCUMENTS, "Formal talk") == (
-        "contexts: only models of the task metadata_context read them"
+        "contexts: leave them out; only models of the task metadata_context read them"
     )
     reference = model.with_options(context_selection="reference")
     assert "needs references" in refused(reference.translate, DOCUMENTS)
@@ -304,5 +304,5 @@ def test_what_a_model_cannot_do(loaded, models):
     assert refused(model.translate, DOCUMENTS, width=3).startswith("width: expected a setting of the search")
     assert "--beam" in refused(model.translate, DOCUMENTS, beam=0)
     random = model.with_options(context_selection="random")
-    assert "expected at least two documents" in refused(random.translate, DOCUMENTS[:1])
+    assert "needs at least two documents" in refused(random.translate, DOCUMENTS[:1])
     assert "no such file or folder" in refused(model.contrast, "nowhere")

@@ -56,7 +56,10 @@ def test_no_checkpoint_says_what_is_imported(folder, tmp_path):
     named(state, "model", "outside_one")
     section(state, "common")["user_dir"] = section(state, "model")["user_dir"] = str(code)
     path = save(tmp_path / "own.pt", state)
-    with pytest.raises(BadInput, match="--arch 'outside_one': expected a known model; is the --user-dir"):
+    with pytest.raises(
+        BadInput,
+        match="--arch 'outside_one': expected a registered model; if it is yours, give its --user-dir",
+    ):
         Translator.load(path, device="cpu")
     assert not (code / "imported").exists()
 
