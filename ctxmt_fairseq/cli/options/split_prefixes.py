@@ -2,8 +2,8 @@
 
 from typing import Dict, Optional
 
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.paths import Prefix
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.paths import Prefix
 
 
 class Splits(OptionGroup):

@@ -2,8 +2,8 @@
 
 from typing import Optional
 
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.paths import Folder
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.paths import Folder
 
 
 class UserDir(OptionGroup):

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, List, Literal, Optional, Tuple, Union
 
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, number, positive_int
+from ctxmt_fairseq.base.paths import Folder, Input, Prefix
 from ctxmt_fairseq.cli.options.model import search
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, number, positive_int
-from ctxmt_fairseq.paths import Folder, Input, Prefix
-from ctxmt_fairseq.search.search_settings import BOUNDS
+from ctxmt_fairseq.generation.search_settings import BOUNDS
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.models import CometModel
