@@ -177,7 +177,7 @@ def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
     chosen = values.get("_name") or values.get(option, default)
     if not isinstance(chosen, str) or chosen not in registered:
         raise WrongValue(
-            f"--{option} {shown(chosen)}: no such {name}; if it is your own, give its --user-dir"
+            f"--{option} {shown(chosen)}: expected a registered {name}; if it is yours, give its --user-dir"
         )
     kind = registered[chosen]
     foreign = sorted(modules_of(kind) - allowed)

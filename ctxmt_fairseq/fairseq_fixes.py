@@ -124,7 +124,7 @@ def resume_from_newest_loadable() -> None:
                 logger.warning("resuming from %s, the newest checkpoint that loads", newest)
                 cfg = copy.deepcopy(cfg)
                 cfg.restore_file, cfg.finetune_from_model = str(newest), None
-        with restoring(trainer):
+        with restoring(trainer, goes_on=not cfg.reset_dataloader):
             return load(cfg, trainer, **kwargs)
 
     checkpoint_utils.load_checkpoint = load_checkpoint

@@ -1,4 +1,4 @@
-"""The files that show a map."""
+"""Writes a map as a picture, with files of its numbers beside it."""
 
 import json
 from pathlib import Path
@@ -10,16 +10,16 @@ from ctxmt_fairseq.files import check_outputs, write_files
 from ctxmt_fairseq.paths import Picture
 from ctxmt_fairseq.plots.heat_map import heat_map
 
-NUMBERS = (".tsv", ".json")  # what lies beside a map
+NUMBERS = (".tsv", ".json")  # endings of the files beside a map
 
 
 def check_picture(
     path: PathLike, beside: Sequence[str] = (), others: Sequence[Optional[PathLike]] = ()
 ) -> Path:
-    """The path of the picture, before there is anything to draw.
+    """Check the path of a picture, and all other outputs, before there is anything to draw.
 
     Args:
-        beside: suffixes of the files with its numbers.
+        beside: the endings of the files with its numbers.
         others: outputs of the same command; None for one that was not asked for.
     """
     Picture(str(path)).check()
@@ -31,7 +31,7 @@ def check_picture(
 def check_optional_picture(
     path: Optional[PathLike], beside: Sequence[str] = (), others: Sequence[Optional[PathLike]] = ()
 ) -> Optional[Path]:
-    """``check_picture`` where one was asked for, and the other outputs in any case."""
+    """``check_picture`` if a picture was asked for; the other outputs are checked in any case."""
     check_outputs(*others)
     return None if path is None else check_picture(path, beside, others)
 
@@ -47,7 +47,7 @@ def write_map(
 
     Args:
         path: FILE.png.
-        more: further entries of the json file.
+        more: further entries of FILE.json.
         annotate, highest: see ``heat_map``.
 
     Returns:
@@ -60,7 +60,7 @@ def write_map(
 
 
 def write_beside(path: Path, beside: Sequence[str], content: bytes, *numbers: str) -> List[Path]:
-    """Write a picture and the files beside it, all or none; returns their paths."""
+    """Write a picture and the files beside it, all or none, and return their paths."""
     files = [path, *(path.with_suffix(suffix) for suffix in beside)]
     write_files(zip(files, [content, *numbers], strict=True))
     return files

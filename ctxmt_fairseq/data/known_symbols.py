@@ -6,6 +6,7 @@ have.
 """
 
 import hashlib
+from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.errors import BadInput
@@ -25,7 +26,7 @@ class KnownSymbols(NamedTuple):
 
     symbols: Sequence[str]
     given: Optional[int]
-    file: object
+    file: Path
 
     def beyond(self, rows: int, digest: Any, ours: bool) -> Sequence[str]:
         """The symbols that follow those of a checkpoint.

@@ -160,6 +160,12 @@ def read_sentences(path: PathLike) -> List[str]:
     return sentences
 
 
+def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:
+    """Refuse the lines of a file that are not as many as those of another one."""
+    if len(lines) != expected:
+        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}", path)
+
+
 def read_flags(path: PathLike, expected: int) -> "np.ndarray":
     """Read a file of 0 or 1 per line: (expected,) bool."""
     import numpy as np  # here, because commands that only print their options read no flags

@@ -24,7 +24,7 @@ from tests.fuzz.samples import TIME
 
 FAIRSEQ = {"fairseq-train": "fairseq_cli.train", "fairseq-validate": "fairseq_cli.validate"}
 # Programs that are no commands: name -> the module with its main(arguments).
-SCRIPTS = {"scripts.benchmark": "scripts.benchmark.__main__", "corenlp": "examples.gated_context.corenlp"}
+SCRIPTS = {"scripts.benchmark": "scripts.benchmark.__main__", "corenlp": "gated_context.corenlp"}
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
 OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths", "--terms")
