@@ -10,14 +10,14 @@ import numpy as np
 
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
-from ctxmt_fairseq.analysis.map_files import check_picture, write_beside
+from ctxmt_fairseq.analysis.map_files import write_picture
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.plots.scatter import scatter
-from ctxmt_fairseq.tables import aligned_table, csv_text
+from ctxmt_fairseq.base.paths import Scatter
+from ctxmt_fairseq.base.plots.scatter import scatter
+from ctxmt_fairseq.base.tables import aligned_table, csv_text
+from ctxmt_fairseq.text.text_lines import PathLike
 
-NUMBERS = (".csv", ".json")  # endings of the files beside the picture
 COLUMNS = ("x before", "y before", "x after", "y after")
 
 
@@ -112,7 +112,9 @@ def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
 
     Returns:
         the files.
+
+    Raises:
+        BadInput: see ``write_picture``.
     """
-    path = check_picture(path, NUMBERS)
     rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"
-    return write_beside(path, NUMBERS, shown.picture(), shown.csv(), rest)
+    return write_picture(Scatter(str(path)), shown.picture(), shown.csv(), rest)

@@ -7,10 +7,10 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 from fairseq.data import FairseqDataset
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import ordering, randomness
 from ctxmt_fairseq.data.window_sizes import Sizes, WindowSizes
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class BatchedWindows(FairseqDataset):
         self.epoch = epoch
 
     @property
-    def draw_epoch(self) -> int:
+    def epoch_of_draws(self) -> int:
         """The epoch of the random choices, which is always the same in evaluation."""
         return self.epoch if self.training else 0
 
@@ -105,7 +105,7 @@ class BatchedWindows(FairseqDataset):
     def whole_sizes(self) -> Sizes:
         """The sizes that all windows would have without limits."""
         if self._whole is None:
-            self._whole = self.measured().sizes(self.lines, self.draw_epoch)
+            self._whole = self.measured().sizes(self.lines, self.epoch_of_draws)
         return self._whole
 
     @property
@@ -116,7 +116,7 @@ class BatchedWindows(FairseqDataset):
             long = np.flatnonzero(self._exceeding(whole))
             if len(long):
                 self._sizes = Sizes(*(array.copy() for array in whole))
-                shortened = self.measured().sizes(self.lines[long], self.draw_epoch, *self.limits)
+                shortened = self.measured().sizes(self.lines[long], self.epoch_of_draws, *self.limits)
                 for sizes, values in zip(self._sizes, shortened, strict=True):
                     sizes[long] = values
         return self._sizes
@@ -196,7 +196,7 @@ class BatchedWindows(FairseqDataset):
             left_out |= self.whole_sizes.source > window
         if sentence is not None:
             measured = self.measured(self.encoded_arrangement)
-            left_out |= measured.long_inputs(self.lines, sentence, self.draw_epoch)
+            left_out |= measured.long_inputs(self.lines, sentence, self.epoch_of_draws)
         shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
         if shortened:
             logger.warning(

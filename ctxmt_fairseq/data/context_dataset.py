@@ -10,14 +10,14 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.batched_windows import BatchedWindows
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_sizes import WindowParts
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.data.windows import Slots, WindowBuilder
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 
 def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.Tensor:
@@ -92,7 +92,7 @@ class ContextDataset(BatchedWindows, ABC):
         indices = np.asarray(indices, np.int64)  # may be none, for a worker that has run out of batches
         lines = self.lines[indices]
         reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
-        slots = self.builder.slots(lines, self.draw_epoch, reach)
+        slots = self.builder.slots(lines, self.epoch_of_draws, reach)
         rows = zip(*(side.tolist() for side in slots), strict=True)
         return [self._example(line, Slots(*row)) for line, row in zip(lines.tolist(), rows, strict=True)]
 

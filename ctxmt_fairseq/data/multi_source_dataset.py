@@ -6,12 +6,12 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.data import ordering, span_batches
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE, TARGET
 from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.length_groups import length_groups
 from ctxmt_fairseq.data.windows import Slots
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 
 
 class Row(NamedTuple):
@@ -71,7 +71,7 @@ class MultiSourceDataset(ContextDataset):
         if not self.whole_sizes.reach.any():
             return super().order_sizes()
         source, target = self.current_sizes
-        context = self.measured().longest_context(self.lines, self.draw_epoch)
+        context = self.measured().longest_context(self.lines, self.epoch_of_draws)
         return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
@@ -94,10 +94,10 @@ class MultiSourceDataset(ContextDataset):
             return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
         source, current = self.current_sizes[0][indices], _number(lines[:, None], False)
-        context = self.measured(self.encoded_arrangement).longest_context(lines, self.draw_epoch, reach)
+        context = self.measured(self.encoded_arrangement).longest_context(lines, self.epoch_of_draws, reach)
         if self.swapped:
             return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
-        slots = self.builder.slots(lines, self.draw_epoch, reach).source
+        slots = self.builder.slots(lines, self.epoch_of_draws, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
         names = np.where(slots == NO_SENTENCE, -1, _number(slots, text))
         reused = self.request.format.reuse and not self.options.coword_dropout

@@ -9,19 +9,18 @@ mention that is more than a pronoun, else the last) and OUT.words.jsonl (parts o
 Example: python corenlp.py parsed/*.json --text test.en --docids test.docids --out test
 """
 
-import argparse
 import json
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.cli.parser import CommandParser
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.exit_codes import run_command
-from ctxmt_fairseq.files import check_outputs, keeping, write_files
-from ctxmt_fairseq.option_types import prefix
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_outputs, write_files
+from ctxmt_fairseq.base.paths import Input, OutputPrefix
+from ctxmt_fairseq.cli.main import script
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.json_files import Place, get, load_json
+from ctxmt_fairseq.text.text_lines import PathLike, read_sentences
 
 PRONOMINAL = "PRONOMINAL"
 
@@ -119,41 +118,30 @@ def _mention(
     return number - 1, (own[0]["start"], own[-1]["end"]), nominal, len(own)
 
 
-def options(arguments: Sequence[str]) -> Any:
-    parser = CommandParser(
-        prog="corenlp.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("documents", metavar="JSON", nargs="+", help="a file for each document of the text")
-    parser.add_argument("--text", required=True, metavar="FILE", help="one sentence per line")
-    parser.add_argument("--docids", required=True, metavar="FILE", help="document ids, one per line")
-    parser.add_argument(
-        "--name", default="corenlp", metavar="TEXT", help="of the source (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--out", type=prefix, required=True, metavar="PREFIX", help="how the files' names begin"
-    )
-    return parser.parse_args(arguments)
+class Corenlp(Command):
+    documents: List[Input] = argument("JSON", "a file for each document of the text")
+    text: Input = option("one sentence per line")
+    docids: Input = option("document ids, one per line")
+    name: str = option("of the source", "corenlp", metavar="TEXT")
+    out: OutputPrefix = option("how the files' names begin")
 
-
-def convert(arguments: Sequence[str]) -> None:
-    """Raises BadInput: see ``convert_corenlp``, or a file that cannot be read or written."""
-    args = options(arguments)
-    outputs = [f"{args.out}.{ending}.jsonl" for ending in ("coref", "words")]
-    with keeping([args.text, args.docids, *args.documents]):
+    def run(self) -> None:
+        outputs = [f"{self.out}.{ending}.jsonl" for ending in ("coref", "words")]
         check_outputs(*outputs)
-        sentences = read_sentences(args.text)
-        documents = Documents.read(args.docids, len(sentences))
-        found = convert_corenlp(args.documents, sentences, documents, args.name)
+        sentences = read_sentences(self.text)
+        documents = Documents.read(self.docids, len(sentences))
+        found = convert_corenlp(self.documents, sentences, documents, self.name)
         contents = [
             "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records) for records in found
         ]
         write_files(zip(outputs, contents, strict=True))
-    nominal = sum(record["antecedent"]["nominal"] for record in found.references)
-    print(f"{len(found.references)} pronouns with an antecedent in a line before, {nominal} of them nominal")
+        nominal = sum(record["antecedent"]["nominal"] for record in found.references)
+        before = f"{len(found.references)} pronouns with an antecedent in a line before"
+        print(f"{before}, {nominal} of them nominal")
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(convert, arguments)
+    return script("corenlp.py", Corenlp, arguments)
 
 
 if __name__ == "__main__":
