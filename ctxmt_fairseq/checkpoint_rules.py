@@ -111,8 +111,12 @@ def _check_kinds(state: Dict[str, Any]) -> None:
     if history is not None and not (history and isinstance(history[-1], dict)):
         raise WrongValue("optimizer_history: expected a list of dictionaries")
     counts = {"num_updates": history[-1].get("num_updates", 0) if history else 0}
-    place = mapping((state.get("extra_state") or {}).get("train_iterator") or {}, "train_iterator")
+    extra = state.get("extra_state") or {}
+    place = mapping(extra.get("train_iterator") or {}, "train_iterator")
     counts.update({name: place.get(name, 0) for name in ("epoch", "iterations_in_epoch")})
+    counts["patience_runs"] = extra.get("patience_runs", 0)
+    if not isinstance(extra.get("patience_best"), (float, type(None))):
+        raise WrongValue(f"patience_best: expected a number, found {shown(extra['patience_best'])}")
     for name, count in counts.items():
         if type(count) is not int or count < 0:
             raise WrongValue(f"{name}: expected a number from 0, found {shown(count)}")
@@ -177,7 +181,7 @@ def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
     chosen = values.get("_name") or values.get(option, default)
     if not isinstance(chosen, str) or chosen not in registered:
         raise WrongValue(
-            f"--{option} {shown(chosen)}: no such {name}; if it is your own, give its --user-dir"
+            f"--{option} {shown(chosen)}: expected a registered {name}; if it is yours, give its --user-dir"
         )
     kind = registered[chosen]
     foreign = sorted(modules_of(kind) - allowed)

@@ -82,13 +82,16 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
     """Average every floating-point parameter, in its own type, but summed in float32 or wider.
 
     Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do. All
-    files
-    must have the same names, shapes and types of parameters.
+    files must have the same symbols, and the same names, shapes and types of parameters.
     """
-    first = peek(paths[0])["model"]
+    state = peek(paths[0])
+    first, symbols = state["model"], _symbols(state)
     sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
     for path in tqdm(paths[1:], desc="average", unit=" checkpoints", disable=None):
-        model = peek(path)["model"]
+        state = peek(path)
+        if _symbols(state) != symbols:
+            raise BadInput(f"expected the dictionaries of {paths[0].name}, found others", path)
+        model = state["model"]
         for name in [*first, *model]:
             if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
                 raise BadInput(f"cannot be averaged with {paths[0].name}: {name} differs", path)
@@ -102,6 +105,11 @@ def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
         memory = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
         averages[name] = shared.setdefault(memory, mean) if tensor.numel() else mean
     return averages
+
+
+def _symbols(state: Dict[str, Any]) -> Any:
+    """Digests of the symbols that the embeddings are of; None: the checkpoint does not say."""
+    return (state.get("task_state") or {}).get("dictionaries")
 
 
 def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:

@@ -20,8 +20,7 @@ _held: Set[int] = set()  # descriptors of locks
 
 
 def _let_go() -> None:
-    """Close the parent's locks in a forked worker, which may outlive its parent and would go on holding
-    them."""
+    """Close the parent's locks in a forked worker, which may outlive its parent."""
     for descriptor in _held:
         os.close(descriptor)
     _held.clear()
@@ -95,8 +94,8 @@ class Draft:
         return self
 
     def place(self, old: Optional[os.stat_result] = None) -> None:
-        """Move it to the output's place in one step. It takes the mode of what was there and, if allowed, the
-        owner."""
+        """Move it to the output's place in one step, with the mode and, if allowed, the owner of what was
+        there."""
         if old:
             with contextlib.suppress(PermissionError):
                 os.chown(self.path, old.st_uid, old.st_gid)

@@ -17,8 +17,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 def exit_code(error: BaseException) -> Optional[int]:
-    """Print in one line on stderr what stopped a command, and return its exit code. A defect prints nothing
-    and returns None."""
+    """Print in one line what stopped a command, and return its exit code; for a defect nothing and None."""
     if isinstance(error, KeyboardInterrupt):
         print("ctxmt: interrupted", file=sys.stderr, flush=True)
         return INTERRUPTED

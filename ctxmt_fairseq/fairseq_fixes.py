@@ -6,9 +6,7 @@ None changes how a model computes: they let fairseq's own commands run safely on
 import argparse
 import atexit
 import contextlib
-import copy
 import importlib.util
-import logging
 import os
 import queue
 import re
@@ -26,9 +24,8 @@ from fairseq.optim.amp_optimizer import AMPOptimizer
 from ctxmt_fairseq import safe_checkpoints
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.exit_codes import fairseq_command
-from ctxmt_fairseq.safe_checkpoints import peek, restoring
-
-logger = logging.getLogger(__name__)
+from ctxmt_fairseq.resumption import resume_where_it_stopped
+from ctxmt_fairseq.safe_checkpoints import peek
 
 _EVALUATION_COMMANDS = ("generate", "interactive", "validate")
 
@@ -109,27 +106,6 @@ def amp_without_cuda() -> None:
     AMPOptimizer.next_loss_scale = property(next_loss_scale)
 
 
-def resume_from_newest_loadable() -> None:
-    """Resume from the newest checkpoint that loads.
-
-    fairseq copies ``checkpoint_last.pt`` in place: a run that is killed meanwhile leaves a truncated file, on
-    which every restart crashes.
-    """
-    load = checkpoint_utils.load_checkpoint
-
-    def load_checkpoint(cfg: Any, trainer: Any, **kwargs: Any) -> Any:
-        if cfg.restore_file == "checkpoint_last.pt" and not trainer.checkpoint_suffix:
-            newest = newest_loadable(Path(cfg.save_dir))
-            if newest is not None and newest.name != cfg.restore_file:
-                logger.warning("resuming from %s, the newest checkpoint that loads", newest)
-                cfg = copy.deepcopy(cfg)
-                cfg.restore_file, cfg.finetune_from_model = str(newest), None
-        with restoring(trainer):
-            return load(cfg, trainer, **kwargs)
-
-    checkpoint_utils.load_checkpoint = load_checkpoint
-
-
 def load_checkpoints_safely() -> None:
     """Let fairseq's commands, too, build only what ``checkpoint_rules`` allows a checkpoint to name.
 
@@ -137,20 +113,6 @@ def load_checkpoints_safely() -> None:
     """
     checkpoint_utils.load_checkpoint_to_cpu = safe_checkpoints.load_checkpoint_to_cpu
     checkpoint_utils.load_model_ensemble_and_task = safe_checkpoints.load_ensemble
-
-
-def newest_loadable(folder: Path) -> Optional[Path]:
-    """The newest checkpoint that loads and has an optimizer state, or None."""
-    paths = sorted(folder.glob("checkpoint*.pt"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for path in paths:
-        try:
-            state = peek(path)
-            if isinstance(state, dict) and state.get("last_optimizer_state") is not None:
-                return path
-            logger.warning("%s holds no optimizer state; training cannot resume from it", path)
-        except BadInput as error:
-            logger.warning("%s", error)
-    return None
 
 
 def task_from_checkpoint(argv: List[str]) -> None:
@@ -235,5 +197,5 @@ help_with_all_options()
 amp_without_cuda()
 masks_of_two_types()
 datasets_that_were_not_read()
-resume_from_newest_loadable()
+resume_where_it_stopped()
 task_from_checkpoint(sys.argv)

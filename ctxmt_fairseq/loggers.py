@@ -33,7 +33,6 @@ def quiet_libraries() -> None:
 
 
 def _set_level(logger: logging.Logger, level: int) -> None:
-    """Change nothing if it is so already: after a change all loggers of the process work out their levels
-    anew."""
+    """Set a level if it differs, because after a change all loggers work out their levels anew."""
     if logger.level != level:
         logger.setLevel(level)

@@ -157,6 +157,12 @@ class Map(Picture):
     beside = (".tsv", ".json")
 
 
+class Scatter(Picture):
+    """A picture of points, with them in FILE.csv and the rest in FILE.json."""
+
+    beside = (".csv", ".json")
+
+
 def _entries(folder: str) -> Sequence[str]:
     try:
         return os.listdir(folder)

@@ -15,9 +15,7 @@ def interrupts_are_ours() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set signals
         yield
         return
-    before = signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # processes started from here, forked or not, inherit this
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # processes started from here inherit this
     try:
         yield
     finally:

@@ -4,15 +4,15 @@ from contextvars import ContextVar
 from typing import Any, Dict, Sequence
 
 DISTRIBUTIONS = ("ctxmt_fairseq", "fairseq-fixed", "torch", "numpy", "sentencepiece", "sacrebleu")
-# The words after ``ctxmt`` of the command that runs.
+# The words of the command that runs.
 COMMAND_LINE: ContextVar[Sequence[str]] = ContextVar("command line", default=())
 
 
-def made_by(args: Any = None) -> Dict[str, Any]:
+def made_by() -> Dict[str, Any]:
     """The entry ``made_by``."""
     import shlex
 
-    return {"command": shlex.join(["ctxmt", *COMMAND_LINE.get()]), "versions": versions()}
+    return {"command": shlex.join(COMMAND_LINE.get()), "versions": versions()}
 
 
 def versions() -> Dict[str, str]:

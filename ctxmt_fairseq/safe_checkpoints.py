@@ -4,7 +4,7 @@ import argparse
 import contextlib
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 import torch
@@ -16,10 +16,10 @@ from ctxmt_fairseq.checkpoint_rules import ALLOWED, SECTIONS, modules_of, reduce
 from ctxmt_fairseq.errors import BadInput, as_bad_input
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
-# In training a checkpoint may also name the classes that the command line has named and built.
-_of_training: ContextVar[FrozenSet[str]] = ContextVar(
-    "modules of the training's classes", default=frozenset()
-)
+# A training that restores a checkpoint: the modules of its classes, which the command line has named, and
+# built, so that a checkpoint may name them too; and what it checks of the task's state.
+_Restoring = Tuple[FrozenSet[str], Callable[[Dict[str, Any]], None]]
+_restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(), lambda task_state: None))
 
 
 def allow_checkpoint_globals() -> None:
@@ -72,9 +72,10 @@ def load_checkpoint_to_cpu(
     path: Any, arg_overrides: Optional[Dict[str, Any]] = None, load_on_all_ranks: bool = False
 ) -> Dict[str, Any]:
     """Takes the place of fairseq's function, which changes what the file says before anybody can check it."""
-    # No mmap, because fairseq copies over checkpoint_last.pt in place, while the optimizer's state may be a
-    # map of it.
-    state = read(Path(path), ALLOWED | _of_training.get(), mmap=False)
+    # No mmap: fairseq copies over checkpoint_last.pt in place, and the optimizer's state may be a map of it.
+    modules, check = _restoring.get()
+    state = read(Path(path), ALLOWED | modules, mmap=False)
+    check(state.get("task_state") or {})
     return upgraded(state, Path(path), arg_overrides or {})
 
 
@@ -93,22 +94,36 @@ def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List
 
 
 @contextlib.contextmanager
-def restoring(trainer: Any) -> Iterator[None]:
-    """Allow a checkpoint that a training goes on from to name the classes that the command line has named."""
+def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
+    """A training takes over a checkpoint, which may name the classes that the command line named, and which
+    the plugin's tasks check.
+
+    Args:
+        goes_on: the training keeps its place in the data.
+    """
     parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
-    token = _of_training.set(modules_of(*(type(part) for part in parts)))
-    restore = trainer.load_checkpoint
+    modules = modules_of(*(type(part) for part in parts))
+    restore, task = trainer.load_checkpoint, getattr(trainer, "task", None)
 
     def load_checkpoint(path: Any, *args: Any, **kwargs: Any) -> Any:
-        with naming(path):
-            return restore(path, *args, **kwargs)
+        def check(task_state: Dict[str, Any]) -> None:
+            if task is not None and hasattr(task, "check_origin"):  # a task of this plugin
+                task.check_origin(task_state)
+                if goes_on:
+                    task.check_resumed(task_state)
+
+        token = _restoring.set((modules, check))
+        try:
+            with naming(path):
+                return restore(path, *args, **kwargs)
+        finally:
+            _restoring.reset(token)
 
     trainer.load_checkpoint = load_checkpoint
     try:
         yield
     finally:
         trainer.load_checkpoint = restore
-        _of_training.reset(token)
 
 
 @contextlib.contextmanager

@@ -7,8 +7,7 @@ from typing import Any, Iterable, List, Mapping, Sequence
 
 
 def aligned_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as text, with a line below the first row; the first column is flush left, the others
-    right."""
+    """Rows of cells as text, with a line below the head; the first column is flush left, others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
@@ -35,8 +34,7 @@ def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "")
 
 
 def records_table(records: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
-    """A table with a row for each record. ``columns`` has each column's head and, for ``str.format``, its
-    cells."""
+    """A table with a row for each record; ``columns`` maps a head to the format of its cells."""
     rows = [[cell.format_map(record) for cell in columns.values()] for record in records]
     return aligned_table([list(columns), *rows])
 

@@ -187,7 +187,7 @@ class Translator:
             translations: one for each sentence, in the shape of ``documents``.
 
         Raises:
-            BadInput: as ``translate``, or the shapes differ.
+            BadInput: as ``translate``; or ``translations`` has another shape than ``documents``.
         """
         text, given = GivenDocuments.of(documents), GivenDocuments.of(translations, "translations")
         text.check_alike(given, "translations")

@@ -49,7 +49,7 @@ class NewCorpus(OfLanguages):
     out: OutputPrefix = option("of the corpus' files")
 
     def parts(self) -> Iterable["Part"]:
-        """What is written."""
+        """Yield what is written."""
         raise NotImplementedError
 
     def run(self) -> None:
@@ -60,9 +60,6 @@ class NewCorpus(OfLanguages):
 
         Args:
             held_out: documents that go to other corpora.
-
-        Raises:
-            BadInput: see ``write_corpus``.
         """
         from tqdm.auto import tqdm
 

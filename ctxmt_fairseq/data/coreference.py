@@ -32,7 +32,7 @@ class Antecedent:
     nominal: bool
 
     def overlaps(self, line: int, span: Span) -> bool:
-        """Whether it has a character in common with a stretch."""
+        """Whether it has a character in common with a span of a line."""
         return self.line == line and overlap(self.span, span)
 
 
@@ -87,11 +87,7 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
 
 
 def only_source(references: Sequence[Reference], chosen: Optional[str], option: str, path: PathLike) -> str:
-    """The source that an option names, or the only one.
-
-    Raises:
-        BadInput: there is no such source, or none is named and there are several.
-    """
+    """The source that an option names; or, if it names none, the only one that there is."""
     sources = list(dict.fromkeys(reference.source for reference in references))
     if chosen not in sources and (chosen or len(sources) > 1):
         raise BadInput(f"{option}: expected one of the sources {', '.join(sources)}", path)

@@ -1,7 +1,7 @@
-"""Document ids, and document boundaries as arrays. No torch here.
+"""Reads document ids, and keeps document boundaries as arrays. This module imports no torch.
 
-A corpus is line-aligned UTF-8 files ``SPLIT.SRC``, ``SPLIT.TGT`` and ``SPLIT.docids``; a document is a
-maximal span of equal ids, so an id may return without joining two documents.
+A corpus is the files ``SPLIT.SRC``, ``SPLIT.TGT`` and ``SPLIT.docids`` in UTF-8, with a line of each for
+every sentence. A document is a maximal span of equal ids, so an id may return without joining two documents.
 """
 
 import itertools
@@ -23,7 +23,8 @@ def document_id(text: str) -> str:
 
 
 def id_spans(path: PathLike) -> Iterator[Tuple[str, int]]:
-    """The documents of a file with one id per line, the one reader of ids: id and number of lines of each.
+    """Yield the id and the number of lines of each document, from a file with one id per line. All ids are
+    read here.
 
     An id that returns after another one starts a new document; a warning names the first such id.
     """
@@ -37,7 +38,7 @@ def id_spans(path: PathLike) -> Iterator[Tuple[str, int]]:
             name = document_id(decode_line(raw, path, first))
             if not name:
                 raise BadInput("expected a document id, found a blank line", path, first)
-            if name == previous:  # a span that came in parts, or other white space around the id
+            if name == previous:  # a span came in parts, or there is other white space around the id
                 continue
             if previous is not None:
                 yield previous, first - 1 - start
@@ -54,7 +55,7 @@ def id_spans(path: PathLike) -> Iterator[Tuple[str, int]]:
 
 
 def iterate_ids(path: PathLike) -> Iterator[str]:
-    """The document id of every line; see ``id_spans``."""
+    """Yield the document id of every line; see ``id_spans``."""
     for name, length in id_spans(path):
         yield from itertools.repeat(name, length)
 
@@ -90,7 +91,7 @@ class Documents:
 
     @classmethod
     def from_ids(cls, ids: Sequence[str]) -> "Documents":
-        """Boundaries from one id per sentence; the ids may be as files have them (``document_id``)."""
+        """Find the boundaries from one id per sentence; the ids may be as in files (``document_id``)."""
         return cls.from_lengths([len(list(span)) for _, span in itertools.groupby(map(document_id, ids))])
 
     @classmethod
@@ -103,11 +104,8 @@ class Documents:
         """Read the boundaries from a file of document ids.
 
         Args:
-            path: one id, any non-empty string, per line.
-            expected: the number of sentences, checked if given.
-
-        Raises:
-            BadInput: see ``id_spans``; or another number of lines than expected.
+            path: a file with one id, any non-empty string, per line.
+            expected: the number of sentences that the file must have, if given.
         """
         lengths = np.fromiter((length for _, length in id_spans(path)), np.int64)
         documents = cls.from_lengths(lengths)

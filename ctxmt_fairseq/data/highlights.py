@@ -50,8 +50,7 @@ def read_highlights(
     """Read the highlights of a text, by line from 0.
 
     A line is left out if a sentence's words cannot be told apart because a subword is unknown; how many are
-    is
-    logged with the other counts.
+    is logged with the other counts.
     """
     found: Dict[int, LineHighlights] = {}
     left_out = 0

@@ -1,11 +1,12 @@
 """Tells which symbols a checkpoint's embeddings belong to, as far as that is known.
 
 fairseq saves embeddings without their symbols, and a file that a checkpoint names is never opened. Therefore
-a
-data folder says which dictionaries it was given, and checkpoints of this plugin's tasks say which they have.
+a data folder says which dictionaries it was given, and checkpoints of this plugin's tasks say which they
+have.
 """
 
 import hashlib
+from pathlib import Path
 from typing import Any, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.errors import BadInput
@@ -25,7 +26,7 @@ class KnownSymbols(NamedTuple):
 
     symbols: Sequence[str]
     given: Optional[int]
-    file: object
+    file: Path
 
     def beyond(self, rows: int, digest: Any, ours: bool) -> Sequence[str]:
         """The symbols that follow those of a checkpoint.

@@ -83,7 +83,7 @@ class MetadataContextDataset(ContextDataset):
         own = record = line
         if selection == "random":
             own, record = (
-                int(self.builder.elsewhere(np.array([line]), offset, self.draw_epoch)[0])
+                int(self.builder.elsewhere(np.array([line]), offset, self.epoch_of_draws)[0])
                 for offset in (_OWN, _RECORD)
             )
         before = np.asarray(slots.source, np.int64)  # farthest first
@@ -118,9 +118,8 @@ class MetadataContextDataset(ContextDataset):
 
         Returns:
             ``distances`` (B, M), ``NO_VECTOR`` where there is no vector; ``rows`` (B, M), -1 there; for
-            models
-            that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags`` (B, M)
-            of the metadata, ``NO_TAG`` elsewhere.
+            models that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags``
+            (B, M) of the metadata, ``NO_TAG`` elsewhere.
         """
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
         rows = np.full((len(samples), width), NO_TEXT)

@@ -57,8 +57,8 @@ def shuffled_lines(
 
     Args:
         lines: (n,) sentences that have context. reach: the distance from the farthest previous to the
-        farthest following context sentence. Lines of one
-            document that are no farther apart share context, or are each other's context.
+        farthest following context sentence. Lines of one document that are no farther apart share context, or
+            are each other's context.
 
     Returns:
         (n,) the same lines: ``lines[i]`` gets the context of the i-th.

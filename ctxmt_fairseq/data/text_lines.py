@@ -1,4 +1,5 @@
-"""Text files line by line, checked: UTF-8, of bounded length, compressed by gzip or not. No torch here."""
+"""Reads text line by line and checks it: UTF-8, lines of bounded length, compressed by gzip or not. This
+module imports no torch."""
 
 import gzip
 import itertools
@@ -17,27 +18,18 @@ if TYPE_CHECKING:
 PathLike = Union[str, Path]
 T = TypeVar("T")
 _BLOCK = 2**18  # bytes that are read at once
-LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata, and safe to hold
+LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, and few enough to keep
 
 
 def iterate_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a UTF-8 text file without their newline; only ``\n`` ends a line.
-
-    Raises:
-        BadInput: no such file, no regular file, invalid UTF-8, a NUL byte, or a line of more than
-            ``LONGEST_LINE`` bytes.
-    """
+    """Yield the lines of a UTF-8 text file without their newlines; only ``\n`` ends a line."""
     with open_text(path) as stream:
         for number, raw in enumerate(raw_lines(stream, path), 1):
             yield decode_line(raw, path, number)
 
 
 def open_text(path: PathLike) -> BinaryIO:
-    """A regular file, for reading, decompressed if it is one of gzip.
-
-    Raises:
-        BadInput: see ``open_file``.
-    """
+    """Open a regular file for reading, and decompress it if it is one of gzip."""
     stream = open_file(path)
     zipped = stream.read(2) == b"\x1f\x8b"
     stream.seek(0)
@@ -45,22 +37,15 @@ def open_text(path: PathLike) -> BinaryIO:
 
 
 def lines_together(*paths: PathLike) -> Iterator[List[str]]:
-    """A line of each file at a time.
-
-    Raises:
-        BadInput: as ``iterate_lines``, or files of different lengths.
-    """
+    """Yield a line of each file at a time; the files must be of the same length."""
     return together([(path, iterate_lines(path)) for path in paths])
 
 
 def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List[Any]]:
-    """What several readers make of a line each, at a time.
+    """Yield together what several readers make of their next lines; the files must be of the same length.
 
     Args:
         columns: a file, and what its reader yields for each line (never None).
-
-    Raises:
-        BadInput: as the readers, or files of different lengths.
     """
     paths, readers = zip(*columns, strict=True)
     for number, lines in enumerate(itertools.zip_longest(*readers)):
@@ -82,11 +67,7 @@ def one_each(lines: Iterable[T], count: int, path: PathLike) -> Iterator[T]:
 
 
 def open_file(path: PathLike) -> BinaryIO:
-    """A regular file, for reading.
-
-    Raises:
-        BadInput: there is none, or it may not be read.
-    """
+    """Open a regular file for reading."""
     try:
         if stat.S_ISREG(os.stat(path).st_mode):
             return open(path, "rb")
@@ -94,26 +75,18 @@ def open_file(path: PathLike) -> BinaryIO:
         raise BadInput("no such file", path) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise BadInput(f"cannot be read: {getattr(error, 'strerror', error)}", path) from None
-    # Said before a pipe without a writer is waited for.
+    # Refused here, because opening a pipe without a writer would wait for one.
     raise BadInput("expected a file, found a folder, a pipe or a device", path)
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """The content of a regular file.
-
-    Raises:
-        BadInput: see ``open_file``.
-    """
+    """The content of a regular file."""
     with open_file(path) as stream:
         return stream.read()
 
 
 def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
-    """The lines with their newlines; ``path`` is for messages.
-
-    Raises:
-        BadInput: a line of more than ``LONGEST_LINE`` bytes.
-    """
+    """Yield the lines with their newlines; messages call the file ``path``."""
     for number in itertools.count(1):
         try:
             raw = stream.readline(LONGEST_LINE + 1)
@@ -127,12 +100,11 @@ def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
 
 
 def equal_lines(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]:
-    """Spans of equal lines: the line with its newline, and how often it stands there. They may come in parts.
+    """Yield spans of equal lines: the line with its newline, and how often it is repeated. A span may come in
+    parts.
 
-    Long spans cost next to nothing: blocks of repeated lines are compared, each twice as long as the last.
-
-    Raises:
-        BadInput: a line of more than ``LONGEST_LINE`` bytes.
+    Long spans take hardly any time, because blocks of repeated lines are compared, each twice as long as the
+    one before.
     """
     text, at, number = b"", 0, 1
     while True:
@@ -161,11 +133,7 @@ def equal_lines(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]
 
 
 def decode_line(raw: bytes, path: PathLike, number: int) -> str:
-    """One line's text; a byte order mark, which some editors put before the first line, is no part of it.
-
-    Raises:
-        BadInput: invalid UTF-8, or a NUL byte.
-    """
+    """Decode a line, without the byte order mark that some editors put before the first line."""
     try:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -178,11 +146,11 @@ def decode_line(raw: bytes, path: PathLike, number: int) -> str:
 
 
 def read_sentences(path: PathLike) -> List[str]:
-    """The sentences of a text file, one per line; empty lines are empty sentences.
+    """Read the sentences of a text file, one per line; empty lines are empty sentences.
 
     Raises:
-        BadInput: as ``iterate_lines``; or a line holds the separator symbol, which marks the end of a
-            sentence inside a window and so cannot be part of the text.
+        BadInput: there is no such file, or it is no text in UTF-8; or a line has the separator, which marks
+            the end of a sentence inside a window and so cannot be part of the text.
     """
     sentences = []
     for number, line in enumerate(iterate_lines(path), 1):
@@ -192,13 +160,15 @@ def read_sentences(path: PathLike) -> List[str]:
     return sentences
 
 
-def read_flags(path: PathLike, expected: int) -> "np.ndarray":
-    """A file of 0 or 1 per line: (expected,) bool.
+def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:
+    """Refuse the lines of a file that are not as many as those of another one."""
+    if len(lines) != expected:
+        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}", path)
 
-    Raises:
-        BadInput: as ``iterate_lines`` and ``parse_flag``; or another number of lines.
-    """
-    import numpy as np  # here, because commands that only say their options read no flags
+
+def read_flags(path: PathLike, expected: int) -> "np.ndarray":
+    """Read a file of 0 or 1 per line: (expected,) bool."""
+    import numpy as np  # here, because commands that only print their options read no flags
 
     lines = list(iterate_lines(path))
     if len(lines) != expected:
@@ -207,11 +177,7 @@ def read_flags(path: PathLike, expected: int) -> "np.ndarray":
 
 
 def parse_flag(line: str, path: PathLike, number: int) -> bool:
-    """What a line of 0 or 1 says.
-
-    Raises:
-        BadInput: something else; ``path`` and ``number`` say where.
-    """
+    """Read a line of 0 or 1; ``path`` and ``number`` say where it is, for messages."""
     if line.strip() not in ("0", "1"):
         raise BadInput(f"expected 0 or 1, found {line.strip()!r}", path, number)
     return line.strip() == "1"

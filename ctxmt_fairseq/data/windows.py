@@ -82,7 +82,7 @@ class WindowBuilder:
         start, end = self.documents.bounds(indices)
 
         def side(columns: Sequence[Column]) -> np.ndarray:
-            # One row per column while computing: long rows are fast.
+            # One row per column while computing, because long rows are fast.
             offsets = _rows(column.offset for column in columns)
             distances = _rows(column.distance for column in columns)
             sentences = indices + offsets

@@ -93,7 +93,5 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     per_example = [len(example.candidates) for example in examples]
     starts = np.cumsum([0, *per_example[:-1]])
     dataset.builder.variants = Documents.from_lengths(np.add.reduceat(lengths, starts).tolist())
-    dataset.filter_indices_by_size(
-        np.arange(len(dataset)), loaded.limits
-    )  # shortens windows that are too long
+    dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens long windows
     return dataset

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
+from ctxmt_fairseq.data.text_lines import PathLike, check_count, iterate_lines, read_flags
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tables import aligned_table
 
@@ -70,10 +70,7 @@ def read_translation(
     texts = [hypotheses]
     for path in references:
         texts.append([surface(line.strip()) for line in iterate_lines(path)])
-        if len(texts[-1]) != len(hypotheses):
-            raise BadInput(
-                f"expected {len(hypotheses)} lines, as in {hypothesis}, found {len(texts[-1])}", path
-            )
+        check_count(texts[-1], len(hypotheses), hypothesis, path)
     marks = [True] * len(hypotheses)
     if current is not None:
         marks = read_flags(current, len(hypotheses)).tolist()

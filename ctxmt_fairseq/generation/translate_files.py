@@ -11,7 +11,7 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
+from ctxmt_fairseq.data.text_lines import PathLike, check_count, read_sentences
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import destination, write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
@@ -104,8 +104,7 @@ def _lines(
 
 def _given(path: PathLike, documents: InputDocuments) -> List[str]:
     lines = read_sentences(path)
-    if len(lines) != documents.height:
-        raise BadInput(f"expected {documents.height} lines as in the input, found {len(lines)}", path)
+    check_count(lines, documents.height, "the input", path)
     return [lines[line] for line in documents.output_lines]
 
 

@@ -56,7 +56,7 @@ class CachingEncoder(RowsEncoder):
         self.sentence_cache: Optional[SentenceCache] = None
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
-        """The shortened states, with their distances and roles."""
+        """Return the shortened states, with their distances and roles."""
         current = batch_first(context["encoder_out"])
         sizes, shortening = context["sizes"], self.context_shortening
         if self.sentence_cache is None or sizes.keys is None:

@@ -30,5 +30,5 @@ class RowsEncoder(ContextEncoder):
         return batch_first(encode_in_groups(lambda tokens, _: encode(tokens), context["tokens"], groups))
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
-        """The states of all context sentences."""
+        """Return the states of all context sentences."""
         return gather_context(*self.encode_sentences(context), context)

@@ -14,8 +14,7 @@ class ContextEmbeddings(nn.Module):
     """Learned embeddings of a context sentence's distance and role, and of the place of each of its vectors.
 
     The paper has distances (segments) and places. Roles are added for following and target sentences; the
-    role
-    of previous source sentences, the paper's only context, has an embedding that is always zero.
+    role of previous source sentences, the paper's only context, has an embedding that is always zero.
 
     Args:
         embed_dim: D.

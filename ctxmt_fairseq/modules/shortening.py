@@ -2,8 +2,7 @@
 sections 3 and 4.
 
 Every block maps the encoder's states H of R sentences, (R, L, D) with pads anywhere, to (R, K', D). The
-result
-depends on nothing but the sentence's own real tokens: not on where its pads are, not on other rows.
+result depends on nothing but the sentence's own real tokens: not on where its pads are, not on other rows.
 """
 
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type
@@ -228,8 +227,7 @@ class Latent(Sized):
     """A network weighs every token for every group; K' = ``size``, the number of groups.
 
     A group's vector is the sum, not the mean, of its weighted tokens (equation 4); ``assignment`` computes
-    the
-    weights (equation 3). The paper's models normalise them with sparsemax.
+    the weights (equation 3). The paper's models normalise them with sparsemax.
 
     Attributes:
         title: the title of a picture of the weights.

@@ -39,8 +39,7 @@ class Point(NamedTuple):
 
 
 def points_of_runs(values: Iterable[Any]) -> List[Point]:
-    """One point for all values of a measure, system and place: their mean, and the lowest and highest of
-    several."""
+    """A point for each measure, system and place: the mean, and the lowest and highest of several values."""
     found: Dict[Any, List[float]] = {}
     for one in values:
         found.setdefault((one.measure, one.system, one.place), []).append(one.value)

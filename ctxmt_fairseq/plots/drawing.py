@@ -31,9 +31,7 @@ def drawing(text: Iterable[str]) -> Iterator[None]:
     style: Any = {"font.family": fonts, "font.size": 9, "text.parse_math": False}
     style |= {"svg.fonttype": "none", "svg.hashsalt": "ctxmt"}  # text stays text; ids do not change
     with matplotlib.rc_context(style), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Glyph .* missing"
-        )  # if no font has it, the files with the numbers do
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the files with the numbers have it
         yield
 
 

@@ -45,8 +45,7 @@ class Chart:
 
 
 def drawable(point: Point) -> Point:
-    """The point. Raises TypeError or ValueError if it has something that is no number, or one that is too
-    large."""
+    """The point; TypeError or ValueError if something in it is no number, or too large."""
     places = () if isinstance(point.place, str) else (point.place,)
     if not all(abs(number) < LARGEST for number in (*places, point.value, *point.band)):
         raise ValueError(f"expected numbers below {LARGEST:g}")

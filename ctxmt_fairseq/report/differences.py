@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.data.text_lines import PathLike, check_count, read_sentences
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.differing_lines import DifferingLine, LinedText, differing_lines
@@ -21,8 +20,7 @@ CONTEXT = 2  # how many previous sentences are shown
 def read_lines(path: PathLike, expected: int) -> List[str]:
     """Read a file that must have as many lines as the source."""
     lines = read_sentences(path)
-    if len(lines) != expected:
-        raise BadInput(f"expected {expected} lines, as in the source, found {len(lines)}", path)
+    check_count(lines, expected, "the source", path)
     return lines
 
 

@@ -57,8 +57,7 @@ class Found:
         return ((path, content) for other, path, content in self.others if other == kind)
 
     def named(self, name: str) -> str:
-        """A translation's name without the length penalty that was found for it, so that it is the same in
-        all systems."""
+        """A translation's name without the length penalty that was found, so that systems share it."""
         parts = TranslationName.of(name)
         if parts is None or parts.penalty is None:
             return name

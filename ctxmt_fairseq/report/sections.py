@@ -86,7 +86,7 @@ def sections(
 
 
 def _owner(path: Any, owners: Owners) -> Optional[Tuple[str, str]]:
-    """The run that has the file which a command was given, and the name of the translation or set in it."""
+    """The run with the file that a command was given, and the name of the translation or set in it."""
     try:
         return owners.get(Path(path).resolve())
     except (OSError, ValueError, RuntimeError):  # no file can have this name
@@ -241,8 +241,7 @@ def losses(runs: Sequence[Run]) -> List[Any]:
 
 
 def curves(name: str, content: Any, _: Owners) -> List[Any]:
-    """Charts of the points that ``ctxmt analyse`` wrote. A record begins with the measure, what has a curve,
-    and the place on the horizontal axis."""
+    """Charts of what ``ctxmt analyse`` wrote: records begin with the measure, the curve and the place."""
     records = content["points"]
     _, each, across = list(records[0])[:3]
     points = [

@@ -96,14 +96,18 @@ class MetadataContextTask(ContextTask):
         return {**super().state_dict(), "store": self.known}
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
-        saved = _checked_facts(state_dict.get("store", {}))
         super().load_state_dict(state_dict)
+        self.known.update(_checked_facts(state_dict.get("store", {})))
+
+    def check_origin(self, task_state: Dict[str, Any]) -> None:
+        """Also check that its parameters are about such vectors as the store has."""
+        super().check_origin(task_state)
+        saved = _checked_facts(task_state.get("store", {}))
         for name in self.known.keys() & saved.keys():
             if self.known[name] != saved[name]:
                 raise BadInput(
                     f"--context-store: another {name} than in the training; name the store of the training"
                 )
-        self.known.update(saved)
 
     # ---- the store -------------------------------------------------------------------------------------
 
@@ -213,7 +217,7 @@ class MetadataContextTask(ContextTask):
         return 1 + len(self.known["tags"])
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
-        """The tag of every row of the vectors; None for models without tags."""
+        """Find the tag of every row of the vectors; None for models without tags."""
         if self.request.format.kind != "tags":
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}

@@ -85,7 +85,7 @@ def test_another_encoder_is_one_line_and_changes_nothing(demo, tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--fields", "plot"], "--fields plot: expected fields of the metadata, found formality"),
+        (["--fields", "plot"], "--fields plot: the metadata has no such field, only formality"),
         (["--batch-size", "0"], "argument --batch-size: expected a whole number of at least 1, found '0'"),
         (["--dry-run", "-1"], "argument --dry-run: expected a whole number of at least 0, found '-1'"),
         (["--test", "nothing"], "nothing.docids: no such file"),

@@ -81,8 +81,6 @@ def test_the_block_is_a_shortening_like_the_package_s(model, tmp_path):
 def test_without_the_folder(folder):
     checkpoint = folder / "checkpoints" / "checkpoint_best.pt"
     line = refused("ctxmt", "translate", checkpoint, folder / "text" / "test.en", "--cpu")
-    assert (
-        "--arch 'first_words_transformer_tiny': no such model; if it is your own, give its --user-dir" in line
-    )
+    assert "--arch 'first_words_transformer_tiny': expected a registered model; if it is yours" in line
     with pytest.raises(BadInput, match="no such folder"):
         Translator.load(checkpoint, user_dir=folder / "nowhere")

@@ -190,29 +190,37 @@ def test_names_of_documents(corpus):
 @pytest.mark.parametrize(
     "files, options, message",
     [
-        ({"a": TAGS_EN, "b": TAGS_DE.replace("leer\n", "")}, (), "7: expected the 3 segments of"),
+        ({"a": TAGS_EN, "b": TAGS_DE.replace("leer\n", "")}, (), "7: its 2 segments are not the 3 of"),
         (
             {"a": TAGS_EN, "b": TAGS_DE.replace('docid="7"', 'docid="8"')},
             (),
-            "expected the document 7, which is in",
+            "lacks the document 7, which is in",
         ),
-        ({"a": TAGS_EN.replace('docid="7"', 'docid="1"'), "b": TAGS_DE}, (), "the talk 1 stands there twice"),
-        ({"a": "Hello.\n", "b": TAGS_DE}, (), "a:1: expected a talk with an id"),
-        ({"a": "", "b": TAGS_DE}, (), "expected talks"),
+        ({"a": TAGS_EN.replace('docid="7"', 'docid="1"'), "b": TAGS_DE}, (), "the talk 1 is there twice"),
+        ({"a": "Hello.\n", "b": TAGS_DE}, (), "a:1: the text is in no talk with an id"),
+        ({"a": "", "b": TAGS_DE}, (), "has no talks"),
         ({"a": XML, "b": XML}, ("--by", "C"), "expected a translation by C, found A, B"),
-        ({"a": sgm("srcset", ["a"]), "b": sgm("srcset", ["a"])}, (), "expected documents with <ref>"),
+        ({"a": sgm("srcset", ["a"]), "b": sgm("srcset", ["a"])}, (), "has no document with <ref>"),
         (
             {"a": sgm("srcset", ["a"]), "b": sgm("refset", ["a"])[:120]},
             (),
             "b:4: the file ends within a document",
         ),
-        ({"a": sgm("srcset", ["a"]).replace('id="1"', ""), "b": sgm("refset", ["a"])}, (), "segments of"),
+        (
+            {"a": sgm("srcset", ["a"]).replace('id="1"', ""), "b": sgm("refset", ["a"])},
+            (),
+            "its 1 segments are not the 1 of",
+        ),
         (
             {"a": sgm("srcset", ["a</seg>"]), "b": sgm("refset", ["a"])},
             (),
             "a:4: expected <seg> and </seg> in turn",
         ),
-        ({"a": sgm("srcset", ["a"]).replace("docid", "x"), "b": XML}, (), "expected a document with an id"),
+        (
+            {"a": sgm("srcset", ["a"]).replace("docid", "x"), "b": XML},
+            (),
+            "a segment is not in a document with an id",
+        ),
         ({"a": "a\nb\n", "b": "A\n"}, ("--blank-lines",), "b: expected as many lines as"),
         ({"a": "a\n", "b": "A\n", "n": "news d1\n"}, ("--docs", "n"), "n:1: expected a domain, a tab"),
         ({"a": "a\n", "b": "A\n", "n": ""}, ("--docs", "n"), "n: expected as many lines as"),
@@ -225,7 +233,7 @@ def test_refusals(capsys, corpus, tmp_path, files, options, message):
 
 def test_as_many_files_on_both_sides(capsys, corpus):
     files = {"a": TAGS_EN, "b": TAGS_DE}
-    assert "--target: expected 2 files" in refused(
+    assert "--target: has 1 files, but --source has 2" in refused(
         capsys, corpus, "ted", files, "--source", "a", "a", "--target", "b"
     )
 

@@ -1,11 +1,12 @@
 """Attribute sets with references, and those of EAMT 2022 as published: BLEU and chrF against sacrebleu."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 from sacrebleu import corpus_bleu, corpus_chrf
 
-from ctxmt_fairseq.cli import control_attributes
+from ctxmt_fairseq.cli.control.attributes import Attributes
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attributes import metadata_of, read_attribute_set, read_eamt22
@@ -81,8 +82,8 @@ def test_translations_are_scored(files, capsys):
 def test_a_model_is_scored_with_context_and_without(files, monkeypatch, capsys):
     plain = ["Byłem tam.", "Wyszedłeś."]
     steps = type("Steps", (), {"surface": staticmethod(str), "lowercase": False})
-    loaded = type("Loaded", (), {"target_subwords": type("Subwords", (), {"steps": steps})})
-    monkeypatch.setattr(control_attributes, "_translate", lambda args, examples: (loaded, HYPOTHESES, plain))
+    loaded = Mock(reads_metadata=True, **{"target_subwords.steps": steps})
+    monkeypatch.setattr(Attributes, "_translated", lambda self, examples: (loaded, HYPOTHESES, plain))
     arguments = ["model.pt", files / "test.json", "--json", files / "j", "--translations", files / "out"]
     assert not main(["control", "attributes", *map(str, arguments)])
     assert json.loads((files / "j").read_text())["scores"] == {

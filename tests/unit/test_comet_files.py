@@ -51,7 +51,7 @@ class Payload:
         ({"pretrained_model": "../encoder"}, "pretrained_model: expected a name on the hub"),
         ({"encoder_model": "Nothing"}, "cannot be built as regression_metric: "),
         ({"hidden_sizes": "many"}, "cannot be built as regression_metric: "),
-        ({"parameters": lambda it: dict(list(it.items())[:-1])}, "expected the parameter estimator."),
+        ({"parameters": lambda it: dict(list(it.items())[:-1])}, "the parameter estimator."),
         ({"parameters": lambda it: {key: value[:1] for key, value in it.items()}}, "cannot be built as"),
         ({"parameters": lambda it: [1]}, "expected parameters at the key state_dict"),
     ],

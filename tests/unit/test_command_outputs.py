@@ -122,4 +122,4 @@ def test_a_picture_or_its_numbers_and_another_output_are_not_one_file(tmp_path, 
         main(TWICE[command])
     (line,) = capsys.readouterr().err.splitlines()
     assert stop.value.code == 2 and line.startswith(f"ctxmt: error: {TWICE[command][-1]}: cannot be written")
-    assert line.endswith("two outputs have this name") and names(tmp_path) == []
+    assert line.endswith("two outputs have this name; rename one") and names(tmp_path) == []

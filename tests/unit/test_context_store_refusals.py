@@ -109,12 +109,12 @@ def refused(root, message, splits=("train",), **options):
 
 def test_text_that_is_not_the_data_folders_is_refused(text):
     write_lines(text / "train.en", ["Another cat.", *SENTENCES[1:]])
-    refused(text, r"train\.en: another text than the split train of .*data was made from")
+    refused(text, r"train\.en: is another text than the split train of .*data was made from")
     for suffix in ("en", "fr", "docids", "meta.jsonl"):
         lines = (text / f"train.{suffix}").read_text().splitlines()
         write_lines(text / f"train.{suffix}", lines[:5])
     refused(text, r"train\.en: expected the 6 sentences of the split train of .*data, found 5")
-    refused(text, r"data: expected a split of the data folder \(train, valid\), found test", ["test"])
+    refused(text, r"data: has no split test, only train, valid", ["test"])
     (text / "train.docids").unlink()
     refused(text, r"train\.docids: no such file; expected one document id per line")
     refused(text, "expected --train, --valid or --test", splits=[])
@@ -132,10 +132,10 @@ def test_a_data_folder_without_digests_is_compared_by_its_counts(text):
 def test_wrong_metadata_is_refused(text):
     refused(
         text,
-        "--fields plot: expected fields of the metadata, found genre, rating, formality",
+        "--fields plot: the metadata has no such field, only genre, rating, formality",
         fields=["plot"],
     )
-    refused(text, "expected metadata or sentences to embed, found neither", fields=[], sentences=False)
+    refused(text, "nothing to embed", fields=[], sentences=False)
     write_lines(text / "train.meta.rating", ["R"] * 6)
     refused(text, r"train\.meta\.rating:1: the field rating is in train\.meta\.jsonl too")
     (text / "train.meta.rating").unlink()

@@ -73,7 +73,9 @@ def test_contrapro_with_context_files(contrapro, tmp_path):
     assert second.source_before == second.candidates[0].before == ()
 
     write(folder / "contrapro.context.en", *SOURCE[1:3] * 3, "x", "x")
-    assert "contrapro.context.de: expected 8 lines, found 12" in error(contrapro, documents=folder)
+    assert "contrapro.context.de: expected 8 lines, as in contrapro.context.en, found 12" in error(
+        contrapro, documents=folder
+    )
     write(folder / "contrapro.context.de", *TARGET[1:3] * 3, "x", "x")
     assert "contrapro.context.en: expected a multiple of 6 lines" in error(contrapro, documents=folder)
     write(folder / "contrapro.context.en", *"abcdef")

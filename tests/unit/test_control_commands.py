@@ -1,13 +1,12 @@
 """``ctxmt control`` without a model: judging translations, settings, the picture, and refusals."""
 
 import json
-from types import SimpleNamespace
 from unittest.mock import Mock, call
 
 import pytest
 
-from ctxmt_fairseq.cli.control_options import load_translate
-from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.cli.main import main, parser
+from ctxmt_fairseq.cli.options.model import Model
 from tests.unit import shown_results
 from tests.unit.shown_results import shown
 
@@ -86,11 +85,12 @@ def test_the_current_sentence_is_no_context_unless_asked_for(monkeypatch, given,
     for reads in (True, False):
         model = Mock()
         model.loaded.reads_metadata = reads
-        monkeypatch.setattr("ctxmt_fairseq.cli.model_options.load_from_options", lambda *_, to=model: to)
-        args = SimpleNamespace(batch_size=1, current_vector=given)
-        load_translate(args)
+        monkeypatch.setattr(Model, "load", lambda *_, to=model, **__: to)
+        options = ["model.pt", "set.jsonl", *(["--current-vector", given] if given else [])]
+        command = parser().command(["control", "attributes", *options])
+        command.load()
         assert model.with_options.call_args == (call(current_vector=used) if reads else None)
-        assert args.current_vector == (used if reads else given)
+        assert command.current_vector(model.loaded) == (used if reads else given)
 
 
 # --- formality ---

@@ -100,13 +100,13 @@ def test_europarl_refusals(corpus, days, tmp_path, capsys):
     write(tmp_path / "de" / "ep-00-01-18.txt", "<TITLE>\nx\n")
     assert "18.txt:1: expected <CHAPTER>, <SPEAKER> or <P>, found <TITLE>" in refused(*days)
     write(tmp_path / "de" / "ep-00-01-18.txt", "\n<P>\n")
-    assert "18.txt: expected text with the tags of Europarl" in refused(*days)
+    assert "18.txt: has no text" in refused(*days)
     columns, counts = corpus("europarl", *days, "--skip-broken")
     assert counts["left_out"]["in broken files"] == 1 and len(columns["en"]) == 5
     for path in tmp_path.glob("out*"):
         path.unlink()
     (tmp_path / "de" / "ep-00-01-18.txt").unlink()
-    assert "de: expected the file ep-00-01-18.txt, as in the other folder" in refused(*days)
+    assert "de: lacks the file ep-00-01-18.txt, which the other folder has" in refused(*days)
 
 
 def test_sentences_with_their_context(corpus, tmp_path):

@@ -137,7 +137,7 @@ PAIRS = st.builds(
 
 def test_an_id_of_several_lines_is_refused_and_nothing_is_written(tmp_path):
     parts = [Part([Pair("a", "b", "film"), Pair("a", "b", "film\n2")], Account(2, 2))]
-    with pytest.raises(BadInput, match=r"document id 'film\\n2': expected no line break"):
+    with pytest.raises(BadInput, match=r"the document id 'film\\n2' has a line break"):
         writer.write_corpus(parts, [str(tmp_path / "corpus")], ["en", "de"], {})
     assert list(tmp_path.iterdir()) == []
 

@@ -144,15 +144,19 @@ def test_refusals(corpus, capsys):
     (corpus / "bad.jsonl").write_text(json.dumps(NOTHING) + '\n{"imdbID": "tt0133093"\n')
     assert "bad.jsonl:2: expected JSON" in refused("--omdb", corpus / "bad.jsonl")
     (corpus / "bad.json").write_text(json.dumps({**NOTHING, "Plot": 7}))
-    assert "bad.json: expected texts as Genre, Rated" in refused("--omdb", corpus / "bad.json")
+    assert "bad.json: expected a text, or a list of texts, as each of Genre, Rated" in refused(
+        "--omdb", corpus / "bad.json"
+    )
     (corpus / "bad.json").write_text("[3]")
     assert "bad.json: expected a record of the Open Movie Database" in refused("--omdb", corpus / "bad.json")
     (corpus / "empty").mkdir()
-    assert "empty: expected records (*.json, *.jsonl)" in refused("--omdb", corpus / "empty")
+    assert "empty: the folder has no records (*.json, *.jsonl" in refused("--omdb", corpus / "empty")
     (corpus / "bad.json").write_text(json.dumps({**OMDB, "imdbID": "tt5"}))
     assert "none of the 3 films of" in refused("--omdb", corpus / "bad.json")
-    assert "expected name.basics.tsv too" in refused("--imdb", corpus / "title.crew.tsv.gz")
-    assert "train.docids: expected title.basics" in refused("--imdb", corpus / "train.docids")
+    assert "give name.basics.tsv too" in refused("--imdb", corpus / "title.crew.tsv.gz")
+    assert "train.docids: does not have the columns of IMDb's title.basics" in refused(
+        "--imdb", corpus / "train.docids"
+    )
     (corpus / "cut.gz").write_bytes((corpus / "title.crew.tsv.gz").read_bytes()[:60])
     assert "cut.gz:2: damaged" in refused("--imdb", corpus / "cut.gz")
     (corpus / "short.tsv").write_text(BASICS + "tt0460681\tmovie\n")
@@ -163,14 +167,16 @@ def test_refusals(corpus, capsys):
     assert "train.current:10: expected 0 or 1, found '2'" in refused(*imdb(corpus))
     (corpus / "train.current").unlink()
     (corpus / "train.docids").write_text("a\nb\n")
-    assert "train.docids: expected ids of documents as YEAR/IMDB/FILE" in refused(*imdb(corpus))
+    assert "train.docids: has no document with an id as YEAR/IMDB/FILE" in refused(*imdb(corpus))
 
 
 def test_a_field_in_a_file_of_its_own(corpus, capsys):
     (corpus / "train.meta.plot").write_text("x\n")
     with pytest.raises(SystemExit):
         films(corpus, *imdb(corpus))
-    assert "train.meta.plot: is there too" in capsys.readouterr().err
+    assert (
+        "train.meta.plot: is there already, but a field is in one file: remove it" in capsys.readouterr().err
+    )
     assert not (corpus / "train.meta.jsonl").exists()
 
 

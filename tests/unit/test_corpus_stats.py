@@ -97,7 +97,7 @@ def test_refusals(tmp_path, capsys):
     prefix = write_corpus_files(tmp_path / "c", [("a", "b", "d", 1, {})])
     (tmp_path / "data").mkdir()
     for options, message in (
-        ((prefix, "--data", tmp_path / "data"), "expected a data folder of ctxmt preprocess"),
+        ((prefix, "--data", tmp_path / "data"), "is no data folder of ctxmt preprocess"),
         ((prefix, "--json", tmp_path / "no" / "x"), "no such folder"),
         ((tmp_path / "none",), "none.en: no such file"),
     ):

@@ -73,7 +73,7 @@ def test_defects_keep_their_traceback(tmp_path):
 def test_interrupted(tmp_path, monkeypatch, capsys):
     assert ended(tmp_path, "ctxmt", "raise KeyboardInterrupt") == (130, "ctxmt: interrupted\n")
 
-    def interrupt(self, argv, options):
+    def interrupt(self, argv):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main.CommandParser, "parse_args", interrupt)

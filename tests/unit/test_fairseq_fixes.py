@@ -2,7 +2,6 @@
 
 import argparse
 import gc
-import logging
 import os
 import pickle
 import re
@@ -19,16 +18,19 @@ from fairseq.data.iterators import BufferedIterator
 
 from ctxmt_fairseq import fairseq_fixes
 from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.fairseq_fixes import newest_loadable, peek, task_from_checkpoint
+from ctxmt_fairseq.fairseq_fixes import task_from_checkpoint
+from ctxmt_fairseq.resumption import latest_loadable
+from ctxmt_fairseq.safe_checkpoints import peek
 
 
-def checkpoint(path, task="document_window", optimizer=True, time=None, **more):
+def checkpoint(path, task="document_window", optimizer=True, time=None, updates=1, **more):
     """A file with the kinds of things that fairseq stores."""
     state = {
         "args": argparse.Namespace(lr=[0.1]),
         "cfg": {"task": {"_name": task, "source_context": 3}},
         "model": {"weight": torch.arange(4000.0)},
         "last_optimizer_state": {"state": {0: torch.ones(3)}} if optimizer else None,
+        "optimizer_history": [{"num_updates": updates}],
         **more,
     }
     torch.save(state, path)
@@ -102,27 +104,30 @@ def test_what_is_no_checkpoint_is_named(tmp_path, content):
 def truncate(path):
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    os.utime(path, (99, 99))
 
 
-def test_the_newest_checkpoint_that_loads_is_found(tmp_path, caplog):
-    assert newest_loadable(tmp_path) is None
-    checkpoint(tmp_path / "checkpoint1.pt", time=10)
-    checkpoint(tmp_path / "checkpoint2.pt", time=20)
-    last = checkpoint(tmp_path / "checkpoint_last.pt", time=30)
-    assert newest_loadable(tmp_path) == last
+def test_the_last_checkpoint_is_found_whatever_the_files_times(tmp_path, caplog):
+    assert latest_loadable(tmp_path) is None
+    last = checkpoint(tmp_path / "checkpoint_last.pt", updates=30, time=10)
+    checkpoint(tmp_path / "checkpoint_2_20.pt", updates=20, time=20)
+    checkpoint(tmp_path / "checkpoint1.pt", updates=10, time=30)
+    checkpoint(tmp_path / "checkpoint_before_change.pt", updates=99, time=40)
+    assert latest_loadable(tmp_path) == last and not caplog.text
     truncate(last)
-    with caplog.at_level(logging.WARNING):
-        assert newest_loadable(tmp_path).name == "checkpoint2.pt"
-    assert str(last) in caplog.text
+    assert latest_loadable(tmp_path).name == "checkpoint_2_20.pt"
+    assert f"{last}: expected a checkpoint" in caplog.text
+    last.unlink()
+    assert latest_loadable(tmp_path).name == "checkpoint_2_20.pt"
 
 
-def test_an_average_without_optimizer_is_no_place_to_resume(tmp_path, caplog):
-    checkpoint(tmp_path / "checkpoint1.pt", time=10)
-    checkpoint(tmp_path / "checkpoint_average.pt", optimizer=False, time=50)
-    with caplog.at_level(logging.WARNING):
-        assert newest_loadable(tmp_path).name == "checkpoint1.pt"
-    assert "checkpoint_average.pt holds no optimizer state" in caplog.text
+def test_what_holds_no_optimizer_or_no_updates_is_no_place_to_resume(tmp_path, caplog):
+    checkpoint(tmp_path / "checkpoint1.pt", updates=10)
+    checkpoint(tmp_path / "checkpoint2.pt", optimizer=False, updates=20)
+    checkpoint(tmp_path / "checkpoint3.pt", optimizer_history=[])
+    torch.save([1], tmp_path / "checkpoint4.pt")
+    assert latest_loadable(tmp_path).name == "checkpoint1.pt"
+    assert "checkpoint2.pt holds no optimizer state" in caplog.text
+    assert "checkpoint4.pt: expected a checkpoint of fairseq-train" in caplog.text
 
 
 def resume(folder, restore_file="checkpoint_last.pt", suffix="", finetune=None):
@@ -146,11 +151,11 @@ def resume(folder, restore_file="checkpoint_last.pt", suffix="", finetune=None):
     return os.path.relpath(asked[0], folder)
 
 
-def test_training_resumes_from_the_newest_loadable_checkpoint(tmp_path):
+def test_training_resumes_from_the_last_checkpoint_that_loads(tmp_path):
     assert resume(tmp_path) == "checkpoint_last.pt", "nothing there: fairseq starts anew"
-    checkpoint(tmp_path / "checkpoint1.pt", time=10)
-    last = checkpoint(tmp_path / "checkpoint_last.pt", time=20)
-    pretrained = checkpoint(tmp_path / "pretrained.pt", time=30)
+    checkpoint(tmp_path / "checkpoint1.pt")
+    last = checkpoint(tmp_path / "checkpoint_last.pt")
+    pretrained = checkpoint(tmp_path / "pretrained.pt")
     assert resume(tmp_path) == resume(tmp_path, finetune=str(pretrained)) == "checkpoint_last.pt"
     truncate(last)
     assert resume(tmp_path) == resume(tmp_path, finetune=str(pretrained)) == "checkpoint1.pt"

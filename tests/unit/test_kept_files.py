@@ -1,22 +1,18 @@
 """What a command reads it does not write over, whether an option names it, a prefix, or another output."""
 
-import argparse
-import importlib
 import json
 import os
-import pkgutil
-import re
 from pathlib import Path
+from typing import List, Optional
 
 import pytest
 
-from ctxmt_fairseq import cli
-from ctxmt_fairseq.cli.inputs import OUTPUTS, inputs
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora import formats, transforms
+from ctxmt_fairseq.command import Command, argument, option
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, new_folder
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.files import check_outputs, keeping, write_file, write_files
+from ctxmt_fairseq.paths import Folder, Input, Joined, Language, Named, Output, Prefix, Weighted
 
 
 def test_kept_files_are_not_written_within_the_block(tmp_path, monkeypatch):
@@ -58,43 +54,55 @@ def test_outdated_files_are_removed_with_the_others(tmp_path, monkeypatch):
     assert os.listdir() == ["new"]
 
 
-def test_every_file_that_a_command_line_names_is_an_input(tmp_path, monkeypatch):
+class Reads(Command):
+    path: Joined = argument("MODEL", "joined by colons")
+    systems: List[Named] = option("")
+    docs: Optional[Input] = option("")
+    data: Optional[Folder] = option("")
+    prefix: Prefix = option("")
+    valid: Optional[Prefix] = option("joined by commas")
+    corpora: List[Weighted] = option("")
+    held_out: List[Named] = option("")
+    source_lang: Language = option("")
+    target_lang: Language = option("")
+    beside: List[List[Input]] = option("")
+    tags: Optional[str] = option("")
+    out: Output = option("")
+
+    def run(self):
+        for name in sorted(path.name for path in Path().rglob("*") if path.is_file()):
+            try:
+                write_file(next(path for path in Path().rglob(name)), "")
+            except BadInput:
+                print(name)
+
+
+def test_every_file_that_a_command_names_is_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("data").mkdir()
-    files = """a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu d.json e.en f g h.en m n
-        list mix mix.en de x data/ctxmt.json data/dict.en.txt data/train.en-fr.en.bin"""
+    files = """a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu d.json e.en f f.en g h m n
+        list x y data/ctxmt.json data/dict.en.txt data/train.en-fr.en.bin"""
     for name in files.split():
         Path(name).touch()
-    args = argparse.Namespace(
-        path="m:n", systems=["x=b", "y=no"], reference="a", docs=("c", "no"), prefix="d", valid="e,no",
-        source_lang="de", target_lang="deu", corpora=["f=2"], sample=["h=2"], held_out=["d=list"], json="a",
-        beam=4, out="g", user_dir=None, kind="mix", tags="no", data="data",
-    )  # fmt: skip
-    expected = """a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu e.en f list m n data
-        data/ctxmt.json data/dict.en.txt"""
-    assert sorted(set(inputs(args))) == sorted(expected.split())
-
-
-def commands_of(package):
-    return (f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__))
-
-
-def test_options_that_say_where_to_write_are_no_inputs():
-    """An option that this misses would refuse to replace its own earlier output."""
-    found = set()
-    for module in (*commands_of(cli), *commands_of(formats), *commands_of(transforms)):
-        command = importlib.import_module(module)
-        if hasattr(command, "run") and hasattr(command, "add_arguments"):
-            parser = argparse.ArgumentParser()
-            command.add_arguments(parser)
-            found |= {
-                action.dest
-                for action in parser._actions
-                if str(action.metavar).startswith("FILE")
-                and re.search("(?i)write|draw|picture|page", action.help or "")
-            }
-    assert found <= OUTPUTS, found - OUTPUTS
-    assert {"json", "output", "plot", "examples", "document_scores", "words"} <= found
+    command = Reads(
+        path=Joined("m:n"),
+        systems=[Named("x=b"), Named("y=no"), Named("a")],
+        docs=Input("c"),
+        data=Folder("data"),
+        prefix=Prefix("d"),
+        valid=Prefix("e,no"),
+        corpora=[Weighted("f=2")],
+        held_out=[Named("d=list")],
+        source_lang=Language("de"),
+        target_lang=Language("deu"),
+        beside=[[Input("h")]],
+        tags="x",
+        out=Output("g"),
+    )
+    command.start()
+    expected = """a b c d.en d.fr d.docids d.current d.meta.jsonl d.meta.genre d.deu e.en f f.en h list m n
+        ctxmt.json dict.en.txt"""
+    assert capsys.readouterr().out.split() == sorted(expected.split())
 
 
 WORDS = "a b\nc d\n"
@@ -106,6 +114,7 @@ COMMANDS = {
     "contrast": ("contrast m.pt dx.json --json dx.json", "dx.json"),
     "probe": ("probe m.pt t --words t.de", "t.de"),
     "compare lines": ("compare lines t.en t.de t.de p --json p", "p"),
+    "metadata": ("compare lines t.en t.de t.de p --metadata set.jsonl --json set.jsonl", "set.jsonl"),
     "analyse results": ("analyse results a=dx.json --json dx.json", "dx.json"),
     "analyse contexts": ("analyse contexts m.pt --scores dx.json --output dx.png", "dx.json"),
     "corpus stats": (f"corpus stats t {LANGUAGES} --lengths t.docids", "t.docids"),

@@ -88,9 +88,9 @@ def test_chapters_and_speakers_are_kept():
     [
         ("<document><s id='1'>", r"en/1.xml:1: expected well-formed XML"),
         ("<document></document>", "found no sentences"),
-        ("<document><s><w>a</w></s></document>", "expected an id of every sentence"),
-        ("<document><s id='1'/><s id='1'/></document>", "ids of sentences that differ"),
-        ("<!DOCTYPE d [<!ENTITY a 'b'>]><document><s id='1'>&a;</s></document>", "declarations of entities"),
+        ("<document><s><w>a</w></s></document>", "the sentence has no id"),
+        ("<document><s id='1'/><s id='1'/></document>", "two sentences have the same id"),
+        ("<!DOCTYPE d [<!ENTITY a 'b'>]><document><s id='1'>&a;</s></document>", "declares entities"),
         ("<?xml version='1.0' encoding='klingon'?><d/>", "expected well-formed XML"),
     ],
 )
@@ -130,7 +130,7 @@ def test_links_and_their_order(tmp_path):
         ("<cesAlign></cesAlign>", "found no <linkGrp>"),
         ("<cesAlign><link xtargets='1;1'/></cesAlign>", "found no <linkGrp>"),
         ("<cesAlign>", "expected well-formed XML: Premature end"),
-        ("<!DOCTYPE d [<!ENTITY a 'b'>]><cesAlign><linkGrp/></cesAlign>", "declarations of entities"),
+        ("<!DOCTYPE d [<!ENTITY a 'b'>]><cesAlign><linkGrp/></cesAlign>", "declares entities"),
     ],
 )
 def test_broken_alignments(tmp_path, text, message):

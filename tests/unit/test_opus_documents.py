@@ -139,7 +139,7 @@ def test_cleaning_and_reserved_symbols_leave_holes(tmp_path):
 
 def test_broken_parts(tmp_path):
     text = at(["a", "b"])
-    with pytest.raises(BadInput, match=f"{re.escape(EN)}: the alignment names sentence 3, which"):
+    with pytest.raises(BadInput, match=f"{re.escape(EN)}: has no sentence 3, which the alignment names"):
         part(tmp_path, text, text, [("3;1", 1.0)])
     opus = Pairing((str(tmp_path),), "en", "de")
     missing = linked(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3)
@@ -202,7 +202,7 @@ def test_held_out_films(tmp_path):
     for wrong in ("dev", "=0.1", "dev="):
         with pytest.raises(BadInput, match="expected PREFIX=FILE or PREFIX=SHARE"):
             HeldOut([wrong])
-    with pytest.raises(BadInput, match="at most 1 together"):
+    with pytest.raises(BadInput, match="more than 1 together"):
         HeldOut(["a=0.7", "b=0.7"])
     with pytest.raises(BadInput, match="no such file"):
         HeldOut([f"a={tmp_path / 'none'}"])

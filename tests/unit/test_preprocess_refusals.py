@@ -84,21 +84,21 @@ def test_more_refusals(text, tmp_path):
     blank = write(tmp_path / "b", en=["a", "", "b"], fr=["a", "b", "b"])
     refused(r"b\.docids: no such file; expected one document id per line", corpus(blank))
     refused(r"b\.en:2: blank, but b\.fr is not", corpus(blank, blank_lines=True))
-    refused(r"blank lines between documents exclude train\.docids", corpus(text, blank_lines=True))
-    refused("expected two language names", Corpus("en", "en", {"train": text}))
+    refused(r"--blank-lines does not work with train\.docids", corpus(text, blank_lines=True))
+    refused("expected two languages, found en twice", Corpus("en", "en", {"train": text}))
     refused("expected --train, --valid or --test", Corpus("en", "fr", {}))
     refused("expected --train, or --like", Corpus("en", "fr", {"test": text}))
-    refused("expected a data folder", vocabulary=Vocabulary(like=str(tmp_path)))
+    refused("is no data folder of ctxmt preprocess", vocabulary=Vocabulary(like=str(tmp_path)))
     preprocess(corpus(text), WORDS, tmp_path / "other")
     other = Vocabulary(like=tmp_path / "other")
-    refused("expected fr-en, found en-fr", Corpus("fr", "en", {"test": text}), other)
+    refused("has the languages en-fr, not fr-en", Corpus("fr", "en", {"test": text}), other)
     refused(
         r"no subword model of 5000 pieces from this text: Vocabulary size .*--spm-type bpe .*--no-subwords",
         vocabulary=Vocabulary(vocab_size=5000),
     )
     refused(r"\(--vocab-size; --no-subwords", vocabulary=Vocabulary(vocab_size=5000, spm_type="bpe"))
     wrong = {"en": f"{text}.en", "fr": f"{text}.en"}
-    refused(r"train\.en: expected a SentencePiece model", vocabulary=Vocabulary(spm=wrong))
+    refused(r"train\.en: is no SentencePiece model", vocabulary=Vocabulary(spm=wrong))
     Path(f"{text}.fr").write_bytes(b"caf\xe9\n" * 6)
     refused(r"train\.fr:1: expected UTF-8, found byte 0xe9")
     Path(f"{text}.fr").unlink()

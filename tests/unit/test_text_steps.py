@@ -118,7 +118,9 @@ def test_steps_that_are_none_are_refused(tmp_path, entries):
     data = folder_with(tmp_path / "data")
     description = {**json.loads((data / "ctxmt.json").read_text()), "text_steps": entries}
     (data / "ctxmt.json").write_text(json.dumps(description))
-    with pytest.raises(BadInput, match=r"ctxmt.json: .*text_steps.*expected|expected.*text_steps"):
+    with pytest.raises(
+        BadInput, match=r"ctxmt.json: (expected .*text_steps|text_steps: this version knows the steps)"
+    ):
         Subwords.load(data, "en")
 
 

@@ -57,7 +57,8 @@ def test_no_checkpoint_says_what_is_imported(folder, tmp_path):
     section(state, "common")["user_dir"] = section(state, "model")["user_dir"] = str(code)
     path = save(tmp_path / "own.pt", state)
     with pytest.raises(
-        BadInput, match="--arch 'outside_one': no such model; if it is your own, give its --user-dir"
+        BadInput,
+        match="--arch 'outside_one': expected a registered model; if it is yours, give its --user-dir",
     ):
         Translator.load(path, device="cpu")
     assert not (code / "imported").exists()

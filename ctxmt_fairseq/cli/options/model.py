@@ -84,14 +84,12 @@ class Model(UserDir):
         return Translator.load(path, device=device, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
-        """The one model at a path, which reads metadata if there is some.
+        """The model at a path, which reads metadata if there is some.
 
         Raises:
-            BadInput: another model, or as ``load``.
+            BadInput: it reads none, or as ``load``.
         """
         loaded = self.load(path).loaded
-        if len(loaded.models) > 1:
-            raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
         if metadata and not loaded.reads_metadata:
             raise BadInput("--metadata: expected a model of the task metadata_context")
         return loaded

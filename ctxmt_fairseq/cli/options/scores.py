@@ -12,7 +12,7 @@ from ctxmt_fairseq.paths import Input
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.report import CometScore
-    from ctxmt_fairseq.evaluation.significance.measures import Measure
+    from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 
 TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: 13a)"
 
@@ -29,7 +29,7 @@ class Metric(Tokens):
 
     metric: str = option("bleu, chrf1, chrf2, chrf3", "bleu", metavar="NAME")
 
-    def measure(self) -> "Measure":
+    def measure(self) -> "SacrebleuMeasure":
         from ctxmt_fairseq.evaluation.significance.measures import measure
 
         return measure(self.metric, self.tokenize, self.lowercase)

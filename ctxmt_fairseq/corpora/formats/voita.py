@@ -24,7 +24,7 @@ END = "_eos"
 
 
 class Release(OptionGroup):
-    """Which of the two corpora it is."""
+    """Says which of the two corpora it is."""
 
     exclusive = required = True
 
@@ -40,11 +40,7 @@ class Voita(NewCorpus):
     release: Release
 
     def parts(self) -> Iterator[Part]:
-        """A part for each line.
-
-        Raises:
-            BadInput: files, or lines, that do not have as many sentences on both sides.
-        """
+        """A part for each line."""
         paths = [self.source, self.target, *([self.release.context] if self.release.context else [])]
         for number, (source, target, *context) in enumerate(lines_together(*paths), 1):
             builder = DocumentBuilder(str(number), Account())

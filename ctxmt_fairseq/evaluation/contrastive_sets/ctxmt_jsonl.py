@@ -1,4 +1,4 @@
-"""Our own contrastive sets: JSON lines, one example per line."""
+"""Our own contrastive sets: JSON lines, one example on each line."""
 
 from pathlib import Path
 from typing import Any, Optional
@@ -20,16 +20,17 @@ CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
 
 @FORMATS.register("jsonl")
 class JsonLines(ContrastiveFormat):
-    """One object per line, with the keys:
+    """One object on each line, with the keys:
 
     - ``id``, ``phenomenon``: strings; ``distance``: a whole number or null;
-    - ``context``: what answers the example, one of ``CONTEXTS``; it becomes ``meta["context"]``;
-    - ``source``: the sentences, previous, current, following; ``current``: the current one's index;
-    - ``targets``: the candidates, each the target sentences up to and including the current one;
-    - ``correct``: the correct candidate's index;
-    - ``meta`` (optional): the metadata that a model may read as context, as a line of a ``.meta.jsonl``.
+    - ``context``: the context that decides the example, one of ``CONTEXTS``; it becomes ``meta["context"]``;
+    - ``source``: the previous, current and following sentences; ``current``: the index of the current one;
+    - ``targets``: the candidates, each a list of target sentences that ends with the current one;
+    - ``correct``: the index of the correct candidate;
+    - ``meta`` (optional): metadata that a model may read as context, in the form of a line of a
+      ``.meta.jsonl``.
 
-    Scoring: sum over the current sentence, like the public suites.
+    Scoring: sum over the current sentence, as in the public suites.
     """
 
     files = "a file NAME.jsonl"

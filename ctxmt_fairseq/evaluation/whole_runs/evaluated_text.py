@@ -1,4 +1,4 @@
-"""The text that a model is evaluated on."""
+"""The text on which a model is evaluated."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
@@ -16,14 +16,14 @@ from ctxmt_fairseq.journal import fingerprint
 
 @dataclass(frozen=True)
 class EvaluatedText:
-    """Sentences, their references, and what is known of them.
+    """Sentences, their references, and what else is known of them.
 
     Attributes:
-        prefix: how its files' names begin.
-        references: a line per sentence.
-        reference_file: where they are.
-        metadata: text by field for every sentence; None: there is none that the models read.
-        content: a hash of all that.
+        prefix: the beginning of its files' names.
+        references: a line for each sentence.
+        reference_file: the file of the references.
+        metadata: texts by field for every sentence; None: there is none that the models read.
+        content: a hash of all of this.
     """
 
     prefix: str
@@ -34,13 +34,13 @@ class EvaluatedText:
     content: str
 
     def translation(self, lines: List[str], surface: Any, first: bool = False) -> Translation:
-        """A translation of the text and its references, without lines that serve as context only.
+        """A translation of the text with its references, without the lines that serve as context only.
 
         Args:
-            lines: as many as the text has.
-            surface: what is done to every line (``TextSteps.surface``).
-            first: each line translates the sentence before it (``--keep-sentence first``): it is compared
-                with the previous reference, and lines that begin a document are left out.
+            lines: a translation of each line of the text.
+            surface: a function for every line (``TextSteps.surface``).
+            first: whether each line translates the sentence before it (``--keep-sentence first``). Then it is
+                compared with the previous reference, and the first line of each document is left out.
         """
         starts = self.documents.documents.starts
         _, references, current = self._aligned(first)
@@ -50,14 +50,14 @@ class EvaluatedText:
         return Translation(texts[0], [texts[1]], [length for length in lengths if length])
 
     def comet(self, lines: List[str], first: bool = False) -> CometText:
-        """A translation as COMET reads it; arguments as for ``translation``."""
+        """A translation as COMET reads it; the arguments are those of ``translation``."""
         sources, references, current = self._aligned(first)
         texts = [[line.strip() for line in text] for text in (sources, lines, references)]
         kept = np.flatnonzero(current)
         return CometText(texts[0], texts[1], texts[2], self.documents.documents, kept)
 
     def _aligned(self, first: bool) -> Tuple[List[str], List[str], np.ndarray]:
-        """Sources and references that belong to the lines of a translation, and which lines count."""
+        """The sources and references that belong to the lines of a translation, and which lines count."""
         sources, references, current = self.documents.sentences, self.references, self.documents.current
         if first:
             sources, references = (["", *text[:-1]] for text in (sources, references))
@@ -67,8 +67,8 @@ class EvaluatedText:
 
 
 def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
-    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
-    there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
+    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` (in the models' languages) and ``PREFIX.docids``;
+    ``PREFIX.current`` if it is there; and for models that read metadata the files of ``PREFIX.meta``.
     """
     documents, references, reference_file = read_parallel(prefix, loaded.languages)
     if not documents.current.any():

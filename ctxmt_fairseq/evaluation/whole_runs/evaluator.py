@@ -1,4 +1,4 @@
-"""One model through everything: length penalties, kinds of context, contrastive sets."""
+"""Evaluates a model in all respects: length penalties, kinds of context, contrastive sets."""
 
 import json
 import sys
@@ -25,17 +25,17 @@ from ctxmt_fairseq.search.search_settings import SearchSettings
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is evaluated.
+    """How to evaluate a model.
 
     Attributes:
-        search: options of the search, without the length penalty.
-        options: context options that are not those of the training.
-        tag: what names of results get for these options, such as ".w3".
-        first: the first sentence of each decoded window is kept.
-        convention: of contrastive sets; None: each suite's own.
-        width: documents translated side by side.
-        comet: models of COMET, and how many previous sentences they read.
-        cpu: leave a GPU alone when scoring with COMET.
+        search: settings of the search, without the length penalty.
+        options: context options that differ from those of the training.
+        tag: the ending that results get in their names for these options, such as ".w3".
+        first: whether to keep the first sentence of each decoded window.
+        convention: the convention for contrastive sets; None: each suite's own.
+        width: how many documents are translated side by side.
+        comet: the models of COMET, and how many previous sentences each reads.
+        cpu: use no GPU for COMET.
     """
 
     search: Dict[str, Any]
@@ -53,16 +53,17 @@ class Settings:
 
 
 class Evaluator:
-    """Evaluates models that are loaded once; what the ledger has is not done again.
+    """Evaluates models, which are loaded once; steps that the ledger has are not repeated.
 
     Args:
-        files, content: of the models, see ``models``.
+        files, content: the files of the models and their hashes, see ``models``.
         loaded: the models, with the training's context options.
-        references: they are the previous target sentences; else the models' own translations are, or ...
+        references: whether the references are the target context; otherwise the models' own translations are,
+            or ...
         first_pass: ... the translations of other models.
 
     Attributes:
-        trained_window: sentences of a window in training, previous and current.
+        trained_window: the sentences of a window in training, the current one included.
     """
 
     def __init__(
@@ -91,10 +92,10 @@ class Evaluator:
         selection: Optional[str] = None,
         given: Optional[str] = None,
     ) -> None:
-        """The text's translation as a file of the ledger's folder.
+        """Translate the text to a file in the ledger's folder, and return the file.
 
         Args:
-            selection: which context; None: that of the training.
+            selection: the context selection; None: that of the training.
             given: a file with the target context; None: the models' own translations.
         """
         settings = self.settings
@@ -123,7 +124,7 @@ class Evaluator:
         self._make(output, made_from, [output], work)
 
     def score(self, text: EvaluatedText, name: str) -> Dict[str, Any]:
-        """BLEU, chrF and COMET of ``NAME.hyp``, also as ``NAME.score.json``; COMET reads text as it is."""
+        """Score ``NAME.hyp``, and write ``NAME.score.json``. COMET reads the unchanged text."""
         settings, folder = self.settings, self.ledger.folder
         steps = self.loaded.target_subwords.steps
         lowercase = settings.lowercase or steps.lowercase
@@ -159,12 +160,12 @@ class Evaluator:
         ]
 
     def evaluate(self, text: EvaluatedText, name: str, decoding: str, lenpen: float, **how: Any) -> float:
-        """Translate and score; returns BLEU."""
+        """Translate and score a text; return BLEU."""
         self.translate(text, f"{name}.hyp", decoding, lenpen, **how)
         return self.score(text, name)["scores"][0]["score"]
 
     def target_context_of(self, text: EvaluatedText, folder: str = "") -> Optional[str]:
-        """The file of the target context of a text; None: the models' own translations."""
+        """The file with the target context of a text; None: the models' own translations."""
         if self.first_pass is not None:
             output = f"{folder}first-pass.hyp"
             self.first_pass.models.translate(text, output, "prefix", self.first_pass.lenpen)
@@ -172,7 +173,7 @@ class Evaluator:
         return text.reference_file if self.references else None
 
     def best_lenpen(self, dev: EvaluatedText, decoding: str, lenpens: Sequence[float]) -> float:
-        """The length penalty with the best BLEU on a text, of equals the first."""
+        """The length penalty with the best BLEU on a text; the first one if several are equal."""
         folder = f"dev.{decoding}{self.settings.tag}/"
         (self.ledger.folder / folder).mkdir(exist_ok=True)
         given = self.target_context_of(dev, folder)
@@ -180,7 +181,7 @@ class Evaluator:
         return max(bleu, key=lambda n: bleu[n])
 
     def contrast(self, suite: ContrastiveSet) -> None:
-        """Accuracies of a set as ``NAME.contrast.json``, each example's scores as ``NAME.examples.jsonl``."""
+        """Score a set: accuracies to ``NAME.contrast.json``, the examples to ``NAME.examples.jsonl``."""
         settings, folder = self.settings, self.ledger.folder
         convention = settings.convention or suite.convention
         files = [f"{suite.name}{settings.tag}.{kind}" for kind in ("contrast.json", "examples.jsonl")]
@@ -196,11 +197,11 @@ class Evaluator:
         self._make(files[0], made_from, files, work, self._about())
 
     def finished_scores(self, text: EvaluatedText) -> List[str]:
-        """The scores of these models' translations of a text that stand in the folder."""
+        """The scores in the folder of these models' translations of a text."""
         return [name for name in self.ledger.steps_about(self._about(text)) if "/" not in name]
 
     def finished_contrasts(self) -> List[str]:
-        """The reports on these models' contrastive sets that stand in the folder."""
+        """The reports in the folder on these models and contrastive sets."""
         return self.ledger.steps_about(self._about())
 
     def _about(self, text: Optional[EvaluatedText] = None) -> List[Any]:
@@ -213,7 +214,7 @@ class Evaluator:
 
 @dataclass(frozen=True)
 class FirstPass:
-    """Models whose translations are another's target context, and their length penalty."""
+    """Models whose translations become the target context of others, and their length penalty."""
 
     models: Evaluator
     lenpen: float

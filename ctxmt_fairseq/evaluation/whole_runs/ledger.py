@@ -1,4 +1,4 @@
-"""What stands finished in a folder of results, so that it is not done again."""
+"""Notes which steps are finished in a folder of results, so that they are not repeated."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ NAME = "done.json"
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file's content; raises BadInput where it cannot be read."""
+    """The SHA-256 hash of a file's content."""
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as stream:
@@ -25,10 +25,11 @@ def file_hash(path: Path) -> str:
 
 
 class Ledger:
-    """The finished steps of a folder, in ``done.json``: of each what it was made from, and its files' hashes.
+    """The finished steps of a folder, in ``done.json``: for each what it was made from, and its files'
+    hashes.
 
-    A step counts as finished only while both are the same: another text, model or option, or a file that was
-    edited, and it is done again. An unreadable ledger is an empty one.
+    A step is repeated if either has changed: another text, model or option, or a file that was edited. A
+    ledger that cannot be read counts as empty.
     """
 
     def __init__(self, folder: Path):
@@ -44,12 +45,12 @@ class Ledger:
     def make(
         self, step: str, made_from: Any, files: Sequence[str], work: Callable[[], None], about: Any = None
     ) -> bool:
-        """Do a step, unless it is finished; returns whether it was done.
+        """Do a step unless it is finished; return whether it was done.
 
         Args:
-            made_from: all that its result depends on, as JSON has it.
-            files: what it writes, as names in the folder.
-            about: what it belongs to, for ``steps_about``.
+            made_from: everything on which its result depends, for JSON.
+            files: the names, in the folder, of the files that it writes.
+            about: what the step belongs to, for ``steps_about``.
         """
         key = fingerprint(made_from)
         known = self._steps.get(step, {})
@@ -65,13 +66,13 @@ class Ledger:
         return True
 
     def steps_about(self, about: Any) -> List[str]:
-        """The finished steps that belong to something, the oldest first."""
+        """The finished steps that belong to ``about``, the oldest first."""
         wanted = fingerprint(about)
         found = [(name, step) for name, step in self._steps.items() if step.get("about") == wanted]
         return [name for name, step in found if step.get("files") == self._hashes(step.get("files") or ())]
 
     def _hashes(self, files: Any) -> Dict[str, str]:
-        """Of the files that are there."""
+        """The hashes of the files that are there."""
         there = [name for name in files if isinstance(name, str) and (self.folder / name).is_file()]
         return {name: file_hash(self.folder / name) for name in there}
 

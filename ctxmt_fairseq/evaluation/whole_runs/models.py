@@ -1,4 +1,4 @@
-"""The files of the model that is evaluated: a checkpoint, an ensemble, or what a training has left."""
+"""Finds the files of the model to evaluate: a checkpoint, an ensemble, or those in a training's folder."""
 
 import os
 from pathlib import Path
@@ -10,16 +10,17 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger, file_hash
 from ctxmt_fairseq.generation.loading import LoadedModels
 
-DICTIONARIES = ("ctxmt.json", "dict.*.txt", "*.model")  # of a data folder: what text becomes
+DICTIONARIES = ("ctxmt.json", "dict.*.txt", "*.model")  # of a data folder: these files turn text into tokens
 
 
 def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
-    """The checkpoints that a name stands for, joined by ``os.pathsep``.
+    """The checkpoints that a name means, joined by ``os.pathsep``.
 
     Args:
-        name: checkpoints; or a training's folder, with checkpoints in it or in its folder ``checkpoints``.
-        average: how many of a folder are averaged, those nearest the best; 1: the best alone.
-        output: the average's name in the ledger's folder, where it is kept.
+        name: checkpoints, or a training's folder, which has checkpoints itself or in its folder
+            ``checkpoints``.
+        average: how many checkpoints of a folder to average, those nearest to the best; 1: the best alone.
+        output: the name of the average in the ledger's folder.
     """
     folder = Path(name)
     if not folder.is_dir():
@@ -37,7 +38,7 @@ def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
 
 
 def content_of(files: str, loaded: LoadedModels) -> List[str]:
-    """Hashes of the checkpoints, and of what the data folder makes of text."""
+    """Hashes of the checkpoints, and of the files in the data folder that turn text into tokens."""
     paths = [Path(path) for path in files.split(os.pathsep)]
     folder = first_folder(loaded.task.cfg.data)
     paths += sorted(path for pattern in DICTIONARIES for path in folder.glob(pattern))

@@ -1,4 +1,4 @@
-"""All results of a folder as one JSON object, and those of several folders as a table."""
+"""Collects all results of a folder in one JSON object, and shows those of several folders as a table."""
 
 import json
 import re
@@ -13,18 +13,18 @@ from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.tables import aligned_table
 
 RESULTS = "results.json"
-COMET = "COMET"  # how the names of its scores begin
-TRAINED = "trained"  # context as in training
+COMET = "COMET"  # the beginning of the names of COMET's scores
+TRAINED = "trained"  # the context as in training
 _TRANSLATION = re.compile(r"(prefix|window)(?:\.w(\d+))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?")
 _SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
 
 
 class TranslationName(NamedTuple):
-    """What the name of a translation says.
+    """What the name of a translation tells.
 
     Attributes:
-        window: sentences of a window; None: as trained.
-        penalty: the length penalty that a search found; None: a given one.
+        window: the sentences of a window; None: as trained.
+        penalty: the length penalty that a search found; None: it was given.
     """
 
     decoding: str
@@ -34,7 +34,7 @@ class TranslationName(NamedTuple):
 
     @classmethod
     def of(cls, name: str) -> "Optional[TranslationName]":
-        """None where it is no name that ``ctxmt evaluate`` gives."""
+        """Parse a name; None if ``ctxmt evaluate`` does not give such names."""
         found = _TRANSLATION.fullmatch(name)
         if not found:
             return None
@@ -44,14 +44,14 @@ class TranslationName(NamedTuple):
 
 
 def suite_name(name: str) -> Tuple[str, Optional[int]]:
-    """Of a contrastive set its own name, and the sentences of a window; None: as trained."""
+    """The name of a contrastive set without its ending, and the sentences of a window (None: as trained)."""
     found = _SUITE.fullmatch(name)
     assert found
     return found[1], int(found[2]) if found[2] else None
 
 
 def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Dict[str, Any]:
-    """The content of a folder's results, by name without their endings."""
+    """The content of the results in a folder, by their names without endings."""
     found: Dict[str, Any] = {"translations": {}, "contrast": {}}
     for kind, names, ending in (
         ("translations", scores, ".score.json"),
@@ -64,7 +64,7 @@ def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Di
 
 
 def find_results(path: PathLike) -> Path:
-    """The file of results of a training's folder or of its ``evaluation``; a file is itself."""
+    """The file of results in a training's folder or its ``evaluation``; a file is itself."""
     path = Path(path)
     if not path.is_dir():
         return path
@@ -73,7 +73,7 @@ def find_results(path: PathLike) -> Path:
 
 
 def read_results(folder: Path) -> Dict[str, Any]:
-    """What ``ctxmt evaluate`` wrote to a folder."""
+    """Read what ``ctxmt evaluate`` wrote to a folder."""
     path = folder / RESULTS
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
@@ -86,7 +86,7 @@ def read_results(folder: Path) -> Dict[str, Any]:
 
 
 def measures(results: Mapping[str, Any]) -> Dict[str, float]:
-    """Row of the table -> number."""
+    """The numbers for a column of the table: row -> number."""
     rows: Dict[str, float] = {}
     for name, scores in results["translations"].items():
         for score in scores["scores"]:
@@ -105,7 +105,7 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
 
 
 def decimals(measure: str) -> int:
-    """How many digits after the point a table has of a measure: of COMET, CXMI, the best losses, others."""
+    """How many digits a table shows after the point, by measure: COMET, CXMI, the best losses, others."""
     if measure.lower().startswith((COMET.lower(), "cxmi")):
         return 4
     return 3 if measure.startswith("best ") else 2
@@ -114,10 +114,10 @@ def decimals(measure: str) -> int:
 def results_table(
     columns: Mapping[str, Mapping[str, Any]], stars: Mapping[Tuple[str, str], str] = MappingProxyType({})
 ) -> str:
-    """A row for each measure, a column for each name.
+    """A table with a row for each measure and a column for each name.
 
     Args:
-        stars: (column, row) -> what stands behind the number.
+        stars: (column, row) -> what to write after the number.
     """
     numbers = {name: measures(results) for name, results in columns.items()}
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
@@ -135,7 +135,7 @@ def results_table(
 
 
 def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
-    """Lower-cased name and value of the scores that ``ctxmt score`` wrote: by sentences, and all of COMET."""
+    """Lower-cased names and values of what ``ctxmt score`` wrote: scores over sentences, and COMET's."""
     for score in get(place, record, "scores", list):
         name, level = (get(place, score, key, str) for key in ("name", "level"))
         if level == "sentence" or name.startswith(COMET):
@@ -144,10 +144,10 @@ def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
-    """Of what ``ctxmt contrast`` wrote on a set: Disc., or the accuracy where no example needs context.
+    """The main number in what ``ctxmt contrast`` wrote: Disc., or the accuracy if no example needs context.
 
     Returns:
-        which it is, and its value in percent.
+        the name of the number, and its value in percent.
     """
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
     return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)
