@@ -13,9 +13,9 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.coreference import Antecedent, Reference
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.coreference import Antecedent, Reference
 
 HEURISTICS = ("random", "first", "last")
 

@@ -13,12 +13,12 @@ from ctxmt_fairseq.analysis.context_vectors import context_vectors, vectors_of_t
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.search_settings import SearchSettings
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
 
 
 @dataclass(frozen=True)

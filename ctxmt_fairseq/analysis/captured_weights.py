@@ -6,9 +6,9 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 from torch import Tensor
 
 from ctxmt_fairseq.analysis.architecture import architecture
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.context_attention import ContextAttention
-from ctxmt_fairseq.modules.fusions import layer_fusions
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.models.blocks.context_attention import ContextAttention
+from ctxmt_fairseq.models.blocks.fusions import layer_fusions
 
 SIDES = ("encoder", "decoder")
 Hand = Callable[[Dict[str, Any], Any], None]

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Dict, Sequence
 
 from ctxmt_fairseq.analysis.consistency import MEASURES, Consistency, Translated
-from ctxmt_fairseq.tables import aligned_table, csv_text
+from ctxmt_fairseq.base.tables import aligned_table, csv_text
 
 _WIDEST = 80  # characters for a term's translations in a line
 

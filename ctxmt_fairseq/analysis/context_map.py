@@ -13,10 +13,10 @@ from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
 from ctxmt_fairseq.analysis.map_files import write_picture
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.paths import Scatter
-from ctxmt_fairseq.plots.scatter import scatter
-from ctxmt_fairseq.tables import aligned_table, csv_text
+from ctxmt_fairseq.base.paths import Scatter
+from ctxmt_fairseq.base.plots.scatter import scatter
+from ctxmt_fairseq.base.tables import aligned_table, csv_text
+from ctxmt_fairseq.text.text_lines import PathLike
 
 COLUMNS = ("x before", "y before", "x after", "y after")
 

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.analysis.architecture import architecture
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.models.blocks.vector_context import VectorContextEncoder
 from ctxmt_fairseq.models.metadata_model import VectorEncoder
-from ctxmt_fairseq.modules.vector_context import VectorContextEncoder
 
 METADATA, PREVIOUS = -1, 1  # distances
 _BATCH = 1024

@@ -3,9 +3,9 @@
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ctxmt_fairseq.analysis.tokens import describe
-from ctxmt_fairseq.data.absence import CURRENT, METADATA, NO_VECTOR
 from ctxmt_fairseq.data.context_options import FOLLOWING_SOURCE, TARGET
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.text.absence import CURRENT, METADATA, NO_VECTOR
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
 class ContextVectors(NamedTuple):

@@ -12,13 +12,13 @@ from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.token_groups import latent_groups
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.modules.shortening import Selecting
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.models.blocks.shortening import Selecting
+from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 WORD, PUNCTUATION, END, UNKNOWN = "words", "punctuation", "</s>", "not annotated"
 

@@ -5,9 +5,9 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.metadata_text import single_spaces
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 FIELD = "field"
 NAMES = ("value", "second value")  # the names of attributes from a file

@@ -4,12 +4,12 @@ from typing import List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, total_score
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import aligned_table
 
 
 class LengthScore(NamedTuple):

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.files import write_files
-from ctxmt_fairseq.paths import Map, Picture
-from ctxmt_fairseq.plots.heat_map import heat_map
+from ctxmt_fairseq.base.files import write_files
+from ctxmt_fairseq.base.paths import Map, Picture
+from ctxmt_fairseq.base.plots.heat_map import heat_map
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 def write_map(

@@ -5,11 +5,11 @@ from typing import List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.input_documents import read_blank_line_documents
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 @dataclass(frozen=True)

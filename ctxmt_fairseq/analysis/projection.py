@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import torch
 
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import import_of_extra
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import import_of_extra
 
 LEAST = 4  # points; with fewer, umap-learn's spectral layout has no solution
 NEIGHBOURS = 15  # umap-learn's default

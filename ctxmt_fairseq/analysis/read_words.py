@@ -8,8 +8,8 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.data.coreference import Span, overlap
 from ctxmt_fairseq.evaluation.probe.word_values import split_words
+from ctxmt_fairseq.text.coreference import Span, overlap
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 import regex
 
 from ctxmt_fairseq.corpora.linguistics.words import bare, word_spans
-from ctxmt_fairseq.data.annotation import AnnotatedWord, is_noun
-from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.text.annotation import AnnotatedWord, is_noun
+from ctxmt_fairseq.text.documents import Documents
 
 _TERM = regex.compile(r"[\p{L}\p{M}]+(?:[-'’][\p{L}\p{M}]+)*")
 _RARE = 2  # documents; a word in so few is never common, however small the text is

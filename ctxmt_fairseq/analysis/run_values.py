@@ -9,10 +9,9 @@ from ctxmt_fairseq.analysis.result_kinds import kind_of
 from ctxmt_fairseq.analysis.system_names import distinct_runs
 from ctxmt_fairseq.analysis.training_curves import named_with_unit
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
-from ctxmt_fairseq.data.json_files import Place as FilePlace
-from ctxmt_fairseq.data.json_files import get, load_json
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.whole_runs.results import (
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.plots.charts import Place
+from ctxmt_fairseq.evaluation.runs.results import (
     TRAINED,
     TranslationName,
     find_results,
@@ -20,7 +19,8 @@ from ctxmt_fairseq.evaluation.whole_runs.results import (
     main_scores,
     suite_name,
 )
-from ctxmt_fairseq.plots.charts import Place
+from ctxmt_fairseq.text.json_files import Place as FilePlace
+from ctxmt_fairseq.text.json_files import get, load_json
 
 REAL = "real"  # context as in training
 DOCUMENT = "document"  # the same in a probe

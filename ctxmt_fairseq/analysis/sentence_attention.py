@@ -6,8 +6,8 @@ from typing import Any, Dict, Iterable, List, NamedTuple
 import numpy as np
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table
 
 
 class PlacedAttention(NamedTuple):

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Callable, Dict, List, Sequence, Tuple
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 USUAL = ("train.log", "results.json", "evaluation")  # the same in the folder of every training
 

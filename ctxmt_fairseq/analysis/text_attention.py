@@ -14,13 +14,13 @@ from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
 from ctxmt_fairseq.analysis.read_words import ReadWords, read_words
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import TARGET
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset, Row
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE
 
 KNOWN = 20_000  # sentences whose words are kept, because they are context of the next ones
 

@@ -5,7 +5,7 @@ from typing import Any, List, NamedTuple
 from torch import Tensor
 
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 
 class Token(NamedTuple):

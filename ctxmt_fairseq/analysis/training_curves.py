@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Iterator, List, Mapping, Optional, Sequence
 
 from ctxmt_fairseq.analysis.training_log import TrainingLog
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
 
 Systems = Mapping[str, Sequence[TrainingLog]]  # system -> its runs
 FIGURE_3 = ("current_loss", "current_context_ratio")  # of Lupo et al. 2022

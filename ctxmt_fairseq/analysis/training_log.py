@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
-from ctxmt_fairseq.data.json_files import parse_json
-from ctxmt_fairseq.data.text_lines import PathLike, open_file
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.json_files import parse_json
+from ctxmt_fairseq.text.text_lines import PathLike, open_file
 
 NAME = "train.log"  # in a training's folder
 TRAIN = "train"  # the subset whose values are averages over an epoch

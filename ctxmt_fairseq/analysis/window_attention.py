@@ -18,14 +18,14 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import SIDES, Hand, asked_for_weights
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.modules.segment_positions import segment_index
+from ctxmt_fairseq.models.blocks.segment_positions import segment_index
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 KINDS = ("encoder self", "decoder self", "cross")
 Reduce = Callable[[str, int, Tensor], None]  # kind, layer from 0, weights (H, B, T, S)

@@ -8,9 +8,9 @@ import numpy as np
 from ctxmt_fairseq.analysis.captured_weights import SIDES
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
-from ctxmt_fairseq.tables import aligned_table
 
 
 class Difference(NamedTuple):

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.probe.word_report import bare
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import records_table
 
 SHOWN = 10  # words in a table
 

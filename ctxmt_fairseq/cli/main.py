@@ -3,13 +3,13 @@
 import sys
 from typing import TYPE_CHECKING, List, Optional, Sequence, Type
 
+from ctxmt_fairseq.base.exit_codes import BAD_INPUT, run_command
+from ctxmt_fairseq.base.provenance import COMMAND_LINE
 from ctxmt_fairseq.cli.moved import check_not_moved
 from ctxmt_fairseq.cli.parser import CommandParser, add_commands
-from ctxmt_fairseq.exit_codes import BAD_INPUT, run_command
-from ctxmt_fairseq.provenance import COMMAND_LINE
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.command import Command
+    from ctxmt_fairseq.base.command import Command
 
 COMMANDS = {
     "cli.": {
@@ -70,6 +70,6 @@ def _import_users_code(argv: List[str]) -> None:
     for place, word in enumerate(argv):
         option, equals, folder = word.partition("=")
         if option == "--user-dir" and (equals or argv[place + 1 :]):
-            from ctxmt_fairseq.user_code import import_user_dir
+            from ctxmt_fairseq.generation.user_code import import_user_dir
 
             import_user_dir(folder if equals else argv[place + 1])

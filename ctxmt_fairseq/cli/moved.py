@@ -2,7 +2,7 @@
 
 from typing import Dict, Sequence
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 _SAMPLE = "is now the command ctxmt corpus sample"
 _DASK = "is gone; --workers uses the cores of one machine"

@@ -5,10 +5,10 @@ import importlib
 import re
 from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence, Type, Union
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.command import Command
+    from ctxmt_fairseq.base.command import Command
 
 # How the names of modules begin -> command -> its line in the list of commands. "cli.control." and few-shot
 # are the module cli/control/few_shot.py, which has the class FewShot, or tables of its own, COMMANDS. A class

@@ -8,8 +8,8 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO, Callable, Dict, Sequence, Tuple
 
-from ctxmt_fairseq.data.text_lines import PathLike, open_file
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, open_file
 
 LARGEST = 1 << 28  # bytes of a document, decompressed; a larger one is no document but an attack
 _BELOW = ("xml", "raw", "*/xml", "*/raw")  # where OPUS puts documents in its folders

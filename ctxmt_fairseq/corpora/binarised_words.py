@@ -6,7 +6,7 @@ import numpy as np
 from fairseq.data import Dictionary
 
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.data.highlights import split_words
+from ctxmt_fairseq.text.highlights import split_words
 
 
 class SideWords:

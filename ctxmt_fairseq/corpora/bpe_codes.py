@@ -9,8 +9,8 @@ import io
 import re
 from typing import Any, List
 
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 SEPARATOR = "@@"  # ends every piece of a word but its last one
 _VERSION = re.compile(r"#version: (0\.[12])")

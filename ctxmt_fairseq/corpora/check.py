@@ -8,13 +8,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.transforms.language import detector, language_of
-from ctxmt_fairseq.data.documents import document_id
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.metadata_text import parse_metadata
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.data.text_lines import decode_line, open_file, raw_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import document_id
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.metadata_text import parse_metadata
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.text_lines import decode_line, open_file, raw_lines
 
 EXAMPLES = 5  # so many lines are named for each finding
 SHORT = 20  # characters; for shorter texts any ratio of lengths is usual

@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import Any, ContextManager, Dict, Optional, Union
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_nothing_kept_within, folder_output
 from ctxmt_fairseq.data.binarised import checked_dictionary
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import check_nothing_kept_within, folder_output
+from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 PathLike = Union[str, Path]
 DESCRIPTION = "ctxmt.json"

@@ -15,21 +15,21 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_folder
 from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
 from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
-from ctxmt_fairseq.data.metadata_text import metadata_text
-from ctxmt_fairseq.data.store_header import (
+from ctxmt_fairseq.text.metadata_text import metadata_text
+from ctxmt_fairseq.vectors.store_header import (
     HEADER,
     INDEX_DTYPE,
     StoreHeader,
     index_file,
     read_header,
 )
-from ctxmt_fairseq.data.text_encoders import load_text_encoder
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import check_folder
+from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 
 _CHUNK = 2**20
 

@@ -5,11 +5,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.data_folder import PathLike
 from ctxmt_fairseq.corpora.embed import Request, chosen_fields, existing, survey, texts_to_embed
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
 from ctxmt_fairseq.corpora.text_steps import steps_of_language
-from ctxmt_fairseq.tables import aligned_table
 
 
 def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:

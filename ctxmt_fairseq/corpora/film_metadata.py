@@ -8,14 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Union
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.film_records import FIELDS, Films
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.data.documents import id_spans, iterate_ids
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
-from ctxmt_fairseq.data.text_lines import iterate_lines, parse_flag, together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import open_outputs
+from ctxmt_fairseq.text.documents import id_spans, iterate_ids
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.metadata_text import metadata_text, parse_metadata
+from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, together
 
 PathLike = Union[str, Path]
 PREVIOUS = 5  # previous sentences, as MTCue reads

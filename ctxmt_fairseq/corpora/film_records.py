@@ -8,11 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple, Union
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.data.json_files import Place, json_lines, load_json
-from ctxmt_fairseq.data.metadata_text import texts_by_field
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, json_lines, load_json
+from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 PathLike = Union[str, Path]
 Films = Dict[str, Dict[str, str]]  # id -> value by field

@@ -5,10 +5,10 @@ import os
 import re
 from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple, Union
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import whole_document
-from ctxmt_fairseq.data.documents import document_id
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import document_id
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 _IMDB = re.compile(r"(?:tt)?0*(\d+)")
 Selector = Union[FrozenSet[str], float]

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence
 
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 _NOTHING: Mapping[str, str] = {}
 _RUN = re.compile(r"#\d+$")

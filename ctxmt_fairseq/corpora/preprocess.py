@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional
 import torch
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.data_folder import (
     PathLike,
     digest_line,
@@ -40,7 +41,6 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.data.binarised import dictionary_digest
-from ctxmt_fairseq.errors import BadInput
 
 BATCH = 10_000  # so many sentences are encoded together
 

@@ -6,9 +6,9 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.plots.charts import Point, chart
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.plots.charts import Point, chart
 
 BATCH = 10_000  # sentences that are encoded together
 PLACES = 50

@@ -15,9 +15,13 @@ from typing import Any, Iterator, List, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.base.drafts import PREFIX, Draft, Lock
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import writing
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
-from ctxmt_fairseq.data.absence import EMPTY_TEXT, NO_TEXT
-from ctxmt_fairseq.data.store_header import (
+from ctxmt_fairseq.text.absence import EMPTY_TEXT, NO_TEXT
+from ctxmt_fairseq.text.text_lines import PathLike
+from ctxmt_fairseq.vectors.store_header import (
     DTYPES,
     HEADER,
     INDEX_DTYPE,
@@ -30,11 +34,7 @@ from ctxmt_fairseq.data.store_header import (
     read_header,
     write_header,
 )
-from ctxmt_fairseq.data.text_encoders import TextEncoder
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.drafts import PREFIX, Draft, Lock
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import writing
+from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 
 CHUNK = 2048  # so many texts are embedded, and put on disk, together
 _SAME = 0.01  # two runs of one encoder may differ so much, because devices and float16 round differently

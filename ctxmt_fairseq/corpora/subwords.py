@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Iterable, Iterator, List, Optional, Sequence, Union
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 
 PathLike = Union[str, Path]
 # SentencePiece loads its training text into memory, so from larger corpora it draws this many sentences.

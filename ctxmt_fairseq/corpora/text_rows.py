@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Pair
-from ctxmt_fairseq.data.documents import iterate_ids
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
-from ctxmt_fairseq.data.text_lines import iterate_lines, parse_flag, together
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import iterate_ids
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
+from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, together
 
 
 @dataclass(frozen=True)

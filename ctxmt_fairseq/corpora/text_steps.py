@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence, Tuple, Type
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, read_description
 from ctxmt_fairseq.corpora.truecasing import Truecaser
-from ctxmt_fairseq.data.json_files import Place, get
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, get
 
 KEY = "text_steps"
 

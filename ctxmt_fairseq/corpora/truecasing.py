@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from typing import Any, Dict, Iterable, List
 
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 _FORM = re.compile(r"(\S+) \((\d{1,18})(?:/\d{1,18})?\)(?: |$)")
 Forms = Dict[str, Counter]  # word in lower case -> form -> count

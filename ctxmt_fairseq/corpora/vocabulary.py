@@ -10,14 +10,14 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import load_codes
 from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_description
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model, model_names, train_subwords
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
 from ctxmt_fairseq.corpora.truecasing import Truecaser, count_forms, forms_text
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, add_symbols
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 MULTIPLE = 8  # dictionary sizes are multiples of it, for the matrix units of GPUs
 

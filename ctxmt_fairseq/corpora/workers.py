@@ -7,9 +7,9 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Callable, Deque, Iterable, Iterator, List, TypeVar
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.processes import interrupts_are_ours
 from ctxmt_fairseq.corpora.pairs import Part, part_of
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.processes import interrupts_are_ours
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

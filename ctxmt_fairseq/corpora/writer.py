@@ -5,10 +5,10 @@ import itertools
 import json
 from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Sequence
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import open_outputs
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
 _ENDS = ("docids", "current", "meta.jsonl", "counts.json")

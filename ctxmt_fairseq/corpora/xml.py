@@ -6,8 +6,8 @@ from typing import Any, Iterator
 
 from lxml import etree
 
-from ctxmt_fairseq.data.text_lines import PathLike, open_text
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, open_text
 
 _SAFELY = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}
 

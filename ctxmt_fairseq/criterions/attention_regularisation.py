@@ -11,9 +11,9 @@ from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import logged_sum
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.attention_divergence import divergence, first_inputs, log_attention
+from ctxmt_fairseq.models.blocks.attention_divergence import divergence, first_inputs, log_attention
 
 # For each name of an attention: its side, the class of the layers, and the layer's attribute.
 ATTENTIONS = {

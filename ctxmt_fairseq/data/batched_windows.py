@@ -7,10 +7,10 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 from fairseq.data import FairseqDataset
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import ordering, randomness
 from ctxmt_fairseq.data.window_sizes import Sizes, WindowSizes
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 

@@ -10,14 +10,14 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.batched_windows import BatchedWindows
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_sizes import WindowParts
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.data.windows import Slots, WindowBuilder
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 
 def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.Tensor:

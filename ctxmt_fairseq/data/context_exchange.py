@@ -13,7 +13,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from ctxmt_fairseq.data.device_copies import to_device
-from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 Batch = Dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any, Optional, Tuple
 
 from fairseq.tasks import TASK_REGISTRY
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 
 @dataclass(frozen=True)

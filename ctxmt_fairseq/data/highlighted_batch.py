@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
+from ctxmt_fairseq.text.highlights import LineHighlights, Sentence
 
 SentenceStarts = Sequence[Tuple[Sentence, int]]  # the sentences of a window, and the first token of each
 

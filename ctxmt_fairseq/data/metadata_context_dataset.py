@@ -5,8 +5,12 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import (
+from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.context_options import VectorOptions
+from ctxmt_fairseq.data.windows import Slots, check_several
+from ctxmt_fairseq.text.absence import (
     CURRENT,
     EMPTY_SENTENCE,
     METADATA,
@@ -15,11 +19,7 @@ from ctxmt_fairseq.data.absence import (
     NO_TEXT,
     NO_VECTOR,
 )
-from ctxmt_fairseq.data.context_dataset import ContextDataset
-from ctxmt_fairseq.data.context_options import VectorOptions
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.windows import Slots, check_several
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 # Offsets for ``WindowBuilder.elsewhere``, which no previous sentence has: metadata, the current sentence.
 _RECORD, _OWN = 0, 200

@@ -6,12 +6,12 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.data import ordering, span_batches
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE, TARGET
 from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.length_groups import length_groups
 from ctxmt_fairseq.data.windows import Slots
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 
 
 class Row(NamedTuple):

@@ -4,9 +4,9 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents
 
 _ROUNDS = 1000  # of exchanges; about one is enough if documents are small beside the set
 

@@ -4,8 +4,8 @@ from typing import Any, List, NamedTuple, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.ordering import by_size, slices
+from ctxmt_fairseq.text.documents import Documents
 
 CHUNK = 1 << 13  # so many spans' sentences are counted at once; they fit into the processor's cache
 

@@ -4,8 +4,8 @@ from typing import Any, Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.windows import WindowBuilder
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 
 CHUNK = 1 << 14  # so many sentences' slots are kept at once; they fit into the processor's cache
 

@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
-from ctxmt_fairseq.tables import aligned_table
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
 DISC_NAMES = {"disc": "Disc.", "disc_avg": "Disc_avg", "disc_all_d": "Disc_all-d"}

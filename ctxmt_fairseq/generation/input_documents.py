@@ -6,12 +6,12 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, document_id
-from ctxmt_fairseq.data.json_files import get, json_lines
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike, check_count, read_flags, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents, document_id
+from ctxmt_fairseq.text.json_files import get, json_lines
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_flags, read_sentences
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
 from torch import Tensor, nn
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_options import flag
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut, reorder_context_entries
+from ctxmt_fairseq.models.blocks.fusions import FUSIONS
+from ctxmt_fairseq.models.blocks.row_groups import encode_in_groups, named_groups
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.encoder_out import EncoderOut, reorder_context_entries
-from ctxmt_fairseq.modules.fusions import FUSIONS
-from ctxmt_fairseq.modules.row_groups import encode_in_groups, named_groups
 
 _UNSUPPORTED = (
     "checkpoint_activations",

@@ -9,7 +9,9 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
 
-from ctxmt_fairseq.checkpoint_options import shown
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols, symbols_digest
+from ctxmt_fairseq.checkpoints.options import shown
 from ctxmt_fairseq.corpora.data_folder import (
     DESCRIPTION,
     entry,
@@ -22,15 +24,13 @@ from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
-from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import read_split
+from ctxmt_fairseq.text.symbols import add_symbols
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
 

@@ -13,14 +13,14 @@ import json
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_outputs, write_files
+from ctxmt_fairseq.base.paths import Input, OutputPrefix
 from ctxmt_fairseq.cli.main import script
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import check_outputs, write_files
-from ctxmt_fairseq.paths import Input, OutputPrefix
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.json_files import Place, get, load_json
+from ctxmt_fairseq.text.text_lines import PathLike, read_sentences
 
 PRONOMINAL = "PRONOMINAL"
 

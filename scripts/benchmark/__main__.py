@@ -26,12 +26,12 @@ import json
 import sys
 from typing import Any, List, Literal, Optional, Sequence
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_files
+from ctxmt_fairseq.base.paths import Input, Output, Picture
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.cli.main import script
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import write_files
-from ctxmt_fairseq.paths import Input, Output, Picture
-from ctxmt_fairseq.tables import aligned_table
 from scripts.benchmark import earlier, paired, run
 from scripts.benchmark.context_memory import picture
 from scripts.benchmark.earlier import Earlier

@@ -21,18 +21,18 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq import Translator
 from ctxmt_fairseq.analysis.system_names import named_paths
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Folder, Named, Prefix
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
 from ctxmt_fairseq.cli.main import script
 from ctxmt_fairseq.cli.options.results import ChartFiles
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, read_probed_text
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Folder, Named, Prefix
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.search.search_settings import SearchSettings
-from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
+from ctxmt_fairseq.generation.search_settings import SearchSettings
 from scripts.benchmark.context_memory import ATTENTIONS
 from tests.helpers.allocated import peak_allocated
 

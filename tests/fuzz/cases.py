@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
+from ctxmt_fairseq.base.exit_codes import exit_code
 from ctxmt_fairseq.cli.main import main, parser
-from ctxmt_fairseq.exit_codes import exit_code
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME
@@ -266,7 +266,7 @@ def _program(arguments):
 
 def fairseq(arguments):
     """A command of fairseq with the plugin, and what ``edge.hook_commands`` does at its end."""
-    from ctxmt_fairseq.fairseq_fixes import task_from_checkpoint
+    from ctxmt_fairseq.checkpoints.fairseq_fixes import task_from_checkpoint
 
     argv = list(arguments)
     try:

@@ -7,10 +7,10 @@ import shutil
 import pytest
 import torch
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.translator import Translator
+from tests.helpers.saved_models import save, trained
 from tests.integration.commands import USER_DIR, read, refused, run
-from tests.unit.saved_models import save, trained
 
 EXAMPLE = USER_DIR.parent / "examples" / "your_model"
 FAST = ("--cpu", "--num-workers", 0, "--seed", 3, "--max-update", 30, "--warmup-updates", 10, "--lr", 5e-3)

@@ -19,11 +19,11 @@ Example: ctxmt analyse antecedents checkpoint_best.pt text/test --coreference te
 
 from typing import Optional
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.results import Json
 from ctxmt_fairseq.cli.options.text import TextAttention
-from ctxmt_fairseq.command import option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
 
 
 class Antecedents(TextAttention):
@@ -34,8 +34,8 @@ class Antecedents(TextAttention):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.antecedents import agreement
-        from ctxmt_fairseq.data.annotation import is_noun, read_annotation
-        from ctxmt_fairseq.data.coreference import only_source, read_coreference
+        from ctxmt_fairseq.text.annotation import is_noun, read_annotation
+        from ctxmt_fairseq.text.coreference import only_source, read_coreference
 
         text, sentences = self.attention("encoder")  # a pronoun is a word of the source
         references = read_coreference(self.coreference, text.sentences)

@@ -11,10 +11,10 @@ Example: ctxmt analyse attention checkpoint_best.pt --document talk.en --line 12
 
 from typing import Optional
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.paths import Input, Map
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.text import MAP, SIDE, Sentence, Side
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.paths import Input, Map
 
 
 class Attention(Command):

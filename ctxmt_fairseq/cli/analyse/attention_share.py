@@ -14,13 +14,13 @@ Example: ctxmt analyse attention-share text/test plain.pt discounted.pt --json s
 
 from typing import List
 
-from ctxmt_fairseq import option_types
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import whole_number
+from ctxmt_fairseq.base.paths import Named, Prefix
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.results import MapFiles
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import whole_number
-from ctxmt_fairseq.paths import Named, Prefix
 
 
 class AttentionShare(Command):

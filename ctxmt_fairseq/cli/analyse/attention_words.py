@@ -20,11 +20,11 @@ Example: ctxmt analyse attention-words checkpoint_best.pt text/test --json words
 import os
 from typing import Any, List, Literal, Optional, Tuple
 
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Chart, Output
 from ctxmt_fairseq.cli.options.results import ChartFiles
 from ctxmt_fairseq.cli.options.text import SIDE, Side, TextAttention
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Chart, Output
 
 
 class ByWord(OptionGroup):
@@ -62,9 +62,9 @@ class AttentionWords(TextAttention):
 
     def _words(self) -> None:
         from ctxmt_fairseq.analysis.word_attention import word_attention
-        from ctxmt_fairseq.files import check_outputs
-        from ctxmt_fairseq.plots.charts import chart, chart_records
-        from ctxmt_fairseq.tables import csv_text
+        from ctxmt_fairseq.base.files import check_outputs
+        from ctxmt_fairseq.base.plots.charts import chart, chart_records
+        from ctxmt_fairseq.base.tables import csv_text
 
         pictures: List[Chart] = []
         if self.files.output:

@@ -23,13 +23,13 @@ Example: ctxmt analyse consistency test.en sentence=a.hyp context=b.hyp --docids
 
 from typing import Any, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq import option_types
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
+from ctxmt_fairseq.base.paths import Input, Named, Output
 from ctxmt_fairseq.cli.options.results import Comparisons
 from ctxmt_fairseq.cli.options.scores import Resampling
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, whole_number
-from ctxmt_fairseq.paths import Input, Named, Output
 
 REFERENCE = "reference"
 Links = Dict[int, List[int]]  # a word of the source -> the words that it is aligned to
@@ -71,9 +71,9 @@ class Consistency(Command):
     def run(self) -> None:
         from ctxmt_fairseq.analysis import consistency_report as report
         from ctxmt_fairseq.analysis.consistency import consistency
-        from ctxmt_fairseq.data.documents import Documents, iterate_ids
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance.translations import comparison_table
+        from ctxmt_fairseq.text.documents import Documents, iterate_ids
 
         paths = self._paths()
         texts = {name: read_translation(path, [self.source]) for name, path in paths.items()}
@@ -127,8 +127,8 @@ class Consistency(Command):
             BadInput: there is none, or files that do not fit.
         """
         from ctxmt_fairseq.analysis.recurring_terms import TermRules, recurring_terms
-        from ctxmt_fairseq.data.annotation import read_annotation
-        from ctxmt_fairseq.data.text_lines import read_flags
+        from ctxmt_fairseq.text.annotation import read_annotation
+        from ctxmt_fairseq.text.text_lines import read_flags
 
         current = read_flags(self.current, len(sources)) if self.current else None
         annotation = read_annotation(self.annotation, sources) if self.annotation else None
@@ -147,7 +147,7 @@ class Consistency(Command):
             BadInput: files that do not fit, or not one for each system; no tool for word alignment is
                 installed.
         """
-        from ctxmt_fairseq.data.alignment import read_alignment
+        from ctxmt_fairseq.text.alignment import read_alignment
 
         if self.alignment is None:
             from ctxmt_fairseq.corpora.linguistics.align import aligned_texts, check_installed

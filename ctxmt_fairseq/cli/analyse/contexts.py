@@ -18,11 +18,11 @@ Example: ctxmt analyse contexts mtcue.pt --texts contexts.tsv --output contexts.
 
 from typing import TYPE_CHECKING, List, Optional, Tuple
 
-from ctxmt_fairseq import option_types
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, Scatter
 from ctxmt_fairseq.cli.options.model import Model
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input, Scatter
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts

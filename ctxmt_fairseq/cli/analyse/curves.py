@@ -11,9 +11,9 @@ Example: ctxmt analyse curves runs/s4to4 runs/s4to4+CD --output curves.png
 
 from typing import List, Literal, Optional
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.paths import Named
 from ctxmt_fairseq.cli.options.results import SYSTEMS, ChartFiles
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.paths import Named
 
 
 class Curves(Command):
@@ -34,7 +34,7 @@ class Curves(Command):
         from ctxmt_fairseq.analysis import training_curves as trainings
         from ctxmt_fairseq.analysis.system_names import runs_by_system
         from ctxmt_fairseq.analysis.training_log import read_training_log
-        from ctxmt_fairseq.plots.charts import points_of_runs
+        from ctxmt_fairseq.base.plots.charts import points_of_runs
 
         runs = runs_by_system(self.systems).items()
         systems = {name: [read_training_log(path) for path in paths] for name, paths in runs}

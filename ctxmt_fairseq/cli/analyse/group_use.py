@@ -12,11 +12,11 @@ Example: ctxmt analyse group-use checkpoint_best.pt test.en --annotation test.en
 
 from typing import Optional
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.option_types import number
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.results import MapFiles
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.option_types import number
-from ctxmt_fairseq.paths import Input
 
 
 class GroupUse(Command):
@@ -30,8 +30,8 @@ class GroupUse(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.group_use import group_use
-        from ctxmt_fairseq.data.annotation import read_annotation
-        from ctxmt_fairseq.data.text_lines import read_sentences
+        from ctxmt_fairseq.text.annotation import read_annotation
+        from ctxmt_fairseq.text.text_lines import read_sentences
 
         sentences = read_sentences(self.text)
         annotation = read_annotation(self.annotation, sentences) if self.annotation else None

@@ -7,10 +7,10 @@ which the options name as for the other analyses, does not change them.
 Example: ctxmt analyse groups checkpoint_best.pt --sentence "What's your plan?" --output groups.png
 """
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.paths import Input, Map
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.text import MAP, Sentence
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.paths import Input, Map
 
 
 class Groups(Command):

@@ -8,12 +8,12 @@ Example: ctxmt analyse lengths test.en test.fr baseline.hyp context.hyp --edges 
 
 from typing import Any, List, Optional, Tuple
 
-from ctxmt_fairseq import option_types
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.option_types import whole_number
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.results import ChartFiles
 from ctxmt_fairseq.cli.options.scores import Metric
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.option_types import whole_number
-from ctxmt_fairseq.paths import Input
 
 
 class Lengths(Command):
@@ -29,9 +29,9 @@ class Lengths(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis import length_curve as curve
+        from ctxmt_fairseq.base.plots.charts import chart
+        from ctxmt_fairseq.base.tables import csv_text
         from ctxmt_fairseq.evaluation.metrics import read_translation
-        from ctxmt_fairseq.plots.charts import chart
-        from ctxmt_fairseq.tables import csv_text
 
         metric, name = self.scoring.measure(), self.scoring.metric
         against = [self.reference, self.source]

@@ -22,9 +22,9 @@ Examples:
 
 from typing import List, Optional
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.paths import Input, Named
 from ctxmt_fairseq.cli.options.results import SYSTEMS, ChartFiles
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.paths import Input, Named
 
 ACROSS = {  # name -> as an axis is called
     "context": "context",
@@ -62,7 +62,7 @@ class Results(Command):
     def run(self) -> None:
         from ctxmt_fairseq.analysis import value_tables as views
         from ctxmt_fairseq.analysis.run_values import read_values
-        from ctxmt_fairseq.plots.charts import points_of_runs
+        from ctxmt_fairseq.base.plots.charts import points_of_runs
 
         across = self.across.replace("-", "_")
         option = None if across in ACROSS else across

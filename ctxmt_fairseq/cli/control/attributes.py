@@ -27,11 +27,11 @@ Examples:
 import sys
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.command import argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.cli.options.control import Control
 from ctxmt_fairseq.cli.options.results import as_lines
-from ctxmt_fairseq.command import argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input, Output
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels
@@ -72,9 +72,9 @@ class Attributes(Control):
 
     def _translated(self, examples: Sequence[Any]) -> Translated:
         """The model and its translations with context, and without; None where there is none."""
-        from ctxmt_fairseq.data.text_lines import read_sentences
         from ctxmt_fairseq.evaluation.attribute_control import attributes as control
         from ctxmt_fairseq.evaluation.attribute_control.formality import check_aligned
+        from ctxmt_fairseq.text.text_lines import read_sentences
 
         if self.hypotheses is not None:
             if self.sentences:

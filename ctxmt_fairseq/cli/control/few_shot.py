@@ -19,10 +19,10 @@ Examples:
 
 from typing import Any, Dict, List, Optional
 
-from ctxmt_fairseq import option_types
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input, OutputFolder, Prefix
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, OutputFolder, Prefix
 
 
 class FewShot(Command):
@@ -34,12 +34,12 @@ class FewShot(Command):
     sentences: Optional[Input] = option("JSON: attribute -> value -> sentence")
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.tables import aligned_table
         from ctxmt_fairseq.evaluation.attribute_control.attributes import (
             check_attributes,
             read_sentences_of_attributes,
         )
         from ctxmt_fairseq.evaluation.attribute_control.few_shot import write_settings
-        from ctxmt_fairseq.tables import aligned_table
 
         attributes = self.attributes.split(",")
         if not all(attributes) or len(set(attributes)) < len(attributes):

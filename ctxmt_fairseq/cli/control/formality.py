@@ -22,10 +22,10 @@ Examples:
 import sys
 from typing import TYPE_CHECKING, List, Mapping, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.control import Control
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.attribute_control.formality import ContrastiveReference, FormalityReport

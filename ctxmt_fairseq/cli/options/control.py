@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.cli.options.model import Model, search
 from ctxmt_fairseq.cli.options.results import as_json, as_lines
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input, Output
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.attribute_control.judging import Occurs
@@ -33,7 +33,7 @@ class Result(OptionGroup):
         Raises:
             BadInput: not the file of a few-shot setting.
         """
-        from ctxmt_fairseq.data.json_files import Place, get, load_json
+        from ctxmt_fairseq.text.json_files import Place, get, load_json
 
         if self.setting is None:
             return None
@@ -44,7 +44,7 @@ class Result(OptionGroup):
     def write(
         self, record: Dict[str, Any], examples: Iterable[str], *more: Tuple[Optional[str], str]
     ) -> None:
-        from ctxmt_fairseq.files import write_files
+        from ctxmt_fairseq.base.files import write_files
 
         write_files([(self.json, as_json(record)), (self.examples, as_lines(examples)), *more])
 

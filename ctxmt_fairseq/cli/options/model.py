@@ -3,12 +3,12 @@
 import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 
-from ctxmt_fairseq.command import OptionGroup, group, option
+from ctxmt_fairseq.base.command import OptionGroup, group, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
+from ctxmt_fairseq.base.paths import Folder, Joined
 from ctxmt_fairseq.data.context_options import ALL
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, number, whole_number
-from ctxmt_fairseq.paths import Folder, Joined
-from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels

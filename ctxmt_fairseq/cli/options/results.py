@@ -3,12 +3,12 @@
 import json
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.paths import Chart, Map, Output
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.paths import Chart, Map, Output
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-    from ctxmt_fairseq.plots.charts import Point
+    from ctxmt_fairseq.base.plots.charts import Point
 
 Content = Any  # of a file: text, bytes, or a function that writes to a stream
 
@@ -28,8 +28,8 @@ class Json(OptionGroup):
 
     def write(self, record: Dict[str, Any], *more: Tuple[Optional[str], Content]) -> None:
         """Write --json, if it is asked for, and other files with their content: all of them or none."""
-        from ctxmt_fairseq.files import write_files
-        from ctxmt_fairseq.provenance import made_by
+        from ctxmt_fairseq.base.files import write_files
+        from ctxmt_fairseq.base.provenance import made_by
 
         write_files([(self.json, as_json({**record, "made_by": made_by()})), *more])
 
@@ -66,8 +66,8 @@ class ChartFiles(Json):
             each: what a line or bar is of.
             how: see ``plots.charts.chart``.
         """
-        from ctxmt_fairseq.plots.charts import chart, chart_records
-        from ctxmt_fairseq.tables import csv_text
+        from ctxmt_fairseq.base.plots.charts import chart, chart_records
+        from ctxmt_fairseq.base.tables import csv_text
 
         rows = chart_records(points, across, each)
         files: List[Tuple[str, Content]] = []

@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence
 
-from ctxmt_fairseq import option_types
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, whole_number
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
+from ctxmt_fairseq.base.paths import Input
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.report import CometScore

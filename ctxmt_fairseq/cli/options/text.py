@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Dict, Iterator, List, Literal, Optional, Tuple
 
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, Prefix
 from ctxmt_fairseq.cli.options.model import Model
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input, Prefix
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.analysis.passage import Passage

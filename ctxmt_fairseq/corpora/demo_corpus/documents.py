@@ -10,10 +10,10 @@ import random
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
 from ctxmt_fairseq.corpora.demo_corpus.sentences import Sentence
-from ctxmt_fairseq.errors import BadInput
 
 REACH = 3  # what decides a sentence is at most so many sentences before it
 Pair = Tuple[str, str]

@@ -7,12 +7,12 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import folder_output
 from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
 from ctxmt_fairseq.corpora.demo_corpus.documents import document, scenes_of
 from ctxmt_fairseq.corpora.demo_corpus.formats import as_files, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import folder_output
 
 LENGTHS = (4, 8)  # sentences of a document, unless --document-length says otherwise
 MOST_EXAMPLES = 1000  # of a set; more would hold out too much of the grammar

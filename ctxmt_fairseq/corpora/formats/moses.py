@@ -12,14 +12,14 @@ import itertools
 import re
 from typing import Iterator, List, NamedTuple, Optional, Sequence
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
 from ctxmt_fairseq.corpora.formats.opus_names import document_id, exchanged
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 _NUMBER = re.compile(r"(.*?)(\d{1,18})")
 

@@ -16,11 +16,11 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml 
 
 from typing import List, Sequence
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.option_types import finite_float, number
+from ctxmt_fairseq.base.paths import Named
 from ctxmt_fairseq.corpora.corpus_command import cleaning
 from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
-from ctxmt_fairseq.option_types import finite_float, number
-from ctxmt_fairseq.paths import Named
 
 
 class Opensubtitles(LinkedCorpus):

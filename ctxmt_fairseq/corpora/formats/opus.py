@@ -11,10 +11,10 @@ Example: ctxmt corpus opus --alignment de-en.xml.gz --xml de.zip en.zip --source
 
 from typing import Any, Iterator, List, Literal, Sequence
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import FileWise, NewCorpus, cleaning
 from ctxmt_fairseq.corpora.pairs import Part, distinct
-from ctxmt_fairseq.paths import Input
 
 
 class LinkedCorpus(NewCorpus):

@@ -5,12 +5,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.archives import Archives
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.formats.opus_names import document_id
 from ctxmt_fairseq.corpora.formats.opus_xml import Document, Link, LinkedDocuments, read_opus_document
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.errors import BadInput
 
 
 @dataclass(frozen=True)

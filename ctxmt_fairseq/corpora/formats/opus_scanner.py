@@ -11,9 +11,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.formats.subtitle_times import Marks
 from ctxmt_fairseq.corpora.xml import parse_xml
-from ctxmt_fairseq.errors import BadInput
 
 # These elements describe the sentences inside them, in the first of these attributes that they have.
 _METADATA = {"chapter", "speaker"}

@@ -6,10 +6,10 @@ import io
 import re
 from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.archives import read_document
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike
 
 # No XML parser reads them, because an unescaped & or < in the text must not matter; only these tags count.
 _TAG = re.compile(

@@ -12,10 +12,10 @@ Examples:
 
 from typing import Iterator, List
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Part
-from ctxmt_fairseq.paths import Input
 
 
 class Ted(NewCorpus):

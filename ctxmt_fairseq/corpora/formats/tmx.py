@@ -11,13 +11,13 @@ Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs -
 import itertools
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import PathLike
 
 Unit = Optional[List["Side"]]  # source and target; None where a language is missing
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from

@@ -13,12 +13,12 @@ Examples:
 
 from typing import Iterator, Literal, Optional
 
-from ctxmt_fairseq.command import OptionGroup, option
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import lines_together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import lines_together
 
 END = "_eos"
 

@@ -16,12 +16,12 @@ Examples:
 import itertools
 from typing import Iterable, Iterator, List, Optional, Tuple
 
-from ctxmt_fairseq.command import OptionGroup, option
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text
 Line = Tuple[str, str, Optional[str]]  # both sides, and the document; None: of none

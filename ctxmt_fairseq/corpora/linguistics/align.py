@@ -7,9 +7,9 @@ from typing import Any, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tup
 
 import numpy as np
 
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.words import lexical_parts
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.extras import import_of_extra
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 EXTRA = "align"
 SYMMETRIZATIONS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersection", "union")

@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from importlib import metadata
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.russian import russian_labels
 from ctxmt_fairseq.corpora.linguistics.words import WORD
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import import_of_extra
+from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 EXTRA = "linguistics"
 # PyPI has these packages of spaCy's models; the first that is installed is taken.

@@ -4,11 +4,11 @@ import functools
 import itertools
 from typing import Iterator, List, Optional, Sequence
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.linguistics.analysers import analyser
 from ctxmt_fairseq.corpora.workers import chunks, in_order
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 LONGEST = 100_000  # characters of a line: far more than any sentence, and its analysis still fits into memory
 _BLOCK = 1_000  # sentences that a worker gets at a time

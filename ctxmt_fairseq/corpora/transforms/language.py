@@ -5,10 +5,10 @@ import itertools
 from collections import Counter
 from typing import Any, Iterator, List, Sequence
 
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part, runs
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks, in_order
-from ctxmt_fairseq.extras import import_of_extra
 
 
 @functools.lru_cache(maxsize=1)

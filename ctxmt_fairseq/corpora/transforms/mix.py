@@ -4,9 +4,9 @@ import itertools
 from fractions import Fraction
 from typing import Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Part, part_of
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.errors import BadInput
 
 
 def weighted_corpora(

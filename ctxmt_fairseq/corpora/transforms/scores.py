@@ -9,13 +9,13 @@ from typing import Any, Callable, Dict, Iterable, List, Sequence
 import numpy as np
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_outputs, regular_file
+from ctxmt_fairseq.base.journal import Journal, json_line, partial_file
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import check_outputs, regular_file
-from ctxmt_fairseq.journal import Journal, json_line, partial_file
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 Score = Callable[[List[Pair]], Sequence[np.ndarray]]
 BATCH = 2048  # pairs that are scored, and kept, together

@@ -10,10 +10,10 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.text_lines import read_bytes
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import installation
-from ctxmt_fairseq.safe_checkpoints import peek
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import installation
+from ctxmt_fairseq.checkpoints.reading import peek
+from ctxmt_fairseq.text.text_lines import read_bytes
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 OWNER = "Unbabel"  # of models whose name on the hub has no owner

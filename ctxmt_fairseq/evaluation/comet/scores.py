@@ -8,13 +8,13 @@ from typing import Dict, List, Mapping, Optional
 
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import Journal, json_line
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 from ctxmt_fairseq.evaluation.comet.report import CometScore
-from ctxmt_fairseq.journal import Journal, json_line
+from ctxmt_fairseq.text.text_lines import PathLike
 
 BATCH = 16
 KEPT = 1024  # sentences whose scores are written to the file at once

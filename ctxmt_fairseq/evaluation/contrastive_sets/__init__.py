@@ -4,9 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, List, Optional, Sequence
 
-from ctxmt_fairseq.data.json_files import load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import (  # noqa: F401  (importing them registers them)
     bawden,
     contrapro,
@@ -23,6 +21,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     texts_of,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 __all__ = [
     "CONVENTIONS", "FORMATS", "Candidate", "ContrastiveExample", "ContrastiveFormat", "ContrastiveSet",

@@ -4,9 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Set
 
-from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
@@ -14,6 +12,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     example_of_texts,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import Place, get, get_sentences, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 @FORMATS.register("bawden")

@@ -4,8 +4,6 @@ import logging
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.data.json_files import Place, get
-from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.contrastive_sets.contrapro_context import Context, Segment, find_contexts
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
@@ -20,6 +18,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
     first_object,
     load_records,
 )
+from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.text.text_lines import PathLike
 
 logger = logging.getLogger(__name__)
 

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import Place, get
-from ctxmt_fairseq.data.text_lines import check_count, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import Sentences, drop_padding
+from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.text.text_lines import check_count, read_sentences
 
 LIMIT = 32  # sentences kept on either side: far more than any model here reads
 

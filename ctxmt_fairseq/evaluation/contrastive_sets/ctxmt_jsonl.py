@@ -3,10 +3,7 @@
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.data.json_files import Place, get, get_sentences, json_lines, sentences
-from ctxmt_fairseq.data.metadata_text import texts_by_field
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
@@ -14,6 +11,9 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     example_of_texts,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import Place, get, get_sentences, json_lines, sentences
+from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.text_lines import PathLike
 
 CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import Place
-from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.text.json_files import Place
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 Sentences = Tuple[str, ...]
 

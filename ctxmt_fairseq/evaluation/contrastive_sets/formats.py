@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type
 
-from ctxmt_fairseq.data.json_files import Place, load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.registry import Registry
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
-from ctxmt_fairseq.registry import Registry
+from ctxmt_fairseq.text.json_files import Place, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 class ContrastiveFormat:

@@ -4,9 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
-from ctxmt_fairseq.data.json_files import Place
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
     ContrastiveSet,
@@ -16,6 +14,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     make_example,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import Place
+from ctxmt_fairseq.text.text_lines import PathLike, read_sentences
 
 PRONOUNS = {"il", "elle", "ils", "elles", "le", "la"}
 

@@ -4,9 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, List, Optional, Sequence
 
-from ctxmt_fairseq.data.json_files import Place, get, get_sentences
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
@@ -19,6 +17,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
     first_object,
     load_records,
 )
+from ctxmt_fairseq.text.json_files import Place, get, get_sentences
+from ctxmt_fairseq.text.text_lines import PathLike
 
 NAME = "voita"
 END = "_eos"

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import SELECTIONS, SIZES
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
 

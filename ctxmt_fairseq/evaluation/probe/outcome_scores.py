@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.prober import Outcome
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
-from ctxmt_fairseq.tables import aligned_table
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from typing import List, Optional
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.input_documents import read_parallel
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.text_lines import PathLike
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
 @dataclass(frozen=True)

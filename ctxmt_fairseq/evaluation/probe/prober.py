@@ -16,7 +16,7 @@ from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import SearchSettings
 
 logger = logging.getLogger(__name__)
 

@@ -2,9 +2,9 @@
 
 from typing import Sequence
 
+from ctxmt_fairseq.base.plots.charts import Point, chart
+from ctxmt_fairseq.base.tables import csv_text
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes
-from ctxmt_fairseq.plots.charts import Point, chart
-from ctxmt_fairseq.tables import csv_text
 
 CXMI = "CXMI (bits per word)"
 

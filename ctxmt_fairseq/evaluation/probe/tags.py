@@ -8,9 +8,9 @@ then has the tags of all its parts.
 
 from typing import Any, List, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import Place, get, json_lines
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, get, json_lines
+from ctxmt_fairseq.text.text_lines import PathLike
 
 Tags = List[Tuple[str, ...]]  # of each white-space word
 

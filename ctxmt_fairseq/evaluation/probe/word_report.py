@@ -6,12 +6,12 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import bare
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.tags import Tags
 from ctxmt_fairseq.evaluation.probe.word_values import WordValues, word_values
-from ctxmt_fairseq.tables import aligned_table
 
 NO_TAG = "(no tag)"
 

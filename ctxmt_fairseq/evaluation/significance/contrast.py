@@ -3,13 +3,13 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import get, json_lines
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, mcnemar, stars, system_pairs
-from ctxmt_fairseq.tables import records_table
+from ctxmt_fairseq.text.json_files import get, json_lines
+from ctxmt_fairseq.text.text_lines import PathLike
 
 Key = Tuple[str, str]  # set and id
 COLUMNS = {

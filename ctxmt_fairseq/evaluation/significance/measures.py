@@ -5,7 +5,7 @@ from typing import Any, Optional, Protocol, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 

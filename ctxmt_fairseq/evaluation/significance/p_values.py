@@ -3,7 +3,7 @@
 import itertools
 from typing import Callable, Dict, Hashable, List, NamedTuple, Sequence, Tuple, TypeVar
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 EXACT_BELOW = 25  # examples that only one system gets right
 LEVELS = (0.05, 0.01)  # one star, two stars

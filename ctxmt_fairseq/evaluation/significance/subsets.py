@@ -4,15 +4,15 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import word_spans
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.coreference import Reference, overlap
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.coreference import Reference, overlap
 
 PLURAL = ("plur", "pl", "plural", "ptan")
 GENDERS = {"masc": "masculine", "fem": "feminine", "neut": "neuter"}

@@ -5,12 +5,12 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import holm, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.resampling import PairedTest, Scorer, paired_tests
-from ctxmt_fairseq.tables import records_table
 
 UNITS = ("document", "sentence")
 COLUMNS = {
