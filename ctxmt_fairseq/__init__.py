@@ -9,8 +9,8 @@ import logging
 import sys
 from typing import Any, List
 
-from ctxmt_fairseq import exit_codes, loggers
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base import exit_codes, loggers
+from ctxmt_fairseq.base.errors import BadInput
 
 __version__ = "0.2.0.dev0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]

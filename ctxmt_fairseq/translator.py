@@ -7,8 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Union
 
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, ContrastiveReport, contrastive_report
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
@@ -16,8 +15,9 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
-from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
-from ctxmt_fairseq.user_code import import_user_dir
+from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.user_code import import_user_dir
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
@@ -187,7 +187,7 @@ class Translator:
             translations: one for each sentence, in the shape of ``documents``.
 
         Raises:
-            BadInput: as ``translate``, or the shapes differ.
+            BadInput: as ``translate``; or ``translations`` has another shape than ``documents``.
         """
         text, given = GivenDocuments.of(documents), GivenDocuments.of(translations, "translations")
         text.check_alike(given, "translations")

@@ -1,16 +1,16 @@
-"""Texts with up to two attributes each, which a picture shows as colours and markers."""
+"""Texts with up to two attributes, which a picture shows by colours and markers."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.metadata_text import single_spaces
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 FIELD = "field"
-NAMES = ("value", "second value")  # what a file's attributes are called
+NAMES = ("value", "second value")  # the names of attributes from a file
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Attribute:
     """A property of every text.
 
     Attributes:
-        values: strings, or float64 if all of them are finite numbers: (n,).
+        values: (n,) strings, or float64 if all are finite numbers.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Attribute:
 
     @classmethod
     def of(cls, name: str, values: Sequence[Any]) -> "Attribute":
-        """From the values as written."""
+        """Make an attribute from its values as written."""
         try:
             numbers = np.array([float(value) for value in values])
         except ValueError:
@@ -67,9 +67,10 @@ METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
 
 
 def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) -> LabelledTexts:
-    """Both, the metadata first, told apart by a further attribute.
+    """Join both, the metadata first, with a further attribute that tells them apart.
 
-    Sentences without attributes beside metadata with their fields are a field of their own instead.
+    If metadata have their field as attribute and sentences have none, the sentences become another field
+    instead.
     """
     texts = [*metadata.texts, *sentences.texts]
     fields, values = metadata.attributes, sentences.attributes
@@ -90,7 +91,7 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
 
 
 def read_labelled_texts(path: PathLike) -> LabelledTexts:
-    """Read lines of a text, and tab-separated up to two attributes; blank lines are passed over.
+    """Read lines with a text and up to two attributes, separated by tabs. Blank lines are skipped.
 
     A repeated line counts once.
     """
@@ -120,7 +121,7 @@ def read_labelled_texts(path: PathLike) -> LabelledTexts:
 
 
 def metadata_texts(contexts: Any) -> LabelledTexts:
-    """The distinct metadata of sentences, with the (first) field of each.
+    """The distinct metadata of sentences, each with the (first) field that has it.
 
     Args:
         contexts: ``SentenceContexts``.

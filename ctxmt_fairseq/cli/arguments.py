@@ -1,10 +1,10 @@
-"""Commands and groups of options (``ctxmt_fairseq/command.py``) as arguments of a parser, and back."""
+"""Commands and groups of options (``ctxmt_fairseq/base/command.py``) as arguments of a parser, and back."""
 
 import argparse
 from typing import Any, Dict, Literal, NamedTuple, Tuple, Type, TypeVar, Union, get_args, get_origin
 
-from ctxmt_fairseq.command import Field, OptionGroup
-from ctxmt_fairseq.option_types import finite_float, positive_int
+from ctxmt_fairseq.base.command import Field, OptionGroup
+from ctxmt_fairseq.base.option_types import finite_float, positive_int
 
 Options = TypeVar("Options", bound=OptionGroup)
 _TYPES: Dict[Any, Any] = {str: None, int: positive_int, float: finite_float}  # where an option names no other

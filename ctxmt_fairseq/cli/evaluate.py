@@ -22,20 +22,20 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Optional, Tuple, Union
 
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, number, positive_int
+from ctxmt_fairseq.base.paths import Folder, Input, OutputFolder, Prefix
 from ctxmt_fairseq.cli.options.model import ModelWithContext, search
 from ctxmt_fairseq.cli.options.results import as_json
 from ctxmt_fairseq.cli.options.scores import TOKENIZER
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, number, positive_int
-from ctxmt_fairseq.paths import Folder, Input, OutputFolder, Prefix
-from ctxmt_fairseq.search.search_settings import BOUNDS
+from ctxmt_fairseq.generation.search_settings import BOUNDS
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.models import CometModel
     from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
-    from ctxmt_fairseq.evaluation.whole_runs.evaluator import Evaluator
-    from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
+    from ctxmt_fairseq.evaluation.runs.evaluator import Evaluator
+    from ctxmt_fairseq.evaluation.runs.ledger import Ledger
 
 FIRST_PASS = 0.6  # its length penalty, where the evaluated model's is searched
 LENPENS = [n / 10 for n in range(4, 31)]
@@ -181,8 +181,8 @@ class Evaluate(Command):
     model: ModelWithContext
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.files import writing
         from ctxmt_fairseq.evaluation.metrics import bleu
-        from ctxmt_fairseq.files import writing
 
         bleu(self.scores.tokenize)  # before anything is translated
         decodings, contexts = self.context.names()
@@ -205,11 +205,11 @@ class Evaluate(Command):
     def _evaluate(
         self, out: Path, decodings: List[str], contexts: List[str], suites: List["ContrastiveSet"]
     ) -> None:
-        from ctxmt_fairseq.evaluation.whole_runs import results
-        from ctxmt_fairseq.evaluation.whole_runs.evaluated_text import read_evaluated_text
-        from ctxmt_fairseq.evaluation.whole_runs.ledger import Ledger
-        from ctxmt_fairseq.files import write_file
-        from ctxmt_fairseq.provenance import made_by
+        from ctxmt_fairseq.base.files import write_file
+        from ctxmt_fairseq.base.provenance import made_by
+        from ctxmt_fairseq.evaluation.runs import results
+        from ctxmt_fairseq.evaluation.runs.evaluated_text import read_evaluated_text
+        from ctxmt_fairseq.evaluation.runs.ledger import Ledger
 
         evaluator = self._evaluator(Ledger(out))
         text = read_evaluated_text(self.text, evaluator.loaded)
@@ -254,7 +254,7 @@ class Evaluate(Command):
 
     def _folder(self) -> Path:
         """The folder OUT, which need not be there."""
-        from ctxmt_fairseq.files import check_folder
+        from ctxmt_fairseq.base.files import check_folder
 
         model = Path(self.path)
         if self.out is None and not model.exists():
@@ -266,7 +266,7 @@ class Evaluate(Command):
     def _evaluator(self, ledger: "Ledger") -> "Evaluator":
         """The evaluator that the options describe."""
         from ctxmt_fairseq.evaluation.contrastive_sets import Convention
-        from ctxmt_fairseq.evaluation.whole_runs.evaluator import Evaluator, FirstPass, Settings
+        from ctxmt_fairseq.evaluation.runs.evaluator import Evaluator, FirstPass, Settings
 
         files, loaded, content = self._load(self.path, ledger, "averaged.pt")
         window, scores, source = self.context.window, self.scores, self.context.target_context_from
@@ -305,7 +305,7 @@ class Evaluate(Command):
 
     def _load(self, name: str, ledger: "Ledger", average: str) -> Any:
         """The files of a model, the models, and what identifies them."""
-        from ctxmt_fairseq.evaluation.whole_runs.models import content_of, model_files
+        from ctxmt_fairseq.evaluation.runs.models import content_of, model_files
 
         files = model_files(name, self.average, ledger, average)
         loaded = self.model.load(files).loaded

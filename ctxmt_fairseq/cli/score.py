@@ -14,12 +14,12 @@ Example: ctxmt score hyp.fr test.fr --docids test.docids --data data-bin --json 
 import sys
 from typing import List, Optional
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.results import Json
 from ctxmt_fairseq.cli.options.scores import Comet, Tokens
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Folder, Input
 
 TOKENIZED = 100  # lines, as many as sacrebleu waits for
 

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Optional, Tuple
 
-from ctxmt_fairseq import option_types
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
 from ctxmt_fairseq.corpora.cleaning import chosen_steps
-from ctxmt_fairseq.paths import Language, OutputPrefix, Prefix
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.films import HeldOut
@@ -49,7 +49,7 @@ class NewCorpus(OfLanguages):
     out: OutputPrefix = option("of the corpus' files")
 
     def parts(self) -> Iterable["Part"]:
-        """What is written."""
+        """Yield what is written."""
         raise NotImplementedError
 
     def run(self) -> None:
@@ -60,9 +60,6 @@ class NewCorpus(OfLanguages):
 
         Args:
             held_out: documents that go to other corpora.
-
-        Raises:
-            BadInput: see ``write_corpus``.
         """
         from tqdm.auto import tqdm
 

@@ -1,6 +1,6 @@
-"""What databases of films know: records of the Open Movie Database, and the dumps of IMDb.
+"""Reads databases of films: records of the Open Movie Database, and the dumps of IMDb.
 
-Of millions of films only those that a corpus has are kept. Ids are as OPUS writes them, without tt and zeros.
+Only the films of a corpus are kept. Ids are as OPUS writes them, without tt and zeros.
 """
 
 import re
@@ -8,11 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple, Union
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.data.json_files import Place, json_lines, load_json
-from ctxmt_fairseq.data.metadata_text import texts_by_field
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, json_lines, load_json
+from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 PathLike = Union[str, Path]
 Films = Dict[str, Dict[str, str]]  # id -> value by field
@@ -26,19 +26,16 @@ _NOTHING = r"\N"
 
 
 def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter) -> Films:
-    """The films among records of the Open Movie Database.
+    """Find films among records of the Open Movie Database.
 
     Args:
         paths: files with a record or a list of them (JSON), with a record on each line (.jsonl, .ndjson), or
             folders of such files.
         wanted: ids of films; others are passed over.
-        seen: counts the records, and those of no use by reason.
+        seen: counts the records, and the useless ones by reason.
 
     Returns:
-        film -> its texts as they stand, of the fields that the record has. Of two records the first counts.
-
-    Raises:
-        BadInput: no such file, no records, or a value that is neither text nor a list of texts.
+        film -> its texts, unchanged, for each field that the record has. A film's first record counts.
     """
     films: Films = {}
     for path in _record_files(paths):
@@ -62,7 +59,7 @@ def _texts(place: Place, record: Dict[str, Any]) -> Dict[str, str]:
     found = {field: record[key] for field, key in OMDB.items() if record.get(key) is not None}
     texts = texts_by_field(found)
     if texts is None:
-        raise place.error(f"expected texts as {', '.join(OMDB.values())}")
+        raise place.error(f"expected a text, or a list of texts, as each of {', '.join(OMDB.values())}")
     return texts
 
 
@@ -71,9 +68,10 @@ def _record_files(paths: Sequence[PathLike]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        files = sorted(file for file in path.rglob("*") if file.suffix in (".json", *_LINES))
+        suffixes = (".json", *_LINES)
+        files = sorted(file for file in path.rglob("*") if file.suffix in suffixes)
         if not files:
-            raise BadInput("expected records (*.json, *.jsonl) in the folder", path)
+            raise BadInput(f"the folder has no records (*{', *'.join(suffixes)})", path)
         yield from files
 
 
@@ -87,17 +85,17 @@ def _records(path: Path) -> Iterator[Tuple[Place, Any]]:
 
 
 def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
-    """The films in IMDb's dumps, compressed or not, which are told by their columns: genre and year of
-    ``title.basics.tsv``, writers of ``title.crew.tsv``, whose names are in ``name.basics.tsv``.
+    """Find films in IMDb's dumps, compressed or not.
 
-    Raises:
-        BadInput: a damaged file, none of these, a line with too few columns, or writers without names.
+    The columns tell the dumps apart: ``title.basics.tsv`` has genre and year, ``title.crew.tsv`` has numbers
+        of
+    writers, and ``name.basics.tsv`` has their names.
     """
     films: Films = {}
     writers: Dict[str, List[str]] = {}
     names: Dict[str, str] = {}
     heads = {path: next(iterate_lines(path), "").split("\t") for path in paths}
-    for path, head in sorted(heads.items(), key=lambda item: "nconst" in item[1]):  # names at the end
+    for path, head in sorted(heads.items(), key=lambda item: "nconst" in item[1]):  # names come last
         if {"tconst", "genres", "startYear"} <= set(head):
             for film, row in _rows(path, head, wanted):
                 found = {"genre": ", ".join(row["genres"].split(",")), "year": row["startYear"]}
@@ -112,9 +110,11 @@ def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
             people = {normal_id(person) for each in writers.values() for person in each}
             names |= {person: row["primaryName"] for person, row in _rows(path, head, people)}
         else:
-            raise BadInput("expected title.basics, title.crew or name.basics of IMDb, by the columns", path)
+            raise BadInput(
+                "does not have the columns of IMDb's title.basics, title.crew or name.basics", path
+            )
     if writers and not names:
-        raise BadInput("expected name.basics.tsv too, for the names of the writers in title.crew")
+        raise BadInput("give name.basics.tsv too, because title.crew has only numbers of writers")
     for film, people_of in writers.items():
         known = [names[normal_id(person)] for person in people_of if normal_id(person) in names]
         if known:
@@ -123,7 +123,7 @@ def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
 
 
 def _rows(path: PathLike, head: List[str], wanted: AbstractSet[str]) -> Iterator[Tuple[str, Dict[str, str]]]:
-    """The lines of wanted ids, which are in the first column; nothing is quoted in these files."""
+    """Read the lines of wanted ids, which are in the first column; these files quote nothing."""
     lines = iterate_lines(path)
     next(lines, None)
     for number, line in enumerate(lines, 2):

@@ -1,4 +1,4 @@
-"""Pairs of sentences by 64 bits of their texts: which are alike, in little memory."""
+"""Tells which pairs of sentences are alike by 64 bits of their texts, in little memory."""
 
 import hashlib
 from typing import Iterable
@@ -15,12 +15,12 @@ def pair_hash(pair: Pair) -> int:
 
 
 def pair_hashes(pairs: Iterable[Pair]) -> np.ndarray:
-    """(N,) uint64."""
+    """The hashes of N pairs, (N,) uint64."""
     return np.fromiter(map(pair_hash, pairs), np.uint64)
 
 
 def among(values: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(N,) bool: which values are in a sorted array."""
+    """Tell which values are in a sorted array, (N,) bool."""
     if not len(ordered):
         return np.zeros(len(values), bool)
     places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)

@@ -1,4 +1,4 @@
-"""How long the sentences and documents of a corpus are."""
+"""Counts how long the sentences and documents of a corpus are."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -6,13 +6,13 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.plots.charts import Point, chart
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.plots.charts import Point, chart
 
 BATCH = 10_000  # sentences that are encoded together
 PLACES = 50
-TAIL = 0.999  # the share of sentences or documents that a plot shows; longer ones are at the last place
+TAIL = 0.999  # a plot shows this share of sentences or documents; it puts longer ones at the last place
 Encode = Callable[[List[str]], List[str]]
 
 
@@ -37,7 +37,7 @@ class Statistics:
         return self.subwords or self.words
 
     def as_dict(self, languages: Sequence[str], longer_than: Sequence[int]) -> Dict[str, Any]:
-        """For JSON; shares above the lengths ``longer_than`` are of ``lengths``."""
+        """Make JSON, with the shares of ``lengths`` above each of ``longer_than``."""
         sides = {
             language: {"empty": words[0], "words": summary(words), "longer": _longer(lengths, longer_than)}
             for language, words, lengths in zip(languages, self.words, self.lengths, strict=True)
@@ -93,7 +93,7 @@ def _quantile(lengths: Counter, share: float) -> int:
 
 
 def summary(lengths: Counter) -> Dict[str, float]:
-    """Total, mean, median (the lower of two) and greatest of lengths that are counted."""
+    """Total, mean, median (the lower of two) and maximum of counted lengths."""
     values, times = _sorted(lengths)
     total = int(values @ times)
     return {
@@ -111,7 +111,7 @@ def _longer(lengths: Counter, than: Sequence[int]) -> Dict[str, float]:
 
 
 def picture(statistics: Statistics, languages: Sequence[str]) -> bytes:
-    """Lengths of sentences on either side, and of documents, as the content of a PNG file."""
+    """Plot the lengths of each side's sentences, and of documents; returns the content of a PNG file."""
     across = {"sentences": "subwords" if statistics.subwords else "words", "documents": "sentences"}
     points = _counts("sentences", statistics.lengths, languages)
     points += _counts("documents", [statistics.documents], ["documents"])
@@ -119,7 +119,7 @@ def picture(statistics: Statistics, languages: Sequence[str]) -> bytes:
 
 
 def _counts(what: str, counters: Sequence[Counter], names: Sequence[str]) -> List[Point]:
-    """How many there are of each length, by at most ``PLACES`` ranges of lengths, called by the least."""
+    """Count each length in at most ``PLACES`` ranges; a range is called by its least length."""
     most = max(_quantile(counter, TAIL) for counter in counters)
     width = -(-(most + 1) // PLACES)
     points = []

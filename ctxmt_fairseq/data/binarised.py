@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, open_file, read_bytes
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, open_file, read_bytes
 
 _MAGIC = b"MMIDIDX\x00\x00"  # of fairseq's --dataset-impl mmap
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, code of the tokens' type, sentences

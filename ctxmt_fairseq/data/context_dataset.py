@@ -1,5 +1,5 @@
-"""What the datasets of the three tasks share: examples that are built on the fly from single binarised
-sentences, and batches of them."""
+"""The base of the three tasks' datasets: examples are built on the fly from single binarised sentences, and
+made into batches."""
 
 import itertools
 from abc import ABC, abstractmethod
@@ -10,14 +10,14 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.batched_windows import BatchedWindows
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_sizes import WindowParts
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.data.windows import Slots, WindowBuilder
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 
 def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.Tensor:
@@ -33,7 +33,7 @@ def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.T
 
 
 class ContextDataset(BatchedWindows, ABC):
-    """Base: a subclass says what stands on the source side (``source_side``) and in the batch
+    """Base of the datasets. A subclass says what is on the source side (``source_side``) and in the batch
     (``context_batch``).
 
     An example is a dictionary: ``id`` (the current sentence's line, from 0), ``source`` (what the encoder
@@ -43,11 +43,11 @@ class ContextDataset(BatchedWindows, ABC):
 
     Args:
         source, target, builder, current, training, name: see ``BatchedWindows``.
-        source_dictionary, target_dictionary: with the separator and the mask.
-        request: what the models read of the context: ``collater`` puts it into ``net_input``.
+        source_dictionary, target_dictionary: they have the separator and the mask.
+        request: what the models read of the context; ``collater`` puts it into ``net_input``.
     """
 
-    unique_sentences = False  # where context is rows of sentences: a batch holds each of them once
+    unique_sentences = False  # if context is rows of sentences: whether a batch has each of them once
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class ContextDataset(BatchedWindows, ABC):
         indices = np.asarray(indices, np.int64)  # may be none, for a worker that has run out of batches
         lines = self.lines[indices]
         reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
-        slots = self.builder.slots(lines, self.draw_epoch, reach)
+        slots = self.builder.slots(lines, self.epoch_of_draws, reach)
         rows = zip(*(side.tolist() for side in slots), strict=True)
         return [self._example(line, Slots(*row)) for line, row in zip(lines.tolist(), rows, strict=True)]
 
@@ -191,4 +191,4 @@ class ContextDataset(BatchedWindows, ABC):
 
     @abstractmethod
     def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
-        """The reverse of ``visible_context``."""
+        """Turn what ``visible_context`` gave into entries of an example."""

@@ -1,8 +1,7 @@
 """Gives every row of a batch another row's context, which is the random context of Jean and Cho's loss.
 
 The tasks call these functions from ``exchange_context``. A row of the new batch is what the dataset would
-have
-built from the row's current sentence and the other row's context sentences.
+have built from the row's current sentence and the other row's context sentences.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from ctxmt_fairseq.data.device_copies import to_device
-from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 Batch = Dict[str, Any]
 

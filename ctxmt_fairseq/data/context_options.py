@@ -7,7 +7,7 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
 KEEP = ("current", "first")

@@ -5,11 +5,11 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.highlighted_batch import SentenceStarts, highlight_batch, in_window
-from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
 from ctxmt_fairseq.data.windows import Slots
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.highlights import LineHighlights, Sentence
 
 CURRENT = ("current_segment", "current_span")  # where the current sentence is in its window
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
+from ctxmt_fairseq.text.highlights import LineHighlights, Sentence
 
 SentenceStarts = Sequence[Tuple[Sentence, int]]  # the sentences of a window, and the first token of each
 
@@ -58,11 +58,10 @@ def highlight_batch(
 
     Returns:
         for each attention that has n queries, of ``encoder`` (self-attention: source words to source
-        support),
-        ``cross`` (target words to source support) and ``decoder`` (self-attention: target words to target
-        support): ``rows`` and ``queries``, LongTensor (n,), the row and column of each query; ``subwords``
-        (n,), how many queries its word has; ``keys``, BoolTensor (n, width), what it should look at, at least
-        one; and ``words``, how many words the queries are.
+        support), ``cross`` (target words to source support) and ``decoder`` (self-attention: target words to
+        target support): ``rows`` and ``queries``, LongTensor (n,), the row and column of each query;
+        ``subwords`` (n,), how many queries its word has; ``keys``, BoolTensor (n, width), what it should look
+        at, at least one; and ``words``, how many words the queries are.
     """
     found = {
         "encoder": _Queries(widths["source"]),

@@ -5,8 +5,12 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import (
+from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.context_options import VectorOptions
+from ctxmt_fairseq.data.windows import Slots, check_several
+from ctxmt_fairseq.text.absence import (
     CURRENT,
     EMPTY_SENTENCE,
     METADATA,
@@ -15,11 +19,7 @@ from ctxmt_fairseq.data.absence import (
     NO_TEXT,
     NO_VECTOR,
 )
-from ctxmt_fairseq.data.context_dataset import ContextDataset
-from ctxmt_fairseq.data.context_options import VectorOptions
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.windows import Slots, check_several
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 # Offsets for ``WindowBuilder.elsewhere``, which no previous sentence has: metadata, the current sentence.
 _RECORD, _OWN = 0, 200
@@ -83,7 +83,7 @@ class MetadataContextDataset(ContextDataset):
         own = record = line
         if selection == "random":
             own, record = (
-                int(self.builder.elsewhere(np.array([line]), offset, self.draw_epoch)[0])
+                int(self.builder.elsewhere(np.array([line]), offset, self.epoch_of_draws)[0])
                 for offset in (_OWN, _RECORD)
             )
         before = np.asarray(slots.source, np.int64)  # farthest first
@@ -118,9 +118,8 @@ class MetadataContextDataset(ContextDataset):
 
         Returns:
             ``distances`` (B, M), ``NO_VECTOR`` where there is no vector; ``rows`` (B, M), -1 there; for
-            models
-            that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags`` (B, M)
-            of the metadata, ``NO_TAG`` elsewhere.
+            models that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags``
+            (B, M) of the metadata, ``NO_TAG`` elsewhere.
         """
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
         rows = np.full((len(samples), width), NO_TEXT)

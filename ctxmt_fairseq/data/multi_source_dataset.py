@@ -6,12 +6,12 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.data import ordering, span_batches
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE, TARGET
 from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.length_groups import length_groups
 from ctxmt_fairseq.data.windows import Slots
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 
 
 class Row(NamedTuple):
@@ -35,8 +35,7 @@ class MultiSourceDataset(ContextDataset):
     """Previous target, previous source and following source sentences are C rows, in this order.
 
     An example's ``source`` is the current sentence; ``context`` has C entries, which are tokens, or None if
-    the
-    document has no such sentence; ``context_rows`` says what they are.
+    the document has no such sentence; ``context_rows`` says what they are.
 
     Args:
         unique_sentences: a batch holds each distinct sentence of its context once.
@@ -72,7 +71,7 @@ class MultiSourceDataset(ContextDataset):
         if not self.whole_sizes.reach.any():
             return super().order_sizes()
         source, target = self.current_sizes
-        context = self.measured().longest_context(self.lines, self.draw_epoch)
+        context = self.measured().longest_context(self.lines, self.epoch_of_draws)
         return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
@@ -89,16 +88,16 @@ class MultiSourceDataset(ContextDataset):
         return [indices[batch] for batch in batches]
 
     def _inputs(self, indices: np.ndarray) -> span_batches.Inputs:
-        """What (m,) examples, in the order of their lines, bring to a batch."""
+        """Find what (m,) examples, in the order of their lines, add to a batch."""
         source, target = (sizes[indices] for sizes in self.counted_sizes)
         if self.options.count_current_tokens or self.arrangement == "joined":
             return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
         source, current = self.current_sizes[0][indices], _number(lines[:, None], False)
-        context = self.measured(self.encoded_arrangement).longest_context(lines, self.draw_epoch, reach)
+        context = self.measured(self.encoded_arrangement).longest_context(lines, self.epoch_of_draws, reach)
         if self.swapped:
             return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
-        slots = self.builder.slots(lines, self.draw_epoch, reach).source
+        slots = self.builder.slots(lines, self.epoch_of_draws, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
         names = np.where(slots == NO_SENTENCE, -1, _number(slots, text))
         reused = self.request.format.reuse and not self.options.coword_dropout

@@ -4,9 +4,9 @@ from typing import Any, Optional
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents
 
 _ROUNDS = 1000  # of exchanges; about one is enough if documents are small beside the set
 
@@ -57,8 +57,8 @@ def shuffled_lines(
 
     Args:
         lines: (n,) sentences that have context. reach: the distance from the farthest previous to the
-        farthest following context sentence. Lines of one
-            document that are no farther apart share context, or are each other's context.
+        farthest following context sentence. Lines of one document that are no farther apart share context, or
+            are each other's context.
 
     Returns:
         (n,) the same lines: ``lines[i]`` gets the context of the i-th.

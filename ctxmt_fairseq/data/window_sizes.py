@@ -4,8 +4,8 @@ from typing import Any, Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.windows import WindowBuilder
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 
 CHUNK = 1 << 14  # so many sentences' slots are kept at once; they fit into the processor's cache
 
@@ -38,11 +38,11 @@ class WindowSizes:
     """Measures windows around lines.
 
     Args:
-        source, target: (S,) tokens of each sentence, ``</s>`` included; target None: there is no target text.
+        source, target: (S,) the tokens of each sentence, ``</s>`` included; target None: no target text.
         arrangement: how context and current sentence share the encoder's inputs: "window" (all in one),
             "joined" (the context in one, the current sentence in its own) or "rows" (each sentence in its
             own); "vectors": as "rows", and a context sentence counts as one token.
-        marks: tokens that are added to a context sentence; -1: there is no separator to end it.
+        marks: the number of tokens that are added to a context sentence; -1: no separator ends it.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class WindowSizes:
     def chunks(
         self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None
     ) -> Iterator[Chunk]:
-        """The windows around (n,) lines, a chunk at a time; context farther than ``reach`` is left out."""
+        """Yield the windows around (n,) lines in chunks, without context that is farther than ``reach``."""
         vectors = None if self.arrangement == "vectors" else self.source
         columns = self.builder.source_columns
         for at in range(0, len(lines), CHUNK):
@@ -136,8 +136,7 @@ class WindowSizes:
         """Tell which windows have an encoder input that is too long (the thesis, section 6.3.7): (n,) bool.
 
         An input of one sentence may have ``limit`` tokens, one that joins sentences ``limit`` for each that
-        it
-        has room for. So a joined input may have a longer sentence if another is shorter, or missing at the
+        it has room for. So a joined input may have a longer sentence if another is shorter, or missing at the
         document's border.
         """
         long = np.zeros(len(lines), bool)

@@ -8,12 +8,12 @@ from typing import Any, Iterable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_options import Column, ContextOptions
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.shuffling import ShuffledContexts
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.documents import Documents
 
 
 class Slots(NamedTuple):
@@ -82,7 +82,7 @@ class WindowBuilder:
         start, end = self.documents.bounds(indices)
 
         def side(columns: Sequence[Column]) -> np.ndarray:
-            # One row per column while computing: long rows are fast.
+            # One row per column while computing, because long rows are fast.
             offsets = _rows(column.offset for column in columns)
             distances = _rows(column.distance for column in columns)
             sentences = indices + offsets

@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
-from ctxmt_fairseq.tables import aligned_table
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
 DISC_NAMES = {"disc": "Disc.", "disc_avg": "Disc_avg", "disc_all_d": "Disc_all-d"}
@@ -21,8 +21,8 @@ Tally = Dict[str, Any]  # examples, correct, accuracy, ties, tie_share; shares i
 
 @dataclass(frozen=True)
 class CandidateScore:
-    """The summed log-probabilities of a candidate's tokens, and their number: for the current sentence with
-    its ``</s>``, and for the whole target window."""
+    """The sum of a candidate's token log-probabilities, and the number of tokens: for the current sentence
+    with its ``</s>``, and for the whole target window."""
 
     current_sum: float
     current_tokens: int
@@ -166,8 +166,7 @@ def distance_order(group: str) -> int:
 def example_lines(
     contrastive_set: ContrastiveSet, scores: Sequence[Sequence[CandidateScore]], convention: Convention
 ) -> Iterable[str]:
-    """One JSON object for each example: what it is, what was chosen (null for a tie), and all candidates'
-    scores."""
+    """A JSON object for each example: what it is, what was chosen (null: a tie), and all scores."""
     for example, row in zip(contrastive_set.examples, scores, strict=True):
         choice = choose(row, example.correct, convention)
         known = {key: getattr(example, key) for key in ("id", "phenomenon", "distance", "correct")}

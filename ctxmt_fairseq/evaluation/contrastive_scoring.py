@@ -5,9 +5,8 @@ from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveExample
 from ctxmt_fairseq.generation.forced_scoring import (
@@ -18,7 +17,8 @@ from ctxmt_fairseq.generation.forced_scoring import (
     windows_of,
 )
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.running_document import Sentences
+from ctxmt_fairseq.tasks.search.running_document import Sentences
+from ctxmt_fairseq.text.documents import Documents
 
 
 def score_candidates(
@@ -93,7 +93,5 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     per_example = [len(example.candidates) for example in examples]
     starts = np.cumsum([0, *per_example[:-1]])
     dataset.builder.variants = Documents.from_lengths(np.add.reduceat(lengths, starts).tolist())
-    dataset.filter_indices_by_size(
-        np.arange(len(dataset)), loaded.limits
-    )  # shortens windows that are too long
+    dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens long windows
     return dataset

@@ -5,8 +5,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
+from ctxmt_fairseq.text.documents import Documents
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import of_word
-from ctxmt_fairseq.data.json_files import Place, get, json_lines, load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import (
     DISC_NAMES,
     Choice,
@@ -25,7 +24,8 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     tally_distances,
     tally_groups,
 )
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 RIGHT, WRONG = Choice(1, True), Choice(0, False)
 SHOWN = 12  # a table shows no more forms; sets of verbs have thousands

@@ -4,10 +4,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
 
 CHRF_BETAS = (1, 2, 3)
 NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of rules
@@ -70,10 +70,7 @@ def read_translation(
     texts = [hypotheses]
     for path in references:
         texts.append([surface(line.strip()) for line in iterate_lines(path)])
-        if len(texts[-1]) != len(hypotheses):
-            raise BadInput(
-                f"expected {len(hypotheses)} lines, as in {hypothesis}, found {len(texts[-1])}", path
-            )
+        check_count(texts[-1], len(hypotheses), hypothesis, path)
     marks = [True] * len(hypotheses)
     if current is not None:
         marks = read_flags(current, len(hypotheses)).tolist()

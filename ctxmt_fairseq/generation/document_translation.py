@@ -6,15 +6,15 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.modules.sentence_cache import SentenceCache
-from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
-from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
-from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
+from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Sequence, TypeVar
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.metadata_text import texts_by_field
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 T = TypeVar("T")
 

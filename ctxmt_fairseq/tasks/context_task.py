@@ -9,7 +9,9 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
 
-from ctxmt_fairseq.checkpoint_options import shown
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols, symbols_digest
+from ctxmt_fairseq.checkpoints.options import shown
 from ctxmt_fairseq.corpora.data_folder import (
     DESCRIPTION,
     entry,
@@ -22,15 +24,13 @@ from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
-from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import read_split
+from ctxmt_fairseq.text.symbols import add_symbols
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,9 @@ class ContextTask(DecodingTask):
             cfg.source_lang, cfg.target_lang = data_utils.infer_language_pair(folder)
             if cfg.source_lang is None:
                 raise BadInput("tells no languages: give --source-lang and --target-lang", folder)
-        return super().setup_task(cfg, **kwargs)
+        task = super().setup_task(cfg, **kwargs)
+        task._check_shards()
+        return task
 
     @classmethod
     def load_dictionary(cls, filename):
@@ -163,8 +165,10 @@ class ContextTask(DecodingTask):
         its training.
 
         Raises:
-            BadInput: the models of an ensemble differ in an option that the command line does not give.
+            BadInput: see ``check_origin``; or the models of an ensemble differ in an option that the command
+                line does not give.
         """
+        self.check_origin(state_dict)
         saved = self.saved(state_dict)
         for name, value in saved.items():
             known = self.saved_options.get(name, value)
@@ -181,6 +185,31 @@ class ContextTask(DecodingTask):
                     "translation much worse", flag(name), value, new[name]
                 )  # fmt: skip
 
+    def check_origin(self, task_state: Dict[str, Any]) -> None:
+        """Check that a checkpoint's parameters are about what the data folder numbers, as far as both say it.
+
+        Raises:
+            BadInput: the checkpoint has embeddings of other symbols.
+        """
+        digests = task_state.get("dictionaries")
+        for side, known in self._known_symbols().items():
+            digest = digests.get(side) if isinstance(digests, dict) else None
+            if digest is not None:
+                known.beyond(len(known.symbols), digest, ours=True)
+
+    def check_resumed(self, task_state: Dict[str, Any]) -> None:
+        """Check that a training goes on with the options of the context that it had so far.
+
+        Raises:
+            BadInput: an option has another value now.
+        """
+        for name, value in self.saved(task_state).items():
+            if self.options[name] != value:
+                raise BadInput(
+                    f"{flag(name)}: the training had {value} so far and has {self.options[name]} now; a new "
+                    "training, with a --save-dir of its own, starts from the old one by --finetune-from-model"
+                )
+
     @property
     def average_source_length(self) -> int:
         """The mean number of subwords of a training source sentence, rounded; preprocessing has measured it.
@@ -191,6 +220,17 @@ class ContextTask(DecodingTask):
         return entry(first_folder(self.cfg.data), "average_source_length")
 
     # ---- data ------------------------------------------------------------------------------------------
+
+    def _check_shards(self) -> None:
+        """Raises BadInput: one of several data folders has another dictionary than the first one."""
+        for folder in self.cfg.data.split(os.pathsep)[1:]:
+            for known in self._known_symbols().values():
+                path = os.path.join(folder, known.file.name)
+                if os.path.exists(path):
+                    dictionary = load_dictionary(path)
+                    add_symbols(dictionary)
+                    if dictionary.symbols != known.symbols:
+                        raise BadInput(f"expected the symbols of {known.file}, found others", path)
 
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs) -> None:
         # fairseq's evaluation commands pass the checkpoint's task_cfg: then even "train" is evaluated.
@@ -216,7 +256,7 @@ class ContextTask(DecodingTask):
         )
 
     def build_dataset(self, split, source, target, documents, current, training, contexts=None):
-        """A fairseq dataset over one split.
+        """Make the fairseq dataset of a split.
 
         Args:
             contexts: what is known of its sentences besides their tokens, for a task that reads it.

@@ -9,10 +9,7 @@ from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks.translation import TranslationTask
 
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.search.current_sentence import WindowCount
-from ctxmt_fairseq.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
 from ctxmt_fairseq.tasks.interactive import (
     FolderPieces,
@@ -20,6 +17,9 @@ from ctxmt_fairseq.tasks.interactive import (
     OneByOneDataset,
     SteppedTokenizer,
 )
+from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
+from ctxmt_fairseq.tasks.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 logger = logging.getLogger(__name__)
 

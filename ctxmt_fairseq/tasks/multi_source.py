@@ -2,9 +2,9 @@
 
 from fairseq.tasks import register_task
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import RowsOptions
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask, arch_name
 

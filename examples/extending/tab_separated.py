@@ -6,12 +6,12 @@ Example: ctxmt corpus tab-separated --file talks.tsv --source-lang en --target-l
 import itertools
 from typing import Iterator, List
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 
 class TabSeparated(NewCorpus):  # has --source-lang, --target-lang, --out

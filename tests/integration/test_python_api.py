@@ -8,8 +8,8 @@ import pytest
 
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.documented import ROOT, blocks
+from tests.helpers.probed_models import checkpoint
 from tests.integration.commands import ENVIRONMENT, read
-from tests.unit.probed_models import checkpoint
 
 
 @pytest.fixture(scope="module")

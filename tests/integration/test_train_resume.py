@@ -5,12 +5,13 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 
 import pytest
 import torch
 
-import ctxmt_fairseq.safe_checkpoints  # noqa: F401  (what checkpoints name may be loaded)
+import ctxmt_fairseq.checkpoints.reading  # noqa: F401  (what checkpoints name may be loaded)
 from tests.helpers import forked
 from tests.integration.commands import ENVIRONMENT, TINY, TRAINING, USER_DIR, command, losses, run
 
@@ -118,7 +119,7 @@ def test_resumed_run_equals_uninterrupted_run(
     log = run(*arguments).stdout
     after = losses(log)
     assert min(after) > third_epoch - 6 and max(after) == UPDATES
-    assert truncated == ("the newest checkpoint that loads" in log)
+    assert truncated == ("because checkpoint_last.pt does not load" in log)
     for update, values in {**before, **after}.items():
         assert values == expected[update], update
 
@@ -129,3 +130,31 @@ def test_resumed_run_equals_uninterrupted_run(
     )
     for name, parameter in theirs.items():
         torch.testing.assert_close(ours[name], parameter, rtol=0, atol=1e-6)
+
+
+def test_patience_counts_on(data, tmp_path):
+    """Nothing improves: a training that is restarted after each epoch stops where one run does."""
+    arguments = (
+        *("fairseq-train", data, "--user-dir", USER_DIR, *WINDOWS, "--arch", "transformer", *TINY),
+        *("--optimizer", "sgd", "--lr", 1e-12, *TRAINING[8:], "--max-tokens", 2000, "--no-epoch-checkpoints"),
+        *("--train-subset", "valid", "--valid-subset", "test2", "--ignore-unused-valid-subsets"),
+    )
+
+    def validations(folder, epochs, patience=2):
+        limits = ("--max-epoch", epochs, "--patience", patience, "--save-dir", tmp_path / folder)
+        log = run(*arguments, *limits).stdout
+        stopped = f"hasn't improved for last {patience} runs" in log or "the training had ended" in log
+        return log.count("| test2 | {"), stopped
+
+    assert validations("whole", 8) == (3, True)
+    parts = [validations("parts", epochs) for epochs in range(1, 6)]
+    assert parts == [(1, False), (1, False), (1, True), (0, True), (0, True)]
+    assert validations("parts", 4, patience=3) == (1, True)
+
+
+def test_a_training_that_had_ended_stays_as_it_is(uninterrupted, data, contexts, tmp_path):
+    for path in uninterrupted("windows").iterdir():
+        shutil.copy(path, tmp_path)
+    before = (tmp_path / "checkpoint_last.pt").stat().st_mtime_ns
+    log = run(*training((data, contexts), tmp_path, "windows", 0)).stdout
+    assert losses(log) == {} and (tmp_path / "checkpoint_last.pt").stat().st_mtime_ns == before

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
+from ctxmt_fairseq.base.drafts import Lock
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.drafts import Lock
 from tests.integration.commands import ENVIRONMENT, USER_DIR, command, printed, read, refused, run
-from tests.unit.test_output_files import reader
+from tests.unit.base.test_output_files import reader
 
 SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
 REFERENCE = ("--context-selection", "reference")

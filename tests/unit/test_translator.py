@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.translator import Translator
-from tests.unit.evaluations import result
-from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
-from tests.unit.test_probe import PLAIN, STARTS, read
+from tests.helpers.evaluations import result
+from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
+from tests.unit.evaluation.test_probe import PLAIN, STARTS, read
 
 SEARCH = {"beam": 3, "max_len_b": 8, "device": "cpu"}
 DOCUMENTS = [["a b c", "d"], ["e f"]]
@@ -235,7 +235,7 @@ def test_loading_refuses_what_are_no_paths(paths):
 def test_loading_refuses_other_files(tmp_path):
     assert refused(Translator.load, tmp_path / "none.pt") == f"{tmp_path}/none.pt: no such checkpoint"
     torch.save({"model": {}}, tmp_path / "empty.pt")
-    assert "found no model's parameters" in refused(Translator.load, tmp_path / "empty.pt")
+    assert "no parameters of a model" in refused(Translator.load, tmp_path / "empty.pt")
 
 
 @pytest.mark.parametrize(

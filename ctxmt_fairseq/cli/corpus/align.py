@@ -12,10 +12,10 @@ Example: ctxmt corpus align test.en test.fr --train train.en train.fr --output t
 from collections import Counter
 from typing import BinaryIO, List
 
-from ctxmt_fairseq.command import Command, argument, option
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.option_types import whole_number
+from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.corpora.linguistics.align import SYMMETRIZATIONS
-from ctxmt_fairseq.option_types import whole_number
-from ctxmt_fairseq.paths import Input, Output
 
 
 class Align(Command):
@@ -36,9 +36,9 @@ class Align(Command):
     def run(self) -> None:
         from tqdm.auto import tqdm
 
+        from ctxmt_fairseq.base.files import write_file
         from ctxmt_fairseq.corpora.linguistics.align import LONGEST, aligned_text, check_installed
-        from ctxmt_fairseq.data.alignment import alignment_line
-        from ctxmt_fairseq.files import write_file
+        from ctxmt_fairseq.text.alignment import alignment_line
 
         check_installed()
         counts: Counter = Counter()

@@ -15,10 +15,10 @@ Example: ctxmt corpus annotate test.fr --lang fr --output test.fr.words.jsonl
 from collections import Counter
 from typing import BinaryIO, Optional
 
-from ctxmt_fairseq.command import Command, argument, option
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.option_types import name
+from ctxmt_fairseq.base.paths import Input, Language, Output
 from ctxmt_fairseq.corpora.corpus_command import processes
-from ctxmt_fairseq.option_types import name
-from ctxmt_fairseq.paths import Input, Language, Output
 
 
 class Annotate(Command):
@@ -33,10 +33,10 @@ class Annotate(Command):
     def run(self) -> None:
         from tqdm.auto import tqdm
 
+        from ctxmt_fairseq.base.files import write_file
         from ctxmt_fairseq.corpora.linguistics.analysers import analyser
         from ctxmt_fairseq.corpora.linguistics.annotate import annotated_text
-        from ctxmt_fairseq.data.annotation import LABELS, annotation_line
-        from ctxmt_fairseq.files import write_file
+        from ctxmt_fairseq.text.annotation import LABELS, annotation_line
 
         tool = analyser(self.lang, self.model)
         counts: Counter = Counter()

@@ -12,12 +12,12 @@ Example: ctxmt corpus check text/train --source-lang en --target-lang de --json 
 
 from typing import Optional
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import number
+from ctxmt_fairseq.base.paths import Output
 from ctxmt_fairseq.cli.options.results import as_json
-from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import Admitted, OfCorpus
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import number
-from ctxmt_fairseq.paths import Output
 
 
 class Check(OfCorpus):
@@ -26,8 +26,8 @@ class Check(OfCorpus):
     admitted: Admitted
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.files import write_files
         from ctxmt_fairseq.corpora.check import check
-        from ctxmt_fairseq.files import write_files
 
         admitted = self.admitted.source_admits or (), self.admitted.target_admits or ()
         report = check(self.prefix, self.languages, self.max_ratio, admitted)

@@ -16,9 +16,9 @@ Example: ctxmt corpus films text/train --omdb omdb/ --imdb title.basics.tsv.gz t
 from collections import Counter
 from typing import List
 
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input, OutputPrefix
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, OutputPrefix
 
 
 class Films(Command):
@@ -27,10 +27,10 @@ class Films(Command):
     imdb: List[Input] = option("dumps (.tsv, .tsv.gz)", [])
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.files import check_outputs
+        from ctxmt_fairseq.base.tables import aligned_table
         from ctxmt_fairseq.corpora.film_metadata import add_film_metadata, films_of, joined
         from ctxmt_fairseq.corpora.film_records import read_imdb, read_omdb
-        from ctxmt_fairseq.files import check_outputs
-        from ctxmt_fairseq.tables import aligned_table
 
         if not (self.omdb or self.imdb):
             raise BadInput("expected --omdb or --imdb")

@@ -10,10 +10,10 @@ Example: ctxmt corpus mix text/crawl=1 text/talks=1 --source-lang en --target-la
 
 from typing import Iterator, List
 
-from ctxmt_fairseq.command import argument
+from ctxmt_fairseq.base.command import argument
+from ctxmt_fairseq.base.paths import Weighted
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Part
-from ctxmt_fairseq.paths import Weighted
 
 
 class Mix(NewCorpus):

@@ -9,11 +9,11 @@ Example: ctxmt corpus sample text/films --size 10000 --source-lang en --target-l
 
 from typing import Iterator
 
-from ctxmt_fairseq import option_types
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, OfCorpus
 from ctxmt_fairseq.corpora.pairs import Part
-from ctxmt_fairseq.option_types import non_negative_int
 
 
 class Sample(NewCorpus, OfCorpus):

@@ -14,9 +14,9 @@ Example: ctxmt corpus split text/all --held-out text/dev=0.01 --held-out text/te
 
 from typing import List, Literal
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Named
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, OfCorpus
-from ctxmt_fairseq.paths import Named
 
 
 class Split(NewCorpus, OfCorpus):

@@ -10,12 +10,12 @@ Example: ctxmt corpus stats text/train --source-lang en --target-lang de --data 
 
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Folder, Output, Picture
 from ctxmt_fairseq.cli.options.results import as_json
-from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Folder, Output, Picture
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.statistics import Encode
@@ -31,8 +31,8 @@ class Stats(OfCorpus):
     plot: Optional[Picture] = option("draw the histograms")
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.files import write_files
         from ctxmt_fairseq.corpora.statistics import measure, picture
-        from ctxmt_fairseq.files import write_files
 
         encode = self._encoders()
         statistics = measure(self.text_files(ids_optional=True), encode)
@@ -62,7 +62,7 @@ class Stats(OfCorpus):
 
 def _report(record: Dict[str, Any], unit: str) -> str:
     """What is printed; ``unit`` of the lengths that sentences are longer than."""
-    from ctxmt_fairseq.tables import records_table
+    from ctxmt_fairseq.base.tables import records_table
 
     sentences = f"{record['sentences']} sentences ({record['context_only']} of them context only)"
     alone = record["documents of one sentence"]

@@ -3,12 +3,12 @@
 import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 
-from ctxmt_fairseq.command import OptionGroup, group, option
+from ctxmt_fairseq.base.command import OptionGroup, group, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
+from ctxmt_fairseq.base.paths import Folder, Joined
 from ctxmt_fairseq.data.context_options import ALL
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, number, whole_number
-from ctxmt_fairseq.paths import Folder, Joined
-from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels
@@ -84,14 +84,12 @@ class Model(UserDir):
         return Translator.load(path, device=device, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
-        """The one model at a path, which reads metadata if there is some.
+        """The model at a path, which reads metadata if there is some.
 
         Raises:
-            BadInput: another model, or as ``load``.
+            BadInput: it reads none, or as ``load``.
         """
         loaded = self.load(path).loaded
-        if len(loaded.models) > 1:
-            raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
         if metadata and not loaded.reads_metadata:
             raise BadInput("--metadata: expected a model of the task metadata_context")
         return loaded

@@ -4,11 +4,11 @@ import itertools
 import os
 from typing import TYPE_CHECKING, Any, ClassVar, List, Tuple
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Output
 from ctxmt_fairseq.cli.options.model import UserDir
-from ctxmt_fairseq.command import option
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Output
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.transforms.scores import Score

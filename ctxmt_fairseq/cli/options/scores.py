@@ -4,15 +4,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence
 
-from ctxmt_fairseq import option_types
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, whole_number
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
+from ctxmt_fairseq.base.paths import Input
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.report import CometScore
-    from ctxmt_fairseq.evaluation.significance.measures import Measure
+    from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 
 TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: 13a)"
 
@@ -29,7 +29,7 @@ class Metric(Tokens):
 
     metric: str = option("bleu, chrf1, chrf2, chrf3", "bleu", metavar="NAME")
 
-    def measure(self) -> "Measure":
+    def measure(self) -> "SacrebleuMeasure":
         from ctxmt_fairseq.evaluation.significance.measures import measure
 
         return measure(self.metric, self.tokenize, self.lowercase)

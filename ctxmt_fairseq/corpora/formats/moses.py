@@ -1,8 +1,8 @@
 """OPUS' Moses format: two files of aligned lines, and the .ids file that says where they come from.
 
-Sentences without a counterpart are not in this format, so a document ends where the numbers of the sentences
-do not go on, on either side; "ctxmt corpus opus", which reads the XML, can keep them as context. --clean as
-of "ctxmt corpus opensubtitles".
+This format has no sentences without a counterpart, so a document ends where the numbers of the sentences
+jump on either side; "ctxmt corpus opus", which reads the XML, can keep such sentences as context. --clean
+works as in "ctxmt corpus opensubtitles".
 
 Example: ctxmt corpus moses --source TED2020.de-en.en --target TED2020.de-en.de --ids TED2020.de-en.ids \\
              --source-lang en --target-lang de --out text/train
@@ -12,14 +12,14 @@ import itertools
 import re
 from typing import Iterator, List, NamedTuple, Optional, Sequence
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
 from ctxmt_fairseq.corpora.formats.opus_names import document_id, exchanged
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 _NUMBER = re.compile(r"(.*?)(\d{1,18})")
 
@@ -40,7 +40,7 @@ class Moses(NewCorpus):
 
 
 class Line(NamedTuple):
-    """A line of both sides; ``sentences`` are the ids of those that each side is made of."""
+    """A line of both sides; ``sentences`` are the ids of the sentences that each side is made of."""
 
     texts: Sequence[str]
     documents: Sequence[str]
@@ -48,18 +48,15 @@ class Line(NamedTuple):
 
 
 def read_lines(source: PathLike, target: PathLike, ids: PathLike, languages: Sequence[str]) -> Iterator[Line]:
-    """The lines of the three files.
+    """Read the three files together; a line of ids is DOCUMENT, DOCUMENT, numbers, numbers between tabs.
 
-    OPUS orders the languages by alphabet: where the target language comes first, the sides are exchanged.
-
-    Raises:
-        BadInput: as ``lines_together``; a line of ids that is not DOCUMENT, DOCUMENT, numbers, numbers with
-            tabs between them; or documents of other languages.
+    OPUS orders the languages by alphabet: if the target language comes first, the sides are exchanged.
     """
     for number, (*texts, line) in enumerate(lines_together(source, target, ids), 1):
         columns = line.split("\t")
         if len(columns) != 4 or not all(map(str.strip, columns)):
-            raise BadInput("expected two documents and the numbers of their sentences", ids, number)
+            message = "expected two documents and the numbers of their sentences, with tabs between them"
+            raise BadInput(message, ids, number)
         documents, sentences = tuple(columns[:2]), tuple(side.split() for side in columns[2:])
         swap = exchanged(documents, languages)
         if swap is None:
@@ -72,7 +69,7 @@ def read_lines(source: PathLike, target: PathLike, ids: PathLike, languages: Seq
 def follows(before: str, after: str) -> bool:
     """Whether a sentence comes right after another by their ids: 5 and 6, s1.5 and s1.6.
 
-    What cannot be known, such as 1.7 and 2.1, does not follow.
+    2.1 does not follow 1.7, because the ids do not say whether 1.7 is the last of its paragraph.
     """
     first, second = _NUMBER.fullmatch(before), _NUMBER.fullmatch(after)
     if first is None or second is None:

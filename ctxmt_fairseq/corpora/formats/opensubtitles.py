@@ -3,8 +3,8 @@
 --alignment is OPUS' alignment file of the two languages, --xml the subtitles of both: folders, or the .zip
 files as downloaded, which are never unpacked. Pairs whose subtitles overlap in time by less than
 --min-overlap are left out; a document ends there, at sentences that have no counterpart, and at a pause of
-more than --max-gap seconds on either side. Its id is YEAR/IMDB/FILE, from the second in a file on with a
-number behind it.
+more than --max-gap seconds on either side. Its id is YEAR/IMDB/FILE; from the second document of a file on, a
+number follows it.
 
 --clean names steps, joined by commas (-NAME: all but this one; none): entities (escaped twice), markup (<i>),
 music, brackets (what is heard but not said), dashes (before turns), speakers (NAME:), ocr (l for I),
@@ -16,11 +16,11 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml 
 
 from typing import List, Sequence
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.option_types import finite_float, number
+from ctxmt_fairseq.base.paths import Named
 from ctxmt_fairseq.corpora.corpus_command import cleaning
 from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
-from ctxmt_fairseq.option_types import finite_float, number
-from ctxmt_fairseq.paths import Named
 
 
 class Opensubtitles(LinkedCorpus):

@@ -2,7 +2,7 @@
 
 --alignment is OPUS' alignment file of the two languages, --xml the documents of both: folders, or the .zip
 files as downloaded, which are never unpacked. A document ends at sentences that have no counterpart; with
---unaligned keep they stay as lines that serve as context only (PREFIX.current). Chapters and speakers become
+--unaligned keep they stay as lines that are only context (PREFIX.current). Chapters and speakers become
 metadata where the source side has them (PREFIX.meta.jsonl).
 
 Example: ctxmt corpus opus --alignment de-en.xml.gz --xml de.zip en.zip --source-lang en --target-lang de \\
@@ -11,10 +11,10 @@ Example: ctxmt corpus opus --alignment de-en.xml.gz --xml de.zip en.zip --source
 
 from typing import Any, Iterator, List, Literal, Sequence
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import FileWise, NewCorpus, cleaning
 from ctxmt_fairseq.corpora.pairs import Part, distinct
-from ctxmt_fairseq.paths import Input
 
 
 class LinkedCorpus(NewCorpus):
@@ -29,13 +29,13 @@ class LinkedCorpus(NewCorpus):
     reading: FileWise
 
     def linked(self, steps: Sequence[str], **how: Any) -> Iterator[Part]:
-        """The parts of all linked documents; ``how`` are arguments of ``Pairing``."""
+        """Read the parts of all linked documents; ``how`` are arguments of ``Pairing``."""
         from ctxmt_fairseq.corpora.archives import Archives
         from ctxmt_fairseq.corpora.formats.opus_pairs import Pairing, links_of
         from ctxmt_fairseq.corpora.formats.opus_xml import read_links
 
         archives = tuple(self.xml)
-        Archives(archives)  # a wrong name is said at once
+        Archives(archives)  # refuses a wrong name at once
         pairing = Pairing(archives, *self.languages, tuple(steps), **how)
         linked = read_links(self.alignment, *self.languages)
         return distinct(self.reading.parts(pairing.part, links_of, linked))

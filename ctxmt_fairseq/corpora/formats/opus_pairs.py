@@ -1,28 +1,27 @@
-"""Documents of OPUS and their alignment to documents of pairs."""
+"""Makes documents of pairs from documents of OPUS and their alignment."""
 
 import functools
 from collections import Counter
 from dataclasses import dataclass
 from typing import List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.archives import Archives
 from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.formats.opus_names import document_id
 from ctxmt_fairseq.corpora.formats.opus_xml import Document, Link, LinkedDocuments, read_opus_document
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.errors import BadInput
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """How aligned documents become documents of pairs.
+    """Makes documents of pairs from aligned documents.
 
     Attributes:
-        archives: folders and zip files with the documents of both languages.
-        source_lang, target_lang: as OPUS writes them.
-        cleaning: names of steps (``corpora.cleaning``).
-        min_overlap: of subtitles: links with less are left out, and end a document; None: all are taken.
-        max_gap: of subtitles: seconds of pause, on either side, that end a document; None: none does.
+        archives: folders and zip files with the documents of both languages. source_lang, target_lang: as
+        OPUS writes them. cleaning: names of steps (``corpora.cleaning``). min_overlap: for subtitles: a link
+        with less overlap is left out and ends the document; None: all links are taken.
+        max_gap: for subtitles: a longer pause in seconds, on either side, ends the document; None: none does.
         keep_unaligned: sentences without a counterpart stay as context, instead of ending the document.
     """
 
@@ -35,15 +34,12 @@ class Pairing:
     keep_unaligned: bool = False
 
     def part(self, linked: LinkedDocuments) -> Part:
-        """The pairs of two aligned documents.
+        """Pair two aligned documents.
 
         A document ends at a link that is left out (unaligned, with too little overlap, or empty after
         cleaning), at sentences that no link names, and at a pause. Its id is the source side's name
-        without language and ending, of subtitles ``YEAR/IMDB/FILE``; further documents in them have a number
-        behind it. Chapter and speaker, where the source side has them, become metadata.
-
-        Raises:
-            BadInput: a document is missing, broken, or has no sentence that a link names.
+        without language and ending, for subtitles ``YEAR/IMDB/FILE``; from the second document of a file on,
+        a number follows it. Chapter and speaker, where the source side has them, become metadata.
         """
         builder = DocumentBuilder(document_id(linked.source), Account())
         remarks = builder.account.remarks
@@ -80,7 +76,7 @@ class _Side:
     """One side's document, whose sentences are taken in order.
 
     Attributes:
-        goes_on: whether the last sentences taken follow those before at once, without a pause.
+        goes_on: whether the sentences taken last follow those before them directly and without a pause.
     """
 
     def __init__(self, document: Document, name: str, max_gap: Optional[float], remarks: Counter):
@@ -97,15 +93,11 @@ class _Side:
             remarks["unreadable times"] += document.unreadable_times
 
     def places(self, ids: Sequence[str]) -> List[int]:
-        """Where the sentences of a link stand, from 0.
-
-        Raises:
-            BadInput: there is no such sentence.
-        """
+        """The places of a link's sentences, from 0."""
         try:
             places = [self._index[number] for number in ids]
         except KeyError as error:
-            message = f"the alignment names sentence {error.args[0]}, which is not there"
+            message = f"has no sentence {error.args[0]}, which the alignment names"
             raise BadInput(message, self.name) from None
         last = self._last
         self.goes_on = not places or last is None or (places[0] == last + 1 and not self._pauses[last])
@@ -123,5 +115,5 @@ def _archives(paths: Tuple[str, ...]) -> Archives:
 
 
 def links_of(linked: LinkedDocuments) -> int:
-    """How many units of the input are in one piece of work."""
+    """How far one piece of work brings the progress bar."""
     return len(linked.links)

@@ -1,9 +1,9 @@
-"""Sentences of OPUS XML as OPUS' programs write it, at the speed of regular expressions.
+"""Reads sentences of OPUS XML as OPUS' programs write it, at the speed of regular expressions.
 
-What a machine wrote is regular: sentences (``<s id="1">``) that hold words (``<w id="1.1">word</w>``) or
-text, and marks of time. Patterns take such sentences out whole, and lxml reads what is left, the elements
-around them. Whatever does not fit, from a comment to a character that XML forbids, leaves the document to
-lxml altogether, which takes four times as long.
+What a program wrote is regular: sentences (``<s id="1">``) hold words (``<w id="1.1">word</w>``) or text, and
+marks of time. Patterns take such sentences out whole, and lxml reads what is left, the elements around them.
+A document with anything else in it, such as a comment or a character that XML forbids, is left to lxml
+altogether, which takes four times as long.
 """
 
 import re
@@ -11,14 +11,14 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.formats.subtitle_times import Marks
 from ctxmt_fairseq.corpora.xml import parse_xml
-from ctxmt_fairseq.errors import BadInput
 
-# Elements that say something about the sentences inside, and where they say it.
+# These elements describe the sentences inside them, in the first of these attributes that they have.
 _METADATA = {"chapter", "speaker"}
 _LABELS = ("NAME", "name", "ID", "id")
-# Characters that XML forbids stand for what was found: a mark of time, the end of a sentence.
+# Characters that XML forbids take the place of what was found: a mark of time, the end of a sentence.
 _MARK, _END = "\x01", "\x02"
 _FORBIDDEN = re.compile("[\x00\x03-\x08\x0b-\x1f]")  # and \r, which XML reads as \n
 _OTHER_ENCODING = re.compile(rb"(?i)[^<]*<\?xml[^<>]*encoding=(?![\"']utf-8[\"'])")
@@ -39,13 +39,13 @@ _MILLISECONDS = np.array([100, 10, 1])
 
 
 class Sentences(NamedTuple):
-    """What is in a document.
+    """The content of a document.
 
     Attributes:
         ids, texts, metadata: see ``opus_xml.Document``.
         lengths: (N,), characters of each sentence, blanks not counted.
         marks: of time.
-        unreadable_times: time marks that are no time.
+        unreadable_times: how many marks of time cannot be read.
     """
 
     ids: List[str]
@@ -57,7 +57,7 @@ class Sentences(NamedTuple):
 
 
 def scan(content: bytes) -> Optional[Sentences]:
-    """The sentences of a document; None if it is not regular."""
+    """Find the sentences of a document; None if it is not regular."""
     if _OTHER_ENCODING.match(content):
         return None
     try:
@@ -69,7 +69,7 @@ def scan(content: bytes) -> Optional[Sentences]:
     tokenised = "<w " in text
     text = _BETWEEN_WORDS.sub(" ", text) if tokenised else text
     pieces = _TIME.split(text)
-    # Marks are words of their own among words, and nothing in a text as it stands.
+    # A mark is a word of its own among words, and takes no blanks in a raw text.
     text = (f" {_MARK} " if tokenised else _MARK).join(pieces[::3])
     kinds, clocks = pieces[1::3], pieces[2::3]
     pieces = (_TOKENISED if tokenised else _RAW).split(text)
@@ -92,12 +92,13 @@ def scan(content: bytes) -> Optional[Sentences]:
 
 
 def _metadata(around: List[str]) -> Optional[List[Dict[str, str]]]:
-    """That of each sentence, from what stands between them; None if something else than that is a sentence,
-    or one of them is none, in a comment for example."""
+    """The metadata of each sentence, from the texts ``around`` the sentences; None if these have further
+    sentences, or if a sentence that was found is none, because it is in a comment for example."""
     between = around[1:-1]
     siblings = not "".join(between).strip(" \n\t")  # as in subtitles
     kept = [around[0], around[-1]] if siblings else around
-    if any("<!" in text for text in kept):  # a comment may hold anything, a document type change what is read
+    # A comment may hold anything, and a document type may change what is read.
+    if any("<!" in text for text in kept):
         return None
     try:
         root = parse_xml("<s/>".join(kept).encode(), "")
@@ -111,7 +112,7 @@ def _metadata(around: List[str]) -> Optional[List[Dict[str, str]]]:
 
 
 def metadata_around(sentence: Any) -> Dict[str, str]:
-    """The chapter and the speaker that a sentence is in, by NAME or ID, the outermost first."""
+    """The chapter and the speaker of a sentence, by NAME or else by ID; the innermost of each counts."""
     labels = {}
     for element in reversed(list(sentence.iterancestors())):
         name = element.tag.lower()
@@ -122,18 +123,18 @@ def metadata_around(sentence: Any) -> Dict[str, str]:
 
 
 def _irregular(inside: str) -> bool:
-    """Whether text is not well-formed, or refers to another character than the five that XML names."""
+    """Whether a text is not well-formed, or refers to another character than the five that XML names."""
     if _FORBIDDEN.search(inside) or "]]>" in inside:
         return True
     return "&" in inside and inside.count("&") != len(_REFERENCE.findall(inside))
 
 
 def _marks(characters: str, kinds: List[str], clocks: List[str]) -> Tuple[np.ndarray, Marks]:
-    """Characters of each sentence, blanks not counted, and the marks of time among them."""
+    """Count the characters of each sentence, without blanks, and find the marks of time among them."""
     signs = np.frombuffer(characters.encode("utf-32-le"), np.dtype("<u4"))
     at = np.flatnonzero(signs <= ord(_END))
     end = signs[at] == ord(_END)
-    places = at - (np.cumsum(~end) - ~end)  # characters and ends before: marks take no place
+    places = at - (np.cumsum(~end) - ~end)  # characters and ends before it; marks do not count
     begins = np.concatenate(([0], places[end] + 1))
     sentences = np.cumsum(end)[~end]
     digits = np.frombuffer("".join(clocks).encode(), np.uint8).reshape(-1, 12)[:, _DIGITS].astype(np.int64)

@@ -1,16 +1,16 @@
-"""OPUS' files: documents in XML, and alignments: which sentences of two documents are translations."""
+"""Reads OPUS' files: documents in XML, and alignments, which say what sentences translate each other."""
 
 import re
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.formats.opus_names import exchanged
 from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, scan
 from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
 from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike
 
 _CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
 
@@ -20,10 +20,10 @@ class Document(NamedTuple):
 
     Attributes:
         ids: of the sentences.
-        texts: their words (``xml``) or the text as it stands (``raw``), blanks folded.
-        metadata: of each sentence, the chapter and the speaker that it is in, by NAME or ID.
+        texts: their words (``xml``) or their text (``raw``), blanks folded.
+        metadata: for each sentence its chapter and speaker, by NAME or ID.
         times: in seconds; None for a document without times.
-        unreadable_times: time marks that are no time.
+        unreadable_times: how many marks of time cannot be read.
     """
 
     ids: List[str]
@@ -34,11 +34,11 @@ class Document(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Sentences that translate each other; an unaligned sentence is a link to none.
+    """Sentences that translate each other; one side of an unaligned sentence's link is empty.
 
     Attributes:
         source, target: ids of sentences.
-        overlap: share of time that subtitles have in common; None where the file does not say.
+        overlap: the share of time that subtitles have in common; None if the file does not say.
     """
 
     source: Tuple[str, ...]
@@ -47,7 +47,7 @@ class Link(NamedTuple):
 
 
 class LinkedDocuments(NamedTuple):
-    """Two documents and all links between them, in the order of the file; ``line`` is that of the file."""
+    """Two documents and all links between them, in the order of the file; ``line`` is where they begin."""
 
     source: str
     target: str
@@ -56,29 +56,25 @@ class LinkedDocuments(NamedTuple):
 
 
 def read_opus_document(content: bytes, name: str) -> Document:
-    """Read a document of OPUS, tokenised (``<w>``) or raw; ``name`` is for messages.
-
-    Raises:
-        BadInput: broken XML, no sentences, a sentence without an id, or an id that stands there twice.
-    """
+    """Read a document of OPUS, tokenised (``<w>``) or raw; messages call it ``name``."""
     found = scan(content) or _sentences(parse_xml(content, name), name)
     if not found.ids:
         raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
     if len(set(found.ids)) != len(found.ids):
-        raise BadInput("expected ids of sentences that differ", name)
+        raise BadInput("two sentences have the same id", name)
     times = sentence_times(found.lengths, found.marks) if len(found.marks.seconds) else None
     return Document(found.ids, found.texts, found.metadata, times, found.unreadable_times)
 
 
 def _sentences(root: Any, name: str) -> Sentences:
-    """What is in a document of any form."""
+    """Read a document that is not regular."""
     tokenised = root.find(".//s//w") is not None  # then nothing else is text
     between = " " if tokenised else ""
     ids, texts, metadata, marks = [], [], [], []  # type: List[str], List[str], List[Dict[str, str]], List[Any]
     unreadable = 0
     for number, sentence in enumerate(root.iter("s")):
         if not sentence.get("id"):
-            raise BadInput("expected an id of every sentence (<s id=...>)", name, sentence.sourceline)
+            raise BadInput("the sentence has no id (<s id=...>)", name, sentence.sourceline)
         pieces: List[str] = []
         for element, text in _words(sentence) if tokenised else _pieces(sentence):
             if element.tag != "time":
@@ -96,12 +92,12 @@ def _sentences(root: Any, name: str) -> Sentences:
 
 
 def _words(sentence: Any) -> Iterator[Tuple[Any, str]]:
-    """Words and marks of time, with their text."""
+    """The words and marks of time, with their text."""
     return ((element, element.text or "") for element in sentence.iter("w", "time"))
 
 
 def _pieces(element: Any) -> Iterator[Tuple[Any, str]]:
-    """What is below an element, in order: marks of time, and text with the element that it is of."""
+    """The content of an element in order: marks of time, and pieces of text, each with its element."""
     yield element, element.text or ""
     for child in element:
         yield from _pieces(child)
@@ -109,12 +105,12 @@ def _pieces(element: Any) -> Iterator[Tuple[Any, str]]:
 
 
 def _length(pieces: Iterable[str]) -> int:
-    """Characters, blanks not counted."""
+    """Count the characters without blanks."""
     return len("".join("".join(pieces).split()))
 
 
 def _seconds(mark: Any) -> Optional[float]:
-    """A time such as 00:01:05,897 in seconds; None if it is none, or not one of a subtitle's start or end."""
+    """Read a time such as 00:01:05,897 in seconds; None if it is no time, or neither a start nor an end."""
     clock = _CLOCK.fullmatch(mark.get("value", ""))
     if clock is None or not mark.get("id", "").endswith(("S", "E")):
         return None
@@ -125,11 +121,7 @@ def _seconds(mark: Any) -> Optional[float]:
 def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[LinkedDocuments]:
     """Read an alignment file, compressed or not, document by document.
 
-    OPUS orders the languages by alphabet: where the file has the target language first, the sides are
-    exchanged.
-
-    Raises:
-        BadInput: no such file, a damaged one, no alignment of OPUS, or one of other languages.
+    OPUS orders the languages by alphabet: if the target language comes first, the sides are exchanged.
     """
     group = None
     for group in xml_elements(path, "linkGrp"):

@@ -1,4 +1,4 @@
-"""When the sentences of subtitles are on the screen."""
+"""Tells when the sentences of subtitles are on the screen."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ class Marks(NamedTuple):
     """M marks of time, in the order of the text.
 
     Attributes:
-        sentences: (M,), the sentence that each stands in, from 0.
+        sentences: (M,), the sentence that each is in, from 0.
         positions: (M,), characters of that sentence before it, blanks not counted.
         ends: (M,), whether a subtitle disappears then (else it appears).
         seconds: (M,), from the film's beginning.
@@ -35,16 +35,16 @@ class Timed(NamedTuple):
 
 
 def sentence_times(lengths: np.ndarray, marks: Marks) -> Timed:
-    """Start and end of each sentence.
+    """Find the start and the end of each sentence.
 
-    A subtitle may hold several sentences, and a sentence several subtitles, so either time may stand in
-    another sentence. Time is taken to pass evenly over the characters between two marks.
+    A subtitle may hold several sentences, and a sentence several subtitles, so the mark of either time may be
+    in another sentence. Between two marks, time is taken to pass evenly over the characters.
 
     Args:
         lengths: (N,), characters of each sentence, blanks not counted.
         marks: at least one.
     """
-    # Between two sentences lies a place of its own: what ends there is not what begins there.
+    # One place lies between two sentences, so the end of one is not the beginning of the next.
     begin = np.concatenate(([0], np.cumsum(lengths + 1)[:-1]))
     places = begin[marks.sentences] + marks.positions
     starts, ends = (np.interp(edge, places, marks.seconds) for edge in (begin, begin + lengths))

@@ -1,7 +1,7 @@
 """TED talks of IWSLT: training text (train.tags.*) and development and test sets (*.xml).
 
-Of several files (--source A B --target A B, in the same order) the talks come one file after the other; ids
-of sets have the set's name before them, so they differ.
+With several files (--source A B --target A B, in the same order) the talks come one file after the other;
+the ids of a set begin with the set's name, so they differ.
 
 Examples:
   ctxmt corpus ted --source train.tags.en-de.en --target train.tags.en-de.de \\
@@ -12,10 +12,10 @@ Examples:
 
 from typing import Iterator, List
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Part
-from ctxmt_fairseq.paths import Input
 
 
 class Ted(NewCorpus):

@@ -13,18 +13,18 @@ Examples:
 
 from typing import Iterator, Literal, Optional
 
-from ctxmt_fairseq.command import OptionGroup, option
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import lines_together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import lines_together
 
 END = "_eos"
 
 
 class Release(OptionGroup):
-    """Which of the two corpora it is."""
+    """Says which of the two corpora it is."""
 
     exclusive = required = True
 
@@ -40,11 +40,7 @@ class Voita(NewCorpus):
     release: Release
 
     def parts(self) -> Iterator[Part]:
-        """A part for each line.
-
-        Raises:
-            BadInput: files, or lines, that do not have as many sentences on both sides.
-        """
+        """A part for each line."""
         paths = [self.source, self.target, *([self.release.context] if self.release.context else [])]
         for number, (source, target, *context) in enumerate(lines_together(*paths), 1):
             builder = DocumentBuilder(str(number), Account())

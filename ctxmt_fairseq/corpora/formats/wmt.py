@@ -1,10 +1,10 @@
 """Test sets and news of WMT: SGM, XML as of 2021, and plain text with its documents.
 
-SGM has source and reference in two files; XML has both in one, which is then given twice, and of several
-references the first is taken unless --by names another, or --system the output of a system. Plain text has
-blank lines between documents (News-Commentary, Europarl v10: --blank-lines), or a file of names (WMT24:
---docs), whose canary, a line that must not get into training text, is left out. Every other line of a test
-set stays, also an empty one.
+SGM has source and reference in two files. XML has both in one file, which is given twice; its first reference
+is taken unless --by names another, or --system names the output of a system. Plain text has blank lines
+between documents (News-Commentary, Europarl v10: --blank-lines), or a file of names (WMT24: --docs), whose
+canary, a line that must not get into training text, is left out. Every other line of a test set stays, also
+an empty one.
 
 Examples:
   ctxmt corpus wmt --source newstest2015-src.en.sgm --target newstest2015-ref.de.sgm \\
@@ -16,19 +16,19 @@ Examples:
 import itertools
 from typing import Iterable, Iterator, List, Optional, Tuple
 
-from ctxmt_fairseq.command import OptionGroup, option
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text
 Line = Tuple[str, str, Optional[str]]  # both sides, and the document; None: of none
 
 
 class Which(OptionGroup):
-    """Which text of the files, or what kind of files they are."""
+    """Says which text of the files is taken, or what kind of files they are."""
 
     exclusive = True
 
@@ -51,7 +51,7 @@ class Wmt(NewCorpus):
             kind = "hyp" if which.system else "ref"
             return paired_files(self.source, self.target, kind, which.system or which.by)
         if not len(self.source) == len(self.target) == 1:
-            raise BadInput("--source, --target: expected one file of plain text each")
+            raise BadInput("--source, --target: plain text is read from one file each")
         sides = self.source[0], self.target[0]
         if which.docs:
             return _documents(_named(*sides, which.docs), CANARY, keep_empty=True)
@@ -59,7 +59,7 @@ class Wmt(NewCorpus):
 
 
 def _divided(source: PathLike, target: PathLike) -> Iterator[Line]:
-    """A line that is blank on both sides ends a document; documents are numbered."""
+    """Number the documents: a line that is blank on both sides ends one."""
     number, inside = 0, False
     for first, second in lines_together(source, target):
         blank = not (first.strip() or second.strip())
@@ -77,7 +77,7 @@ def _named(source: PathLike, target: PathLike, names: PathLike) -> Iterator[Line
 
 
 def _documents(lines: Iterable[Line], between: str, keep_empty: bool) -> Iterator[Part]:
-    """A part per document; lines that belong to none are left out as ``between``."""
+    """Read a part per document; lines of no document are left out and counted as ``between``."""
     for name, group in itertools.groupby(lines, key=lambda line: line[2]):
         builder = DocumentBuilder(name or "", Account(), keep_empty)
         for source, target, _ in group:

@@ -1,1 +1,1 @@
-"""Corpora from corpora, and the scores of their pairs."""
+"""Makes corpora from corpora, and scores their pairs."""

@@ -1,4 +1,4 @@
-"""The first copy of every pair of a corpus."""
+"""Keeps the first copy of every pair of a corpus."""
 
 import itertools
 from typing import Iterator
@@ -11,7 +11,7 @@ from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 
 def deduplicate(files: TextFiles) -> Iterator[Part]:
-    """The lines of a corpus without those whose two texts were there before."""
+    """Leave out the lines whose two texts were there before."""
     hashes = pair_hashes(itertools.chain.from_iterable(files.documents()))
     first = np.zeros(len(hashes), bool)
     first[np.unique(hashes, return_index=True)[1]] = True

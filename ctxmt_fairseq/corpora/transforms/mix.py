@@ -1,22 +1,18 @@
-"""One corpus from several, in proportions."""
+"""Mixes several corpora in proportions."""
 
 import itertools
 from fractions import Fraction
 from typing import Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Part, part_of
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.errors import BadInput
 
 
 def weighted_corpora(
     texts: Sequence[str], languages: Tuple[str, str]
 ) -> Tuple[List[TextFiles], List[Fraction]]:
-    """Corpora, given as PREFIX or PREFIX=RATIO, and how often each is taken.
-
-    Raises:
-        BadInput: some have a ratio and others none, or a ratio is no such number.
-    """
+    """Read corpora, given as PREFIX or PREFIX=RATIO, and how often each is taken."""
     prefixes, ratios = zip(*map(_prefix_and_ratio, texts), strict=True)
     if None in ratios and any(ratios):
         raise BadInput("expected a ratio for each corpus, or none")
@@ -38,20 +34,20 @@ def _prefix_and_ratio(text: str) -> Tuple[str, Optional[Fraction]]:
 
 
 def repetitions(corpora: Sequence[TextFiles], ratios: Sequence[Fraction]) -> List[Fraction]:
-    """How often each corpus is taken, so that its sentences are to the others' as the ratios.
+    """How often each corpus is taken, so that the numbers of sentences have the ratios.
 
-    The smallest is 1: that corpus is taken as it is. Lines that serve as context only do not count.
+    The smallest is 1: that corpus is taken once. Lines that are only context do not count.
     """
     sizes = [sum(row.current != "0" for row in files.rows()) for files in corpora]
     for files, size in zip(corpora, sizes, strict=True):
         if not size:
-            raise BadInput("expected sentences, found context only", files.prefix)
+            raise BadInput("has no sentences, only context", files.prefix)
     weights = [ratio / size for ratio, size in zip(ratios, sizes, strict=True)]
     return [weight / min(weights) for weight in weights]
 
 
 def mix(corpora: Sequence[TextFiles], times: Sequence[Fraction]) -> Iterator[Part]:
-    """The lines of all corpora, one corpus after the other, each as often as asked for."""
+    """Write one corpus after the other, each as often as asked for."""
     for number, (files, often) in enumerate(zip(corpora, times, strict=True), 1):
         for repetition in itertools.count(1):
             share = min(Fraction(1), often - repetition + 1)

@@ -1,4 +1,4 @@
-"""Sentences that are drawn from a corpus, with their context."""
+"""Draws sentences from a corpus, with their context."""
 
 import random
 from typing import Iterator
@@ -8,8 +8,8 @@ from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 
 def sample(files: TextFiles, size: int, before: int = 5, after: int = 0, seed: int = 1) -> Iterator[Part]:
-    """Selection sampling (Knuth, The Art of Computer Programming 2, section 3.4.2, algorithm S): a pass to
-    count, one to draw, and nothing in memory but a document."""
+    """Draw ``size`` sentences by selection sampling (Knuth, The Art of Computer Programming 2, section 3.4.2,
+    algorithm S): one pass counts, one draws, and only one document is in memory."""
     left = sum(row.current != "0" for row in files.rows())
     short = max(0, size - left)
     draw = random.Random(seed)

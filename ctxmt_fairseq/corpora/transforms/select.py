@@ -1,4 +1,4 @@
-"""Whole documents of a crawl, by the mean score of their pairs."""
+"""Keeps whole documents of a crawl by the mean score of their pairs."""
 
 from typing import BinaryIO, Iterator, Optional, Sequence
 
@@ -13,10 +13,10 @@ from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
 def select(
     files: TextFiles, tables: Sequence[ScoreTable], threshold: float, report: Optional[BinaryIO] = None
 ) -> Iterator[Part]:
-    """The documents whose pairs have a mean score above the threshold.
+    """Keep the documents whose pairs have a mean score above the threshold.
 
     Args:
-        report: gets a line for every document: id, pairs, mean score, 1 if it is kept and else 0.
+        report: gets a line for every document: id, pairs, mean score, and 1 if it is kept, else 0.
     """
     for document in files.documents():
         hashes = pair_hashes(document)

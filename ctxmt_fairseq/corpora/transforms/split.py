@@ -1,4 +1,4 @@
-"""Corpora from one, by documents."""
+"""Splits a corpus by documents."""
 
 from array import array
 from typing import Iterator, List, Set, Tuple
@@ -12,10 +12,10 @@ from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 
 def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part]:
-    """The lines of a corpus, which ``held_out`` then routes to the main one or to another.
+    """Mark or leave out what later corpora hold out; ``held_out`` then routes each document to its corpus.
 
-    Pairs are told by 64 bits; lines that serve as context only are no duplicates. Memory: 8 bytes for each
-    held-out pair.
+    A pair is compared by 64 bits; lines that are only context are no duplicates. It takes 8 bytes of memory
+    for each held-out pair.
     """
     hashes, found = _held_out_pairs(files, held_out)
     for document in files.documents():
@@ -37,7 +37,7 @@ def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part
 
 
 def _held_out_pairs(files: TextFiles, held_out: HeldOut) -> Tuple[List[np.ndarray], Set[str]]:
-    """For each corpus the hashes of all pairs of later ones, sorted; and what of the lists is there."""
+    """For each corpus the sorted hashes of all pairs of later ones; and which listed names the corpus has."""
     found: Set[str] = set()
     each = [array("Q") for _ in range(len(held_out.prefixes) + 1)]
     for document in files.documents():

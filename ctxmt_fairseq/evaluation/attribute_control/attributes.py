@@ -5,11 +5,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table, records_table
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.json_files import Place, get, json_lines, load_json
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike, read_bytes
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,
     Occurs,
@@ -21,7 +19,9 @@ from ctxmt_fairseq.evaluation.attribute_control.judging import (
     whole_words,
 )
 from ctxmt_fairseq.evaluation.metrics import Translation, score_translation
-from ctxmt_fairseq.tables import aligned_table, records_table
+from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.text.text_lines import PathLike, read_bytes
 
 JOIN = "+"
 Sentences = Mapping[Tuple[str, ...], Mapping[Tuple[str, ...], str]]  # attributes -> their values -> sentence

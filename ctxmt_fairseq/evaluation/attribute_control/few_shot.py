@@ -19,11 +19,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.text_lines import PathLike, read_flags
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import folder_output
 from ctxmt_fairseq.evaluation.attribute_control.attributes import Sentences, as_sentences
-from ctxmt_fairseq.files import folder_output
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.text_lines import PathLike, read_flags
 
 NOT_ANNOTATED, NEVER_KEPT = -1, -2
 Combination = Tuple[Optional[str], ...]  # the chosen attributes' values; None where one is missing

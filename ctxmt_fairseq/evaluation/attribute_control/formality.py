@@ -15,9 +15,8 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.metadata_text import single_spaces
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table, records_table
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,
     RIGHT,
@@ -29,7 +28,8 @@ from ctxmt_fairseq.evaluation.attribute_control.judging import (
     percent,
     words_among,
 )
-from ctxmt_fairseq.tables import aligned_table, records_table
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, read_sentences
 
 OPEN, CLOSE = "[F]", "[/F]"
 _TAG = re.compile(f"({re.escape(OPEN)}|{re.escape(CLOSE)})")

@@ -13,10 +13,10 @@ Example: ctxmt corpus filter adequacy text/right --forward en-cs.pt --backward c
 
 from typing import TYPE_CHECKING, Optional
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Folder, Joined
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
-from ctxmt_fairseq.command import option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Folder, Joined
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.transforms.scores import Score

@@ -18,9 +18,9 @@ Example: ctxmt corpus filter domain text/right --in-domain news.pt --general cra
 
 from typing import TYPE_CHECKING, Optional
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
-from ctxmt_fairseq.command import option
-from ctxmt_fairseq.paths import Folder, Input
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.transforms.scores import Score

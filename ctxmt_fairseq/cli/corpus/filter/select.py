@@ -15,10 +15,10 @@ Example: ctxmt corpus filter select text/crawl --scores adequacy.tsv domain.tsv 
 import contextlib
 from typing import List, Optional
 
-from ctxmt_fairseq.command import option
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.option_types import number
+from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, OfCorpus
-from ctxmt_fairseq.option_types import number
-from ctxmt_fairseq.paths import Input, Output
 
 
 class Select(NewCorpus, OfCorpus):
@@ -29,10 +29,10 @@ class Select(NewCorpus, OfCorpus):
     document_scores: Optional[Output] = option("write them there", metavar="FILE.tsv")
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.files import check_outputs, open_outputs
         from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
         from ctxmt_fairseq.corpora.transforms.select import select
         from ctxmt_fairseq.corpora.writer import corpus_files
-        from ctxmt_fairseq.files import check_outputs, open_outputs
 
         check_outputs(self.document_scores, *corpus_files(self.out, self.languages))
         with contextlib.ExitStack() as stack:
