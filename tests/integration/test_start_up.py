@@ -45,7 +45,8 @@ for number, arguments in enumerate(itertools.chain(lists, every, work)):
             code = stop.code
     assert code == 0 and said.getvalue(), arguments
     assert not heavy & set(sys.modules), (arguments, heavy & set(sys.modules))
-    assert number >= len(lists) or "ctxmt_fairseq.base.command" not in sys.modules, arguments  # no command either
+    # a list imports no command
+    assert number >= len(lists) or "ctxmt_fairseq.base.command" not in sys.modules, arguments
 assert isinstance(ctxmt_fairseq.BadInput("x"), ValueError) and ctxmt_fairseq.__version__
 assert set(ctxmt_fairseq.__all__) <= set(dir(ctxmt_fairseq))
 """
