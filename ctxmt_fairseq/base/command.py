@@ -12,8 +12,8 @@
 
 The annotation says what an option takes. What is Optional or has a default may be left out; a list takes
 several values, a bool is a flag, a Literal one of several words. Numbers are positive where no other type is
-named. ``cli/arguments.py`` makes the command line of it. (The module ``dataclasses`` itself would make every
---help an eighth slower.)
+named. ``cli/arguments.py`` makes the command line of it. These are plain classes, because dataclasses would
+add 7 ms to the 60 ms that a --help takes.
 """
 
 import sys
@@ -120,13 +120,15 @@ class Command(OptionGroup):
 
     def start(self) -> Optional[int]:
         """``run``, once it is certain that the outputs can be written; what is read stays as it is."""
+        values = list(_flat(self.settings().values()))
+        inputs = [value for value in values if isinstance(value, Input)]
+        outputs = [value for value in values if isinstance(value, Output)]
+        if not (inputs or outputs):
+            return self.run()
         from ctxmt_fairseq.base.files import check_outputs, keeping
 
-        values = list(_flat(self.settings().values()))
-        languages: List[str] = [value for value in values if isinstance(value, Language)]
-        outputs = [value for value in values if isinstance(value, Output)]
-        read = (path for value in values if isinstance(value, Input) for path in value.files(languages))
-        with keeping(read):
+        languages = [value for value in values if isinstance(value, Language)]
+        with keeping(path for value in inputs for path in value.files(languages)):
             for output in outputs:
                 output.check()
             check_outputs(*(path for output in outputs for path in output.files()))

@@ -8,8 +8,8 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import check_matplotlib
 
-_OF_FOLDER = re.compile(r"ctxmt\.json|dict\..+\.txt|spm\..+|results\.json|train\.log")
-_OF_CORPUS = re.compile(r"[a-z]{2}|docids|current|meta\..*")
+_OF_FOLDER = r"ctxmt\.json|dict\..+\.txt|spm\..+|results\.json|train\.log"
+_OF_CORPUS = r"[a-z]{2}|docids|current|meta\..*"
 
 
 class Language(str):
@@ -51,7 +51,7 @@ class Input(FileName):
             if os.path.exists(part):
                 yield part
                 yield from (
-                    os.path.join(part, entry) for entry in _entries(part) if _OF_FOLDER.fullmatch(entry)
+                    os.path.join(part, entry) for entry in _entries(part) if re.fullmatch(_OF_FOLDER, entry)
                 )
 
 
@@ -76,7 +76,7 @@ class Prefix(Input):
             folder, start = os.path.split(part)
             for entry in _entries(folder or "."):
                 end = entry[len(start) + 1 :]
-                if entry == f"{start}.{end}" and (end in languages or _OF_CORPUS.fullmatch(end)):
+                if entry == f"{start}.{end}" and (end in languages or re.fullmatch(_OF_CORPUS, end)):
                     yield os.path.join(folder, entry)
 
 

@@ -10,7 +10,7 @@ from typing import Literal, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.paths import Folder, Output
-from ctxmt_fairseq.cli.options.model import UserDir
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 
 
 class Average(Command):

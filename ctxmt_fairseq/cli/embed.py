@@ -21,8 +21,8 @@ from typing import Any, Optional
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Output, OutputFolder
-from ctxmt_fairseq.cli.options.results import as_json
-from ctxmt_fairseq.cli.options.text import Splits
+from ctxmt_fairseq.cli.options.result_files import as_json
+from ctxmt_fairseq.cli.options.split_prefixes import Splits
 from ctxmt_fairseq.vectors.store_header import DTYPES
 from ctxmt_fairseq.vectors.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS
 

@@ -17,7 +17,7 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, Language, OutputFolder
-from ctxmt_fairseq.cli.options.text import Splits
+from ctxmt_fairseq.cli.options.split_prefixes import Splits
 
 
 class Moses(OptionGroup):

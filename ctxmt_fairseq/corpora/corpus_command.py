@@ -1,11 +1,22 @@
 """Commands that read a corpus or make one: their options, and what is printed at the end."""
 
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    ClassVar,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
-from ctxmt_fairseq.corpora.cleaning import chosen_steps
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.films import HeldOut
@@ -96,10 +107,16 @@ def processes() -> Any:
     return option("processes", 1, option_types.workers)
 
 
-def cleaning(default: str = "none") -> Any:
-    """A field with the names of steps of cleaning."""
-    text = f"steps of cleaning, see opensubtitles (default: {default})"
-    return option(text, chosen_steps(default), chosen_steps, metavar="NAMES")
+def cleaning(default: Sequence[str] = ()) -> Any:
+    """A field with the names of steps of cleaning, by default none or all."""
+    text = f"steps of cleaning, see opensubtitles (default: {'all' if default else 'none'})"
+    return option(text, default, _steps, metavar="NAMES")
+
+
+def _steps(names: str) -> Sequence[str]:
+    from ctxmt_fairseq.corpora.cleaning import chosen_steps
+
+    return chosen_steps(names)
 
 
 class FileWise(OptionGroup):

@@ -28,7 +28,7 @@ from ctxmt_fairseq.base.paths import Folder, Named, Prefix
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
 from ctxmt_fairseq.cli.main import script
-from ctxmt_fairseq.cli.options.results import ChartFiles
+from ctxmt_fairseq.cli.options.result_files import ChartFiles
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, read_probed_text
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels

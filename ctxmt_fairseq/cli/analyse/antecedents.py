@@ -22,7 +22,7 @@ from typing import Optional
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.cli.options.results import Json
+from ctxmt_fairseq.cli.options.result_files import Json
 from ctxmt_fairseq.cli.options.text import TextAttention
 
 

@@ -12,15 +12,24 @@ Several models are compared with the first, window by window (approximate random
 Example: ctxmt analyse attention-share text/test plain.pt discounted.pt --json shares.json
 """
 
-from typing import List
+from typing import List, Optional
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import whole_number
-from ctxmt_fairseq.base.paths import Named, Prefix
+from ctxmt_fairseq.base.paths import Map, Named, Output, Prefix
 from ctxmt_fairseq.cli.options.model import Model
-from ctxmt_fairseq.cli.options.results import MapFiles
+from ctxmt_fairseq.cli.options.result_files import MapFiles
+
+
+class Files(MapFiles):
+    """What is written."""
+
+    json: Optional[Output] = option("means, tests, and the values of every window")
+    output: Optional[Map] = option(
+        "the entropy of every layer and head; FILE.tsv and FILE.json have the numbers"
+    )
 
 
 class AttentionShare(Command):
@@ -29,7 +38,7 @@ class AttentionShare(Command):
     shuffles: int = option("of the tests", 1000, whole_number(100, 10**7))
     seed: int = option("", 1, option_types.seed)
     max_tokens: int = option("per batch", 4000)
-    files: MapFiles
+    files: Files
     model: Model
 
     def run(self) -> None:

@@ -23,7 +23,7 @@ from typing import Any, List, Literal, Optional, Tuple
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Chart, Output
-from ctxmt_fairseq.cli.options.results import ChartFiles
+from ctxmt_fairseq.cli.options.result_files import ChartFiles
 from ctxmt_fairseq.cli.options.text import SIDE, Side, TextAttention
 
 

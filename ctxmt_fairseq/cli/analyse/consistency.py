@@ -28,8 +28,8 @@ from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
 from ctxmt_fairseq.base.paths import Input, Named, Output
-from ctxmt_fairseq.cli.options.results import Comparisons
-from ctxmt_fairseq.cli.options.scores import Resampling
+from ctxmt_fairseq.cli.options.result_files import Comparisons
+from ctxmt_fairseq.cli.options.scoring import Resampling
 
 REFERENCE = "reference"
 Links = Dict[int, List[int]]  # a word of the source -> the words that it is aligned to

@@ -13,7 +13,7 @@ from typing import List, Literal, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.paths import Named
-from ctxmt_fairseq.cli.options.results import SYSTEMS, ChartFiles
+from ctxmt_fairseq.cli.options.result_files import SYSTEMS, ChartFiles
 
 
 class Curves(Command):

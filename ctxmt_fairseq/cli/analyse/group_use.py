@@ -16,7 +16,7 @@ from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.option_types import number
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.model import Model
-from ctxmt_fairseq.cli.options.results import MapFiles
+from ctxmt_fairseq.cli.options.result_files import MapFiles
 
 
 class GroupUse(Command):

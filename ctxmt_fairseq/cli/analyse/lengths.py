@@ -12,8 +12,8 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.option_types import whole_number
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.cli.options.results import ChartFiles
-from ctxmt_fairseq.cli.options.scores import Metric
+from ctxmt_fairseq.cli.options.result_files import ChartFiles
+from ctxmt_fairseq.cli.options.scoring import Metric
 
 
 class Lengths(Command):

@@ -12,7 +12,7 @@ from typing import List
 
 from ctxmt_fairseq.base.command import Command, argument
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.cli.options.results import Comparisons
+from ctxmt_fairseq.cli.options.result_files import Comparisons
 
 
 class Contrast(Command):

@@ -14,7 +14,7 @@ from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Input, Named, Output, Prefix
-from ctxmt_fairseq.cli.options.results import as_lines
+from ctxmt_fairseq.cli.options.result_files import as_lines
 
 
 class Lines(Command):

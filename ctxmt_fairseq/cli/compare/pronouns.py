@@ -18,8 +18,8 @@ from typing import List, Optional
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.cli.options.results import Json
-from ctxmt_fairseq.cli.options.scores import Metric, Resampling
+from ctxmt_fairseq.cli.options.result_files import Json
+from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
 
 
 class Pronouns(Command):

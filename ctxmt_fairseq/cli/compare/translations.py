@@ -13,8 +13,8 @@ from typing import List, Optional
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input
-from ctxmt_fairseq.cli.options.results import Comparisons
-from ctxmt_fairseq.cli.options.scores import Comet, Resampling, Tokens
+from ctxmt_fairseq.cli.options.result_files import Comparisons
+from ctxmt_fairseq.cli.options.scoring import Comet, Resampling, Tokens
 
 
 class Translations(Command):

@@ -31,7 +31,7 @@ from ctxmt_fairseq.base.command import argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.cli.options.control import Control
-from ctxmt_fairseq.cli.options.results import as_lines
+from ctxmt_fairseq.cli.options.result_files import as_lines
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels

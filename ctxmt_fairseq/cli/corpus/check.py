@@ -16,7 +16,7 @@ from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import number
 from ctxmt_fairseq.base.paths import Output
-from ctxmt_fairseq.cli.options.results import as_json
+from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.corpora.corpus_command import Admitted, OfCorpus
 
 

@@ -8,18 +8,20 @@ number of the corpus and of the repetition before them (2.1/NAME).
 Example: ctxmt corpus mix text/crawl=1 text/talks=1 --source-lang en --target-lang de --out text/train
 """
 
-from typing import Iterator, List
+from typing import TYPE_CHECKING, Iterator, List
 
 from ctxmt_fairseq.base.command import argument
 from ctxmt_fairseq.base.paths import Weighted
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
-from ctxmt_fairseq.corpora.pairs import Part
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.corpora.pairs import Part
 
 
 class Mix(NewCorpus):
     corpora: List[Weighted] = argument("PREFIX[=RATIO]", "of the files of each")
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator["Part"]:
         from ctxmt_fairseq.corpora.transforms.mix import mix, weighted_corpora
 
         return mix(*weighted_corpora(self.corpora, self.languages))

@@ -7,13 +7,15 @@ triples of Voita et al. (2018) are --context 1 --context-after 1.
 Example: ctxmt corpus sample text/films --size 10000 --source-lang en --target-lang de --out text/dev
 """
 
-from typing import Iterator
+from typing import TYPE_CHECKING, Iterator
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, OfCorpus
-from ctxmt_fairseq.corpora.pairs import Part
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.corpora.pairs import Part
 
 
 class Sample(NewCorpus, OfCorpus):
@@ -22,7 +24,7 @@ class Sample(NewCorpus, OfCorpus):
     context_after: int = option("sentences after each", 0, non_negative_int, metavar="K")
     seed: int = option("", 1, option_types.seed)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator["Part"]:
         from ctxmt_fairseq.corpora.transforms.sample import sample
 
         return sample(self.text_files(), self.size, self.context, self.context_after, self.seed)

@@ -6,7 +6,7 @@ from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.cli.options.model import Model, search
-from ctxmt_fairseq.cli.options.results import as_json, as_lines
+from ctxmt_fairseq.cli.options.result_files import as_json, as_lines
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.attribute_control.judging import Occurs

@@ -7,6 +7,7 @@ from ctxmt_fairseq.base.command import OptionGroup, group, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
 from ctxmt_fairseq.base.paths import Folder, Joined
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.data.context_options import ALL
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 
@@ -46,14 +47,6 @@ def _context(*left_out: str) -> Any:
         if name in offered.difference(left_out)
     }
     return group(_made_of(ALL, options))
-
-
-class UserDir(OptionGroup):
-    """The user's code, which is imported before the command line is read (``cli/main.py``)."""
-
-    user_dir: Optional[Folder] = option(
-        "a folder with Python code of your own: an architecture, a block, a format"
-    )
 
 
 class Model(UserDir):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, List, Tuple
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Output
-from ctxmt_fairseq.cli.options.model import UserDir
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
 
 if TYPE_CHECKING:

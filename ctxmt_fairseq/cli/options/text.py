@@ -1,6 +1,6 @@
-"""Which text a command reads, or the sentence that it looks at."""
+"""The sentence, or the text with a model, that an analysis looks at."""
 
-from typing import TYPE_CHECKING, Dict, Iterator, List, Literal, Optional, Tuple
+from typing import TYPE_CHECKING, Iterator, List, Literal, Optional, Tuple
 
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
@@ -15,22 +15,6 @@ if TYPE_CHECKING:
 Side = Optional[Literal["encoder", "decoder"]]
 MAP = "the picture; FILE.tsv and FILE.json beside it have the numbers"  # of a sentence
 SIDE = "whose attention (default: the encoder's, if it attends to context)"
-
-
-class Splits(OptionGroup):
-    """The text of each split."""
-
-    train: Optional[Prefix] = option("training text")
-    valid: Optional[Prefix] = option("validation text", metavar="PREFIX[,PREFIX..]")
-    test: Optional[Prefix] = option("test text", metavar="PREFIX[,PREFIX..]")
-
-    def prefixes(self) -> Dict[str, str]:
-        """fairseq's names of the splits (train, valid, valid1, ..) to prefixes."""
-        found: Dict[str, str] = {"train": self.train} if self.train else {}
-        for name, prefixes in (("valid", self.valid), ("test", self.test)):
-            for number, prefix in enumerate(filter(None, (prefixes or "").split(","))):
-                found[f"{name}{number or ''}"] = prefix
-        return found
 
 
 class Sentence(OptionGroup):

@@ -13,7 +13,7 @@ from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
-from ctxmt_fairseq.corpora.demo_corpus.sentences import Sentence
+from ctxmt_fairseq.corpora.demo_corpus.sentences import Frame, Sentence
 
 REACH = 3  # what decides a sentence is at most so many sentences before it
 Pair = Tuple[str, str]
@@ -87,21 +87,23 @@ def _between(rng: random.Random, situation: Situation) -> List[Pair]:
     return [rng.choice(kinds)(rng, situation) for _ in range(rng.randrange(REACH))]
 
 
+def _thing(rng: random.Random, frames: List[Frame], gender: int, number: int) -> Pair:
+    """Draw a sentence that names a thing."""
+    frame, noun = rng.choice(frames), rng.choice(words.NOUNS_BY_GENDER[gender])
+    sentence = tables.fill(frame, noun, number)
+    return sentence.en, sentence.fr[0]
+
+
 def _pronoun_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = tables.fill(
-        rng.choice(tables.antecedent_frames()), rng.choice(words.NOUNS_BY_GENDER[gender]), number
-    )
-    said = tables.pronoun_lines(number)
-    return [(thing.en, thing.fr[0]), *_between(rng, situation), _pick(rng, said, gender)]
+    thing = _thing(rng, tables.antecedent_frames(), gender, number)
+    return [thing, *_between(rng, situation), _pick(rng, tables.pronoun_lines(number), gender)]
 
 
 def _cataphora_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = tables.fill(
-        rng.choice(tables.explanation_frames()), rng.choice(words.NOUNS_BY_GENDER[gender]), number
-    )
-    return [_pick(rng, tables.cataphora_lines(number), gender), (thing.en, thing.fr[0])]
+    thing = _thing(rng, tables.explanation_frames(), gender, number)
+    return [_pick(rng, tables.cataphora_lines(number), gender), thing]
 
 
 def _sense_scene(rng: random.Random, situation: Situation) -> List[Pair]:

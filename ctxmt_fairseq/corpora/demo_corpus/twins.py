@@ -11,7 +11,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
 from ctxmt_fairseq.corpora.demo_corpus.documents import REACH, HeldOut
-from ctxmt_fairseq.corpora.demo_corpus.sentences import Sentence
+from ctxmt_fairseq.corpora.demo_corpus.sentences import Frame, Sentence
 
 
 @dataclass(frozen=True)
@@ -99,23 +99,22 @@ class TwinMaker:
 
     def pronoun(self, distance: int) -> List[Example]:
         number = int(self.rng.random() < 0.25)
-        frame = self.rng.choice(tables.antecedent_frames())
-        things = [
-            tables.fill(frame, self.rng.choice(words.NOUNS_BY_GENDER[gender]), number)
-            for gender in words.GENDERS
-        ]
+        key = self._things(tables.antecedent_frames(), number)
         said = self.rng.choice(tables.pronoun_lines(number))
-        return self.previous(((things[0], 0), (things[1], 0)), said, words.GENDERS, distance)
+        return self.previous(key, said, words.GENDERS, distance)
 
     def cataphora(self, distance: int) -> List[Example]:
         number = int(self.rng.random() < 0.25)
-        frame = self.rng.choice(tables.explanation_frames())
-        things = [
-            tables.fill(frame, self.rng.choice(words.NOUNS_BY_GENDER[gender]), number)
-            for gender in words.GENDERS
-        ]
-        said = self.rng.choice(tables.cataphora_lines(number))
-        return self.following(((things[0], 0), (things[1], 0)), said)
+        key = self._things(tables.explanation_frames(), number)
+        return self.following(key, self.rng.choice(tables.cataphora_lines(number)))
+
+    def _things(self, frames: List[Frame], number: int) -> Key:
+        """A masculine and a feminine thing in the same frame."""
+        frame = self.rng.choice(frames)
+        masculine, feminine = (
+            tables.fill(frame, self.rng.choice(nouns), number) for nouns in words.NOUNS_BY_GENDER
+        )
+        return (masculine, 0), (feminine, 0)
 
     def lexical_choice(self, distance: int) -> List[Example]:
         homograph = self.rng.choice(words.HOMOGRAPHS)

@@ -19,6 +19,7 @@ from typing import List, Sequence
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.option_types import finite_float, number
 from ctxmt_fairseq.base.paths import Named
+from ctxmt_fairseq.corpora.cleaning import STEPS
 from ctxmt_fairseq.corpora.corpus_command import cleaning
 from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
 
@@ -26,7 +27,7 @@ from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
 class Opensubtitles(LinkedCorpus):
     min_overlap: float = option("", 0.9, number(0, 1))
     max_gap: float = option("(default: 7)", 7.0, finite_float, metavar="SECONDS")
-    clean: Sequence[str] = cleaning("all")
+    clean: Sequence[str] = cleaning(tuple(STEPS))
     held_out: List[Named] = option(
         "films for another corpus: a list of IMDb ids, or a share of all",
         [],

@@ -115,7 +115,7 @@ def test_the_last_checkpoint_is_found_whatever_the_files_times(tmp_path, caplog)
     assert latest_loadable(tmp_path) == last and not caplog.text
     truncate(last)
     assert latest_loadable(tmp_path).name == "checkpoint_2_20.pt"
-    assert f"{last}: expected a checkpoint" in caplog.text
+    assert f"{last}: is no checkpoint" in caplog.text
     last.unlink()
     assert latest_loadable(tmp_path).name == "checkpoint_2_20.pt"
 

@@ -209,3 +209,33 @@ def test_a_class_in_a_table_is_a_command(monkeypatch, tmp_path, capsys):
     languages = ["--source-lang", "en", "--target-lang", "de"]
     assert not main.main(["corpus", "spoken", "--words", "yes", *languages, "--out", str(tmp_path / "c")])
     assert (tmp_path / "c.de").read_text() == "yes\n"
+
+
+MINE = """
+from ctxmt_fairseq.cli import main
+from ctxmt_fairseq.cli.options.user_folder import UserDir
+from ctxmt_fairseq.base.command import Command, argument
+
+class Mine(Command):
+    "A command of my own."
+    word: str = argument("WORD", "what is said")
+    code: UserDir
+
+    def run(self):
+        print(self.word)
+
+main.COMMANDS["cli."]["mine"] = Mine
+"""
+
+
+def test_a_command_of_user_dir(tmp_path, capsys):
+    code = tmp_path / "commands_of_my_own"
+    code.mkdir()
+    (code / "__init__.py").write_text(MINE)
+    try:
+        assert not main.main(["mine", "hello", "--user-dir", str(code)])
+        with pytest.raises(SystemExit):
+            main.main(["--help"])
+    finally:
+        main.COMMANDS["cli."].pop("mine", None)
+    assert re.match(r"(?s)hello\n.*mine +A command of my own\.", capsys.readouterr().out)

@@ -9,10 +9,12 @@ Example: ctxmt corpus filter language text/unique --target-admits cs sk sl --wor
              --target-lang cs --out text/right
 """
 
-from typing import Iterator
+from typing import TYPE_CHECKING, Iterator
 
 from ctxmt_fairseq.corpora.corpus_command import Admitted, NewCorpus, OfCorpus, processes
-from ctxmt_fairseq.corpora.pairs import Part
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.corpora.pairs import Part
 
 
 class Language(NewCorpus, OfCorpus):
@@ -21,7 +23,7 @@ class Language(NewCorpus, OfCorpus):
     admitted: Admitted
     workers: int = processes()
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator["Part"]:
         from ctxmt_fairseq.corpora.transforms.language import in_languages
 
         given = self.admitted.source_admits, self.admitted.target_admits

@@ -21,7 +21,7 @@ class Tokens(OptionGroup):
     """What counts as a word, and as the same word."""
 
     tokenize: Optional[str] = option(TOKENIZER, metavar="NAME")
-    lowercase: bool = option("ignore case")
+    lowercase: bool = option("ignore case, in BLEU and in chrF")
 
 
 class Metric(Tokens):
