@@ -86,8 +86,12 @@ class OptionGroup:
         cls.own_fields = {}
         for name, annotation in vars(cls).get("__annotations__", {}).items():
             if get_origin(annotation) is not ClassVar:
-                cls.own_fields[name] = vars(cls).get(name) or group(annotation)
-                cls.own_fields[name].annotation = annotation
+                field = vars(cls).get(name)
+                if isinstance(annotation, type) and issubclass(annotation, OptionGroup):
+                    field = field or group(annotation)
+                if not isinstance(field, Field):
+                    raise TypeError(f"{cls.__name__}.{name}: expected argument(..), option(..) or group(..)")
+                cls.own_fields[name], field.annotation = field, annotation
         bases: List[Any] = [base for base in reversed(cls.__mro__) if issubclass(base, OptionGroup)]
         cls.all_fields = {name: field for base in bases for name, field in base.own_fields.items()}
 

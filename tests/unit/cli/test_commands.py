@@ -157,6 +157,12 @@ def test_a_command_line_becomes_a_command():
         Greet(wrd="a")
 
 
+@pytest.mark.parametrize("body", [{"__annotations__": {"n": int}}, {"__annotations__": {"n": int}, "n": 3}])
+def test_a_field_that_is_no_option_is_told_at_once(body):
+    with pytest.raises(TypeError, match=r"Mine\.n: expected argument\(\.\.\), option\(\.\.\) or group"):
+        type("Mine", (Command,), body)
+
+
 @pytest.mark.parametrize(
     "words, message",
     [
