@@ -1,16 +1,15 @@
-"""How every command writes: all of an output or nothing, and never over what it reads. Whether it can be
-written is checked before the work begins.
+"""Writes the files of every command: all of an output or nothing, and never over what the command reads.
+Whether it can be written is checked before the work begins.
 
-Regular files and folders are written to a draft beside their place, which is then renamed: symbolic links are
-followed, and the mode of what was there stays. Anything else, such as a pipe, a device or /dev/stdout, is
-written directly.
+Regular files are written to a draft beside their place, which is then renamed: symbolic links are followed,
+and the mode of what was there stays. Anything else, such as a pipe, a device or /dev/stdout, is written
+directly.
 """
 
 import contextlib
 import fcntl
 import os
 import re
-import shutil
 import stat
 import sys
 from contextvars import ContextVar
@@ -30,7 +29,7 @@ from typing import (
     Union,
 )
 
-from ctxmt_fairseq.base.drafts import PREFIX, Draft, PathLike, hidden, remove_leftovers
+from ctxmt_fairseq.base.drafts import PREFIX, Draft, PathLike
 from ctxmt_fairseq.base.errors import BadInput
 
 Content = Union[str, bytes, Callable[[BinaryIO], object]]
@@ -78,9 +77,6 @@ def writing(path: PathLike) -> Iterator[None]:
         raise BadInput(f"cannot be written: {error.strerror or error}", path) from None
 
 
-# ---- files -------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Destination:
     """Where an output goes.
@@ -118,7 +114,7 @@ def destination(path: PathLike) -> Destination:
         if descriptor is not None:
             os.fstat(descriptor)
             return Destination(path, descriptor=descriptor)
-        there = _status(name)
+        there = status(name)
         if name.endswith("/") or there and stat.S_ISDIR(there.st_mode):
             raise BadInput("cannot be written: this is the name of a folder; choose that of a file", path)
         if there and not stat.S_ISREG(there.st_mode):
@@ -139,7 +135,7 @@ def regular_file(path: PathLike) -> Path:
     return file
 
 
-def _status(path: PathLike) -> Optional[os.stat_result]:
+def status(path: PathLike) -> Optional[os.stat_result]:
     """The status of what is at a path, with symbolic links followed; None if nothing is there."""
     try:
         return os.stat(path)
@@ -289,68 +285,3 @@ def _place(drafts: Dict[Destination, Draft]) -> None:
         for file in new:
             file.unlink(missing_ok=True)
         raise
-
-
-# ---- folders -----------------------------------------------------------------------------------------------
-
-
-def check_folder(path: PathLike) -> None:
-    """Check that a folder can be made or written to, before the work begins."""
-    target = Path(os.path.realpath(path))
-    with writing(path):
-        nearest = next(folder for folder in (target, *target.parents) if os.path.lexists(folder))
-        if nearest.is_dir():
-            _status(target)
-    if not nearest.is_dir():
-        raise BadInput("cannot be made: File exists", nearest)
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise BadInput("cannot be written: Permission denied", nearest)
-
-
-def _refuse(folder: Path) -> None:
-    raise BadInput("expected a new or empty folder", folder)
-
-
-@contextlib.contextmanager
-def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> Iterator[Path]:
-    """A folder to fill. It takes the place of ``path`` at the end of the block, or is removed on an error.
-
-    Args:
-        path: a new or empty folder; a symbolic link to it stays.
-        check: called with anything else that is there; raises ``BadInput`` unless it may be replaced.
-    """
-    target = Path(os.path.realpath(path))
-    old = hidden(target, ".old")  # holds the old folder while the new one takes its place
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(writing(path))
-        if remove_leftovers(target):
-            raise BadInput("another ctxmt is writing to it", path)
-        if target.exists():
-            shutil.rmtree(old, ignore_errors=True)
-        elif old.exists():  # a run was killed between its two renames
-            os.replace(old, target)
-        used = os.path.lexists(target) and not (target.is_dir() and not any(target.iterdir()))
-        if used:
-            check(target)
-        check_folder(target.parent)
-        if _status(target) and (target == Path.cwd() or os.path.ismount(target)):
-            raise BadInput("the current folder or a mount point cannot be replaced; choose another", path)
-        stack.callback(_remove_empty, [folder for folder in target.parents if not folder.exists()])
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = stack.enter_context(Draft(target, folder=True))
-        yield draft.path
-        there = _status(target)
-        if used:
-            os.replace(target, old)
-        try:
-            draft.place(there)  # the same step replaces an empty folder
-        finally:
-            if used and not target.exists():
-                os.replace(old, target)
-            shutil.rmtree(old, ignore_errors=True)
-
-
-def _remove_empty(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        with contextlib.suppress(OSError):
-            folder.rmdir()

@@ -123,7 +123,7 @@ class Evaluate(Command):
 
     def _folder(self) -> Path:
         """The folder OUT, which need not be there."""
-        from ctxmt_fairseq.base.files import check_folder
+        from ctxmt_fairseq.base.folders import check_folder
 
         model = Path(self.path)
         if self.out is None and not model.exists():

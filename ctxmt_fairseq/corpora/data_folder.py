@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, ContextManager, Dict, Optional, Union
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.files import check_nothing_kept_within, folder_output
+from ctxmt_fairseq.base.files import check_nothing_kept_within
+from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 

@@ -16,7 +16,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.files import check_folder
+from ctxmt_fairseq.base.folders import check_folder
 from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
 from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles

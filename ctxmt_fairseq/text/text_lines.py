@@ -170,9 +170,7 @@ def read_flags(path: PathLike, expected: int) -> "np.ndarray":
     """Read a file of 0 or 1 per line: (expected,) bool."""
     import numpy as np  # here, because commands that only print their options read no flags
 
-    lines = list(iterate_lines(path))
-    if len(lines) != expected:
-        raise BadInput(f"expected {expected} lines of 0 or 1, found {len(lines)}", path)
+    lines = one_each(iterate_lines(path), expected, path)
     return np.array([parse_flag(line, path, number) for number, line in enumerate(lines, 1)], bool)
 
 

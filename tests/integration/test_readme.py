@@ -58,4 +58,4 @@ def test_the_python_of_the_page(folder, monkeypatch, capsys):
     (code,) = blocks(PAGE, "python")
     exec(code, {})
     translations, score = capsys.readouterr().out.splitlines()
-    assert translations.startswith("[['") and float(score) < 0
+    assert translations.startswith("[[") and float(score) < 0

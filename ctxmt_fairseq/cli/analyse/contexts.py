@@ -41,11 +41,15 @@ class Texts(OptionGroup):
     sentences: bool = option("the model takes the texts for the previous sentence, not for metadata")
 
     def check(self) -> None:
-        """Raises BadInput: options that do not go together."""
+        """Raises BadInput: options that do not go together, or a file that is not there."""
+        from ctxmt_fairseq.text.text_lines import open_file
+
         if (self.texts and self.split) or not (self.texts or self.split or self.scores):
             raise BadInput("expected --texts, --split or --scores, and not the first two together")
         if self.previous and (self.sentences or self.scores):
             raise BadInput("--previous: expected neither --sentences nor --scores")
+        for path in filter(None, (self.texts, self.previous, self.scores)):
+            open_file(path).close()
 
     def read(self, loaded: "LoadedModels") -> Tuple["LabelledTexts", List[int]]:
         """The texts with their attributes, and for what the model takes each.

@@ -27,8 +27,8 @@ def window(text: str) -> Optional[int]:
 
 
 def numbers(text: str) -> List[float]:
-    """Numbers, separated by blanks."""
-    return [number(*BOUNDS["lenpen"])(word) for word in text.split()]
+    """Numbers, separated by blanks; one or more."""
+    return [number(*BOUNDS["lenpen"])(word) for word in text.split() or [text]]
 
 
 class Contexts(OptionGroup):

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.files import folder_output
+from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
 from ctxmt_fairseq.corpora.demo_corpus.documents import document, scenes_of
 from ctxmt_fairseq.corpora.demo_corpus.formats import as_files, index_entry

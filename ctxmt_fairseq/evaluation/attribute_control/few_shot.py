@@ -20,7 +20,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.files import folder_output
+from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.evaluation.attribute_control.attributes import Sentences, as_sentences
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.text_lines import PathLike, read_flags

@@ -82,7 +82,7 @@ def test_other_lines_and_values_are_passed_over(tmp_path):
     ]
     assert log.device_hours is None and log.parameters is None and log.option("seed") is None
     for ask, words in (
-        (lambda: log.best("valid"), "expected loss, found ppl, num_updates"),
+        (lambda: log.best("valid"), "have no loss; choose from ppl, num_updates"),
         (lambda: log.validated("test"), "'test', found those with: valid"),
         (lambda: log.number("context_discount"), "expected the option context_discount"),
     ):

@@ -10,7 +10,7 @@ import pytest
 
 from ctxmt_fairseq.base.drafts import hidden
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.files import check_folder, folder_output
+from ctxmt_fairseq.base.folders import check_folder, folder_output
 from ctxmt_fairseq.corpora.data_folder import new_folder, write_description
 
 

@@ -239,3 +239,9 @@ def test_a_command_of_user_dir(tmp_path, capsys):
     finally:
         main.COMMANDS["cli."].pop("mine", None)
     assert re.match(r"(?s)hello\n.*mine +A command of my own\.", capsys.readouterr().out)
+
+
+def test_no_length_penalty_at_all_is_refused(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main.main(["evaluate", "model", "text", "--out", "out", "--lenpen", "opt", "--lenpens", ""])
+    assert stop.value.code == 2 and "--lenpens" in capsys.readouterr().err

@@ -204,7 +204,7 @@ def test_bad_input_is_refused_and_leaves_nothing(tmp_path):
     )
     assert "no metadata: expected " in refusal(tmp_path, str(tmp_path / "nowhere"))
     Path(f"{prefix}.current").write_text("1\n")
-    assert "expected 2 lines of 0 or 1" in refusal(tmp_path, prefix)
+    assert "expected 2 lines, one for each sentence" in refusal(tmp_path, prefix)
     os.remove(f"{prefix}.current")
     own = Path(f"{prefix}.meta.speaker")
     own.write_text("f\nf\n")

@@ -156,7 +156,7 @@ def test_command(files, tmp_path, capsys):
         ("ids", IDS[:3], ["--docids", "ids"], "/ids: expected 5 document ids, one per sentence, found 3"),
         ("ids", ["a", "", "b", "b", "b"], ["--docids", "ids"], "/ids:2: expected a document id"),
         ("marks", [1, 1, 2, 1, 1], ["--current", "marks"], "/marks:3: expected 0 or 1, found '2'"),
-        ("marks", [1], ["--current", "marks"], "/marks: expected 5 lines of 0 or 1, found 1"),
+        ("marks", [1], ["--current", "marks"], "/marks: expected 5 lines, one for each sentence, found 1"),
         ("marks", [0] * 5, ["--current", "marks"], "/marks: expected at least one line marked 1"),
         ("hyp", [], [], "/hyp: expected translations, found an empty file"),
         ("ref", REFERENCES, ["--bootstrap", "1"], "expected at least 2 samples for --bootstrap"),

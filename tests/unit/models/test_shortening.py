@@ -234,7 +234,7 @@ def test_dropout_is_that_of_equation_2(kind):
 @pytest.mark.parametrize(
     ("kind", "size", "message"),
     [
-        ("median", 2, "one of none, sentence"),
+        ("median", 2, "a shortening from none, sentence"),
         ("mean", 0, "--shortening-size 0: --shortening mean needs 1 or more"),
         ("select", -1, "select needs 1 or more"),
     ],
