@@ -162,6 +162,10 @@ class RowsOptions(ContextOptions):
         training=True,
     )
 
+    def evaluated(self) -> "RowsOptions":
+        """As of every task; but a training's validation makes its batches of spans, too."""
+        return replace(super().evaluated(), batch_runs=self.batch_runs)
+
 
 @dataclass(frozen=True)
 class VectorOptions(ContextOptions):

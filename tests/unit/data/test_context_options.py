@@ -8,6 +8,7 @@ from fairseq.data import Dictionary
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import WindowOptions as ContextOptions
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
+from ctxmt_fairseq.tasks.multi_source import MultiSourceConfig, MultiSourceTask
 
 
 def dictionary(*words):
@@ -81,6 +82,14 @@ def test_another_selection_applies_to_the_context_of_the_checkpoint():
     evaluated = task(context_selection="reference")  # takes the place of the checkpoint's source context
     evaluated.load_state_dict(task(source_context=3).state_dict())
     assert evaluated.context_options() == ContextOptions(3, context_selection="reference")
+
+
+def test_validation_has_batches_of_spans_as_training_has():
+    options = {"batch_runs": 4, "coword_dropout": 0.1}
+    made = MultiSourceTask(MultiSourceConfig(seed=1, **options), dictionary("a"), dictionary("a"))
+    training, validation = made.context_options(training=True), made.context_options()
+    assert (training.batch_runs, training.coword_dropout) == (4, 0.1)
+    assert (validation.batch_runs, validation.coword_dropout) == (4, 0.0)
 
 
 def test_windows_without_separators_travel_with_the_checkpoint():
