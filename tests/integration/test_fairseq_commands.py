@@ -11,6 +11,7 @@ import sacrebleu
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
+import ctxmt_fairseq.checkpoints.reading  # noqa: F401  (what checkpoints hold may be loaded)
 from tests.integration.commands import (
     ENVIRONMENT,
     TASK,
