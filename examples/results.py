@@ -52,12 +52,12 @@ def contrast_stars(columns: Dict[str, Tuple[Path, Any]]) -> Stars:
     """Of every contrastive set that all columns have with its examples."""
     found: Stars = {}
     for suite, report in next(iter(columns.values()))[1]["contrast"].items():
-        paths = {str(folder / f"{suite}.examples.jsonl"): name for name, (folder, _) in columns.items()}
-        if len(paths) < 2 or not all(Path(path).exists() for path in paths):
+        paths = {name: str(folder / f"{suite}.examples.jsonl") for name, (folder, _) in columns.items()}
+        if len(paths) < 2 or not all(Path(path).exists() for path in paths.values()):
             continue
-        for row in compare_contrast(list(paths)):
+        for row in compare_contrast(list(paths.items())):
             label = {"all": f"accuracy ({report['convention']})", **GROUPS}.get(row.group, row.group)
-            found[paths[row.b], f"{suite}, {label}"] = stars(row.p_holm)
+            found[row.b, f"{suite}, {label}"] = stars(row.p_holm)
     return found
 
 

@@ -21,11 +21,7 @@ import numpy as np
 from ctxmt_fairseq.analysis.recurring_terms import Term
 from ctxmt_fairseq.corpora.linguistics.words import bare, lexical_parts
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
-from ctxmt_fairseq.evaluation.significance.translations import (
-    Tested,
-    TranslationComparison,
-    compare_systems,
-)
+from ctxmt_fairseq.evaluation.significance.systems import Comparison, Tested, compare_systems
 
 _SHORT = 2  # letters; parts such as French l' and d' would make many words alike
 Links = Sequence[Mapping[int, Sequence[int]]]  # for every line: source word -> target words
@@ -146,9 +142,7 @@ class Consistency:
             )
         return records
 
-    def compared(
-        self, systems: int, samples: int, seed: int, all_pairs: bool = False
-    ) -> List[TranslationComparison]:
+    def compared(self, systems: int, samples: int, seed: int, all_pairs: bool = False) -> List[Comparison]:
         """Both paired tests of some systems against the first one; documents are drawn and swapped.
 
         Args:

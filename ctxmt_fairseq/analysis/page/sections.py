@@ -147,10 +147,9 @@ def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
     """A table for each contrastive set: accuracies by phenomenon and distance."""
     tables = []
     for name in dict.fromkeys(name for run in runs for name in run.found.contrasts):
-        files = {str(run.found.examples[name]): run.name for run in runs if name in run.found.examples}
-        tested = len(files) > 1 and runs[0].name in files.values()
-        tests = compare_contrast(list(files)) if tested else []
-        stars = {(files[row.b], row.group): row.as_dict()["stars"] for row in tests}
+        files = [(run.name, str(run.found.examples[name])) for run in runs if name in run.found.examples]
+        tests = compare_contrast(files) if len(files) > 1 and files[0][0] == runs[0].name else []
+        stars = {(row.b, row.group): row.as_dict()["stars"] for row in tests}
         columns: Dict[str, Dict[str, Any]] = {"examples": {}, **{run.name: {} for run in runs}}
         ties, conventions = 0, dict[str, None]()
         for run in runs:

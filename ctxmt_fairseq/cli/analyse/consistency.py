@@ -72,7 +72,7 @@ class Consistency(Command):
         from ctxmt_fairseq.analysis import consistency_report as report
         from ctxmt_fairseq.analysis.consistency import consistency
         from ctxmt_fairseq.evaluation.metrics import read_translation
-        from ctxmt_fairseq.evaluation.significance.translations import comparison_table
+        from ctxmt_fairseq.evaluation.significance.systems import comparison_table
         from ctxmt_fairseq.text.documents import Documents, iterate_ids
 
         paths = self._paths()

@@ -40,6 +40,9 @@ class Examples(Json):
     examples: Optional[Output] = option("write every example's scores or decision as JSON lines")
 
 
+RUNS = "of two or more systems, or NAME={0}; several of one name are runs (seeds) of one system"
+
+
 class Comparisons(Json):
     """Comparisons of systems with the first, or with each other."""
 

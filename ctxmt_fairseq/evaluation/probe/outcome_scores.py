@@ -9,7 +9,8 @@ from ctxmt_fairseq.evaluation.probe.prober import Outcome
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
-from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import Comparison
+from ctxmt_fairseq.evaluation.significance.translations import compare_translations
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class ScoredOutcomes:
 
     outcomes: Sequence[Outcome]
     scores: Sequence[Dict[str, float]]
-    comparisons: Sequence[TranslationComparison]
+    comparisons: Sequence[Comparison]
 
     def records(self) -> List[Dict[str, Any]]:
         """For JSON: an entry for each context."""
@@ -87,7 +88,7 @@ def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) 
     ]
     # The document's own context under another name has the very same bits, and is not tested.
     tested = [at for at, outcome in enumerate(outcomes) if not at or outcome.bits is not outcomes[0].bits]
-    comparisons: List[TranslationComparison] = []
+    comparisons: List[Comparison] = []
     if len(tested) > 1 and len(first) > 1:
         comparisons = compare_translations(
             [outcomes[at].name for at in tested],
