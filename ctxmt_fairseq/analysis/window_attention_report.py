@@ -11,6 +11,7 @@ from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
+from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN
 
 
 class Difference(NamedTuple):
@@ -77,7 +78,7 @@ class AttentionReport:
         if len(self.models) > 1:
             head = ["models", "", "windows", "difference", "p", "Holm", ""]
             lines += ["", aligned_table([head, *map(_row, self.differences())])]
-            lines.append(f"approximate randomization, {self.shuffles} shuffles, seed {self.seed}")
+            lines.append(f"approximate randomization, {self.shuffles} shuffles, seed {self.seed}\n{ONE_RUN}")
         return "\n".join(lines)
 
     def map(self) -> LabelledMap:

@@ -7,9 +7,13 @@ empty sentences, absent (none at all), the reference in place of the context, an
 those that the model or the text cannot have are named. BLEU and chrF of each are compared with the
 document's (approximate randomization, Holm's correction).
 
+Tests are about this trained model; another seed may use its context otherwise.
+
 CXMI (Fernandes et al. 2021) is the sum of log2 p(y|x,C) - log2 p(y|x) over the references y, </s> included,
-by whitespace word: positive where the context C helps. p(y|x) is that of the same model with its context
-absent, which it should know from its training; target context are the references before the sentence.
+by whitespace word, in bits: positive where the context C helps. Beside it stand bits by sentence, nats by
+sentence (the paper's definition) and nats by token, averaged within each sentence and then over sentences
+(what the authors' program prints). p(y|x) is that of the same model with its context absent, which it should
+know from its training; target context are the references before the sentence.
 
 --words has the bits of every word. --tags are tags of the words, as MuDA's: for every line of the text
   {"tags": [[], ["pronouns"]]}                          a list of names for each whitespace word, or

@@ -1,6 +1,6 @@
 """All that the page shows, in its order."""
 
-from math import inf
+from math import inf, log
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -15,8 +15,9 @@ from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.differing_lines import LinedText
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 
-STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}"
+STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}, of these trained models"
 METRICS = ("bleu", "chrf2")
+CXMI = ("CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token")
 Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> its run, its name
 
 
@@ -65,12 +66,14 @@ def sections(
                 f"Accuracy in %: how often the right translation is the more probable one; McNemar: {first}"),
         Section("Significance", [*each("comparison of translations", translation_tests),
                                  *each("comparison of contrast", contrast_tests)],
-                "b - a; stars at .05 and .01 of p after Holm's correction"),
+                "b - a; stars at .05 and .01 of p after Holm's correction; where numbers of seeds stand, of "
+                "systems, otherwise of two trained models"),
         Section("Probes",
                 [*charts("", each("probe", probe_sizes), "sentences of context"), *each("probe", probe)],
                 "Translations and scores with other contexts than the document's own; CXMI is what the "
-                "context adds to the probability of the references, in bits per word; stars: against the "
-                "document's own"),
+                "context adds to the probability of the references, in bits per word (in nats per sentence: "
+                "the definition of Fernandes et al. 2021; per token, averaged over sentences: what their "
+                "program prints); stars: against the document's own, for this trained model"),
         Section("Curves", [*losses(runs), *each("chart", curves)],
                 "Bands: the lowest and highest of several runs, or an interval"),
         Section("Length of the sentence", each("lengths", lengths), "Bands: 95 % of bootstrap samples"),
@@ -179,9 +182,14 @@ def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
             yield name, key, report[key], ""
 
 
+def _seeds(row: Dict[str, Any]) -> str:
+    """How many runs each system has, where the test is over seeds."""
+    return f"; {' and '.join(map(str, row['seeds']))} seeds" if "seeds" in row else ""
+
+
 def translation_tests(name: str, content: Any, owners: Owners) -> Table:
     rows = [
-        [_pair(row, owners), row["metric"], f"{row['units']} {row['unit']}s",
+        [_pair(row, owners), row["metric"], f"{row['units']} {row['unit']}s{_seeds(row)}",
          Cell(f"{row['difference']:+.2f}", row["stars"]), f"{row['low']:+.2f} .. {row['high']:+.2f}",
          f"{row['p_holm']:.4f}"]
         for row in content["comparisons"]
@@ -193,8 +201,8 @@ def contrast_tests(name: str, content: Any, owners: Owners) -> Table:
     rows = []
     for row in content["comparisons"]:
         difference = 100 * (row["correct_b"] - row["correct_a"]) / max(1, row["examples"])
-        rows.append([f"{row['group']}: {_pair(row, owners)}", row["examples"],
-                     Cell(f"{difference:+.1f}", row["stars"]), row["only_a"], row["only_b"],
+        rows.append([f"{row['group']}: {_pair(row, owners)}", f"{row['examples']}{_seeds(row)}",
+                     Cell(f"{difference:+.1f}", row["stars"]), row.get("only_a", "-"), row.get("only_b", "-"),
                      f"{row['p_holm']:.4f}"])  # fmt: skip
     return Table(["systems", "examples", "difference", "only a", "only b", "p"], rows, name)
 
@@ -217,11 +225,13 @@ def probe(name: str, content: Any, _: Owners) -> List[Table]:
     rows = [
         [row["context"],
          *(Cell(f"{row[key]:.2f}", stars.get((row["context"], key), "")) for key in metrics),
-         f"{row['cxmi']:+.4f}", f"{row['bits_per_sentence']:+.3f}"]
+         f"{row['cxmi']:+.4f}", f"{row['bits_per_sentence']:+.3f}",
+         f"{log(2) * row['bits_per_sentence']:+.3f}",
+         f"{row['nats_per_token']:+.4f}" if "nats_per_token" in row else "-"]
         for row in content["contexts"]
     ]  # fmt: skip
     words = [[row["word"], row["n"], f"{row['bits_per_word']:+.3f}"] for row in content["top_words"][:10]]
-    blocks = [Table(["context", *metrics, "CXMI", "bits/sentence"], rows, f"{name}: {content['text']}")]
+    blocks = [Table(["context", *metrics, *CXMI], rows, f"{name}: {content['text']}")]
     if words:
         blocks.append(Table(["word", "n", "bits/word"], words, f"{name}: the words that context helps most"))
     return blocks

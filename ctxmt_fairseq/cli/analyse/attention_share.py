@@ -8,6 +8,7 @@ the current sentence; mean over heads, layers, tokens, then over the windows tha
 -sum a ln a of the weights of all tokens, in nats (focused concatenation, figure 2 and table 5).
 
 Several models are compared with the first, window by window (approximate randomization, Holm's correction).
+That is about these trained models; of several seeds, ctxmt analyse results --beside FILE compares the shares.
 
 Example: ctxmt analyse attention-share text/test plain.pt discounted.pt --json shares.json
 """

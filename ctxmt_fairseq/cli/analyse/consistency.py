@@ -9,7 +9,8 @@ to. Of each system, in %:
   alike by term, main by term: the same, averaged over terms, so that frequent ones weigh no more
   single         terms with one translation in all sentences
 Systems are compared with the first, or with --all-pairs with each other: paired bootstrap and approximate
-randomization by documents, Holm's correction. A consistent translation may be wrong, and the reference is not
+randomization by documents, Holm's correction. Tests are about these trained models, not about other seeds. A
+consistent translation may be wrong, and the reference is not
 the limit: read BLEU beside it.
 
 Words are aligned here, by what is learnt from all translations together and the text of --train (needed for
@@ -72,6 +73,7 @@ class Consistency(Command):
         from ctxmt_fairseq.analysis import consistency_report as report
         from ctxmt_fairseq.analysis.consistency import consistency
         from ctxmt_fairseq.evaluation.metrics import read_translation
+        from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN
         from ctxmt_fairseq.evaluation.significance.systems import comparison_table
         from ctxmt_fairseq.text.documents import Documents, iterate_ids
 
@@ -94,7 +96,7 @@ class Consistency(Command):
         draws, pairs = self.resampling, self.results.all_pairs
         comparisons = found.compared(len(self.systems), draws.samples, draws.seed, pairs)
         if comparisons:
-            print(f"\n{comparison_table(comparisons)}\n\n{draws}")
+            print(f"\n{comparison_table(comparisons)}\n\n{draws}\n{ONE_RUN}")
         if self.show:
             print(f"\nleast alike:\n{report.least_alike(found, names, self.show)}")
         if found.left_out:

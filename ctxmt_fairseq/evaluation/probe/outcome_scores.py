@@ -44,10 +44,9 @@ class ScoredOutcomes:
     def records(self) -> List[Dict[str, Any]]:
         """For JSON: an entry for each context."""
         return [
-            {"context": outcome.name, **scores, "cxmi": outcome.cxmi.per_word,
-             "bits_per_sentence": outcome.cxmi.per_sentence}
+            {"context": outcome.name, **scores, **outcome.cxmi.record()}
             for outcome, scores in zip(self.outcomes, self.scores, strict=True)
-        ]  # fmt: skip
+        ]
 
     def without_first(self) -> "ScoredOutcomes":
         """The same without the outcome that the others are compared with."""
@@ -59,7 +58,7 @@ class ScoredOutcomes:
         head = ["context"]
         for metric in metrics:
             head += [metric, "difference", "p (Holm)", ""]
-        rows = [[*head, "CXMI", "bits/sentence"]]
+        rows = [[*head, "CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token"]]
         compared = {(row.b, row.metric): row for row in self.comparisons}
         for outcome, scores in zip(self.outcomes, self.scores, strict=True):
             cells = [outcome.name]
@@ -71,7 +70,9 @@ class ScoredOutcomes:
                     difference,
                     *(["", ""] if row is None else [f"{row.p_holm:.4f}", stars(row.p_holm)]),
                 ]
-            cells += [f"{outcome.cxmi.per_word:+.4f}", f"{outcome.cxmi.per_sentence:+.3f}"]
+            cxmi = outcome.cxmi
+            cells += [f"{cxmi.per_word:+.4f}", f"{cxmi.per_sentence:+.3f}"]
+            cells += [f"{cxmi.nats_per_sentence:+.3f}", f"{cxmi.nats_per_token:+.4f}"]
             rows.append(cells)
         return aligned_table(rows)
 

@@ -16,6 +16,7 @@ METHOD = "over seeds and {unit}s: variance of Dorfman et al. (1992), t of Cochra
 SEEDS_ALONE = "over seeds, on these {unit}s: Student's t, or that of Cochran and Cox (1957); {runs}"
 MATCHED, INDEPENDENT = "the n-th runs of both systems are one seed", "runs of both systems are independent"
 ONE_RUN = "one run of each system: this is about these trained models; other seeds may give other differences"
+TWO_RUNS = "two runs are too few to say much about other seeds"
 ENOUGH = 3  # seeds; two say next to nothing of others
 LEAST = 1e-16  # p
 _NOTHING = 1e-12  # deviations below it are rounding
@@ -156,5 +157,5 @@ def about(names: Sequence[str], results: Iterable[Any] = (), draws: object = "")
     few = [name for name, count in runs.items() if 1 < count < ENOUGH]
     said = list(dict.fromkeys(one.method for one in results if isinstance(one, OverSeeds)))
     said += [f"{name} has one run: as this trained model, not as a system" for name in single]
-    said += [f"{name} has two runs: too few to say much about other seeds" for name in few]
+    said += [f"{name}: {TWO_RUNS}" for name in few]
     return "\n".join(said)

@@ -145,7 +145,7 @@ def test_what_tests_are_about():
     assert about(["a", "b"]) == ONE_RUN and "trained models" in ONE_RUN
     result = over_seeds(np.eye(3), np.ones((3, 3)))
     said = about(["a", "a", "a", "b", "b", "c"], [result, result]).splitlines()
-    assert said[0] == result.method and "c has one run" in said[1] and "b has two runs: too few" in said[2]
+    assert said[0] == result.method and "c has one run" in said[1] and "b: two runs are too few" in said[2]
 
 
 # ---- the commands ------------------------------------------------------------------------------------
