@@ -193,7 +193,10 @@ def _over_seeds(added: Sequence[Added]) -> Optional[OverSeeds]:
 def _seed_cells(tests: Sequence[Optional[OverSeeds]]) -> List[Tuple[str, str]]:
     corrected = iter(holm([test.p for test in tests if test]))
     return [
-        (f"{test.mean:+.2f}{stars(next(corrected))} ({test.low:+.2f} .. {test.high:+.2f})", f"{test.p:.4f}")
+        (
+            f"{test.mean:+.2f}{stars(next(corrected))} ({test.low:+.2f} .. {test.high:+.2f})",
+            f"{test.p:.4f}" if test.p >= 5e-5 else "< 0.0001",
+        )
         if test
         else ("", "")
         for test in tests

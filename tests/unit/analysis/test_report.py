@@ -98,7 +98,9 @@ def test_accuracies_by_phenomenon_and_distance_with_mcnemar(made, page):
 
 
 def test_probes_attention_and_lengths(page):
-    assert column(page, ("bleu", "chrf2", "CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token"), "random") == [
+    assert column(
+        page, ("bleu", "chrf2", "CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token"), "random"
+    ) == [
         "29.00**",
         "49.00",
         "+0.0500",
