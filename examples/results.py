@@ -26,8 +26,8 @@ def options(arguments: List[str]) -> Any:
     parser = argparse.ArgumentParser(
         prog="results.py",
         description=f"{__doc__} Stars: * p < .05, ** p < .01 after Holm's correction, against the first "
-        "folder; McNemar's test on contrastive sets, approximate randomization for BLEU and chrF2. They are about these "
-        "trained models, not about other seeds: ctxmt compare with NAME=FILE for each seed is.",
+        "folder; McNemar's test on contrastive sets, approximate randomization for BLEU and chrF2. They are "
+        "about these trained models; for systems, give ctxmt compare every seed as NAME=FILE.",
     )
     parser.add_argument("folders", nargs="+", metavar="FOLDER",
                         help="a column for each, named after it; NAME=FOLDER gives another name")  # fmt: skip

@@ -225,7 +225,7 @@ def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
     cells: Dict[Tuple[str, str, str], List[Placed]] = {}
     for one in found:
         cells.setdefault((one.measure, one.system, one.column), []).append(one)
-    records = []
+    records: List[Dict[str, Any]] = []
     for (measure, system, column), ones in cells.items():
         runs, test = [one.value for one in ones], _over_seeds(ones)
         records.append(

@@ -105,6 +105,8 @@ def test_probes_attention_and_lengths(page):
         "49.00",
         "+0.0500",
         "+0.500",
+        "+0.347",
+        "-",  # a result of before
     ]
     assert column(page, SYSTEMS, "share, encoder") == ["0.5000", "0.7000*"]
     charts = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
