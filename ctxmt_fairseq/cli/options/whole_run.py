@@ -124,7 +124,7 @@ class Scores(OptionGroup):
         const=2,
         metavar="K",
     )
-    bootstrap: int = option("95 % intervals from N samples", 0, non_negative_int)
+    bootstrap: int = option("95 % intervals from N samples of the sentences", 0, non_negative_int)
     convention: str = option(
         "which log-probability of candidates is compared: the sum or the mean over the tokens of the current "
         "sentence or window (default: the suite's own)",
