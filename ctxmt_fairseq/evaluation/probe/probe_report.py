@@ -7,7 +7,7 @@ from ctxmt_fairseq.evaluation.probe import word_report
 from ctxmt_fairseq.evaluation.probe.conditions import sized
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.prober import Prober
-from ctxmt_fairseq.evaluation.probe.tags import Tags
+from ctxmt_fairseq.text.word_tags import Tags
 
 
 @dataclass(frozen=True)
