@@ -86,11 +86,11 @@ class BatchedWindows(FairseqDataset):
         return len(self.lines)
 
     def set_epoch(self, epoch: int) -> None:
-        repeated = self.repetition is not None and self.repetition.depends_on_epoch
-        if epoch != self.epoch and (self.builder.depends_on_epoch or repeated) and self.training:
+        depends = self.builder.depends_on_epoch
+        if self.repetition is not None and self.repetition.depends_on_epoch:
+            self.lines, depends = self.repetition.of(epoch), True
+        if epoch != self.epoch and depends and self.training:
             self._whole = self._sizes = None
-        if repeated:
-            self.lines = self.repetition.of(epoch)
         self.epoch = epoch
 
     @property
