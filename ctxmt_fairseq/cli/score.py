@@ -32,7 +32,8 @@ class Score(Command):
     tokens: Tokens
     data: Optional[Folder] = option("the system's data folder: --lowercase if its text is lower-cased")
     bootstrap: int = option(
-        "95 % intervals from N samples of the sentences (other seeds are not in them); the seed, 12345 or SACREBLEU_SEED, is in the signature",
+        "95 % intervals from N samples of the sentences (not of trained models); their seed, 12345 or "
+        "SACREBLEU_SEED, is in the signature",
         0,
         non_negative_int,
     )
