@@ -115,14 +115,12 @@ class Consistency(Command):
         Raises:
             BadInput: a run that is there twice, or a system with the reference's name.
         """
-        from ctxmt_fairseq.analysis.system_names import runs_by_system
+        from ctxmt_fairseq.analysis.system_names import distinct_runs
+        from ctxmt_fairseq.evaluation.significance.seeds import run_names
 
-        systems: List[str] = []
-        paths: Dict[str, str] = {}
-        for name, runs in runs_by_system(self.systems).items():
-            for number, path in enumerate(runs, 1):
-                systems.append(name)
-                paths[f"{name}, run {number}" if len(runs) > 1 else name] = path
+        runs = distinct_runs(self.systems)
+        systems = [name for name, _ in runs]
+        paths = dict(zip(run_names(systems), (path for _, path in runs), strict=True))
         if self.reference:
             if REFERENCE in systems:
                 raise BadInput(f"expected another name for a system than {REFERENCE}")

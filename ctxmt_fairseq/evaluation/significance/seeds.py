@@ -142,6 +142,15 @@ def runs_of(names: Sequence[str]) -> Dict[str, List[int]]:
     return runs
 
 
+def run_names(names: Sequence[str]) -> List[str]:
+    """A name of its own for each run; ``names`` are their systems'."""
+    runs = runs_of(names)
+    return [
+        f"{name}, run {runs[name].index(place) + 1}" if len(runs[name]) > 1 else name
+        for place, name in enumerate(names)
+    ]
+
+
 def about(names: Sequence[str], results: Iterable[Any] = (), draws: object = "") -> str:
     """What tests are about, systems or the models that were trained, and how they were made.
 

@@ -102,10 +102,11 @@ def compare_systems(
 
 def comparison_table(comparisons: Sequence[Comparison]) -> str:
     """An aligned table with a row for each comparison."""
-    rows, columns = [], SEED_COLUMNS
+    rows, columns = [], COLUMNS
     for one in comparisons:
-        row = {**one.as_dict(), "digits": one.digits}
         if isinstance(one.result, PairedTest):
-            row["percent"], columns = 100 * one.result.wins, COLUMNS
-        rows.append(row)
+            extra: Dict[str, Any] = {"percent": 100 * one.result.wins, "seeds": (1, 1), "p": one.result.p}
+        else:
+            extra, columns = {}, SEED_COLUMNS
+        rows.append({**one.as_dict(), **extra, "digits": one.digits})
     return records_table(rows, columns)
