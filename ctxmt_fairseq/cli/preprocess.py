@@ -50,8 +50,7 @@ class Sides(OptionGroup):
 
     joint: bool = option(
         "one dictionary and subword model for both languages (default; needed for target text on the source "
-        "side and for tied embeddings)",
-        flag="--joint --joined-dictionary",
+        "side and for tied embeddings)"
     )
     separate: bool = option("a dictionary and a subword model per language")
 

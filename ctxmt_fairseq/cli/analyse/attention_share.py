@@ -35,7 +35,7 @@ class Files(MapFiles):
 class AttentionShare(Command):
     text: Prefix = argument("TEXT", "prefix of the text's files")
     models: List[Named] = argument("MODEL", "checkpoints, or NAME=MODEL")
-    shuffles: int = option("of the tests", 1000, whole_number(100, 10**7))
+    samples: int = option("shuffles of the windows, for p", 1000, whole_number(100, 10**7))
     seed: int = option("", 1, option_types.seed)
     max_tokens: int = option("per batch", 4000)
     files: Files
@@ -54,6 +54,6 @@ class AttentionShare(Command):
         for _, path in named:
             loaded = self.model.load(path).loaded
             found.append(window_attention(loaded, read_probed_text(self.text, loaded), self.max_tokens))
-        report = AttentionReport([name for name, _ in named], found, self.shuffles, self.seed)
+        report = AttentionReport([name for name, _ in named], found, self.samples, self.seed)
         print(report.table())
         self.files.draw(report.map(), report.as_dict())

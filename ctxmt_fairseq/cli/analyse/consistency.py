@@ -63,7 +63,6 @@ class Consistency(Command):
         5,
         non_negative_int,
     )
-    show: int = option("least consistent terms that are printed", 10, non_negative_int)
     terms: Optional[Output] = option("write every term there, with its translations", metavar="FILE.tsv")
     resampling: Resampling
     results: Comparisons
@@ -95,8 +94,7 @@ class Consistency(Command):
         comparisons = found.compared(len(self.systems), draws.samples, draws.seed, pairs)
         if comparisons:
             print(f"\n{comparison_table(comparisons)}\n\n{draws}")
-        if self.show:
-            print(f"\nleast alike:\n{report.least_alike(found, names, self.show)}")
+        print(f"\nleast alike:\n{report.least_alike(found, names)}")
         if found.left_out:
             print(f"\n{report.left_out(found)}")
         counts = {"terms": len(found.terms), "documents": within, "systems": found.records()}

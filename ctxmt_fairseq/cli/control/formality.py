@@ -44,53 +44,12 @@ class Text(OptionGroup):
     informal_hypotheses: Optional[List[Input]] = option("those meant as informal")
 
 
-class Prompts(OptionGroup):
-    """The contexts that ask for a formality."""
-
-    heading = "prompts"
-
-    formal_prompt: Optional[List[str]] = option(
-        "a context for formal translation; repeated for more (default: MTCue's five)",
-        action="append",
-        metavar="TEXT",
-    )
-    informal_prompt: Optional[List[str]] = option(
-        "a context for informal translation; repeated for more (default: MTCue's five)",
-        action="append",
-        metavar="TEXT",
-    )
-    prompts: Optional[Input] = option(
-        "a line each: formal or informal, a tab and a prompt; or a prompt that is tried for both"
-    )
-
-    @property
-    def given(self) -> bool:
-        return any(self.settings().values())
-
-    def refuse(self, expected: str) -> None:
-        """Raises BadInput: some are given."""
-        if self.given:
-            raise BadInput(f"--prompts, --formal-prompt, --informal-prompt: {expected}")
-
-    def read(self) -> Mapping[str, Sequence[str]]:
-        """Formality -> prompts.
-
-        Raises:
-            BadInput: prompts from a file and from the command line.
-        """
-        from ctxmt_fairseq.evaluation.attribute_control import formality as control
-
-        if self.prompts is None:
-            chosen = {control.FORMAL: self.formal_prompt, control.INFORMAL: self.informal_prompt}
-            return {name: prompts or control.PROMPTS[name] for name, prompts in chosen.items()}
-        if self.formal_prompt or self.informal_prompt:
-            raise BadInput("expected --prompts, or --formal-prompt and --informal-prompt")
-        return control.read_prompts(self.prompts)
-
-
 class Formality(Control):
     text: Text
-    prompts: Prompts
+    prompts: Optional[Input] = option(
+        "a context on each line: formal or informal, a tab and the text; or a text that is tried for both "
+        "(default: MTCue's ten)"
+    )
 
     def run(self) -> None:
         from ctxmt_fairseq.evaluation.attribute_control import formality as control
@@ -110,7 +69,7 @@ class Formality(Control):
         references, lines = control.read_references(text.formal, text.informal, beside)
         loaded, plain = None, "translations"
         if self.path is None:
-            self.prompts.refuse("expected a MODEL")
+            self._without_prompts("give a MODEL")
             translations = dict(zip((control.FORMAL, control.INFORMAL), lines.values(), strict=True))
             occurs = self.rule(words_among, None)
             report = control.FormalityReport(control.judge(translations, references, occurs))
@@ -125,14 +84,23 @@ class Formality(Control):
         self, sentences: List[str], references: Sequence["ContrastiveReference"]
     ) -> Tuple["LoadedModels", "FormalityReport"]:
         """The model, and what it makes of the prompts."""
-        from ctxmt_fairseq.evaluation.attribute_control.formality import control_formality
+        from ctxmt_fairseq.evaluation.attribute_control.formality import (
+            PROMPTS,
+            control_formality,
+            read_prompts,
+        )
         from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
-        prompts = self.prompts.read()
+        prompts: Mapping[str, Sequence[str]] = read_prompts(self.prompts) if self.prompts else PROMPTS
         loaded, translate = self.load()
         if not loaded.reads_metadata:
-            self.prompts.refuse("expected a model of the task metadata_context")
+            self._without_prompts("give a model of the task metadata_context")
             print("ctxmt: the model reads no metadata: without prompts", file=sys.stderr)
             prompts = dict.fromkeys(prompts, ())
         occurs = self.rule(words_among, loaded)
         return loaded, control_formality(translate, sentences, references, prompts, occurs)
+
+    def _without_prompts(self, advice: str) -> None:
+        """Raises BadInput: there are prompts."""
+        if self.prompts:
+            raise BadInput(f"--prompts: {advice}, which reads them")

@@ -13,9 +13,7 @@ from collections import Counter
 from typing import BinaryIO, List
 
 from ctxmt_fairseq.base.command import Command, argument, option
-from ctxmt_fairseq.base.option_types import whole_number
 from ctxmt_fairseq.base.paths import Input, Output
-from ctxmt_fairseq.corpora.linguistics.align import SYMMETRIZATIONS
 
 
 class Align(Command):
@@ -29,8 +27,6 @@ class Align(Command):
         nargs=2,
         metavar=("SRC", "TGT"),
     )
-    iterations: int = option("", 5, whole_number(1, 1000))
-    symmetrization: str = option("", SYMMETRIZATIONS[0], choices=SYMMETRIZATIONS)
     output: Output = option("the alignment")
 
     def run(self) -> None:
@@ -46,8 +42,7 @@ class Align(Command):
         train = [(source, target) for source, target in self.train]
 
         def write(stream: BinaryIO) -> None:
-            lines = aligned_text(sides, train, self.iterations, self.symmetrization)
-            for line in tqdm(lines, unit=" lines", disable=None):
+            for line in tqdm(aligned_text(sides, train), unit=" lines", disable=None):
                 stream.write(f"{alignment_line(line.pairs)}\n".encode())
                 counts.update(lines=1, pairs=len(line.pairs), too_long=line.too_long)
                 for side, number in enumerate(line.sizes):

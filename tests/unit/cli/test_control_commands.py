@@ -141,21 +141,7 @@ def test_formality_refuses_what_does_not_fit(files, refused, tmp_path):
         (("model.pt", *translations, *references(files)), either),
         (("model.pt", *references(files)), "--source"),
         ((*translations, *references(files), "--source", files["formal"]), "--source"),
-        ((*translations, *references(files), "--formal-prompt", "Sir"), "expected a MODEL"),
-        ((*translations, *references(files), "--prompts", files["set"]), "expected a MODEL"),
-        (
-            (
-                "model.pt",
-                "--source",
-                files["formal"],
-                *references(files),
-                "--prompts",
-                files["set"],
-                "--formal-prompt",
-                "Sir",
-            ),
-            "expected --prompts, or --formal-prompt",
-        ),
+        ((*translations, *references(files), "--prompts", files["set"]), "--prompts: give a MODEL"),
         ((*translations, *references(files), "--setting", files["set"]), "expected JSON"),
         ((*translations, *references(files), "--json", tmp_path / "no" / "where"), "cannot be written"),
     ):
