@@ -17,7 +17,7 @@ from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.models.blocks.shortening import Selecting
+from ctxmt_fairseq.models.blocks.latent_groups import Selecting
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 WORD, PUNCTUATION, END, UNKNOWN = "words", "punctuation", "</s>", "not annotated"

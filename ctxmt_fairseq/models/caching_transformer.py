@@ -18,8 +18,9 @@ from ctxmt_fairseq.models.blocks.context_embeddings import ContextEmbeddings
 from ctxmt_fairseq.models.blocks.context_rows import placed
 from ctxmt_fairseq.models.blocks.encoder_out import batch_first
 from ctxmt_fairseq.models.blocks.fusions import FUSIONS
+from ctxmt_fairseq.models.blocks.latent_groups import ACTIVATIONS
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
-from ctxmt_fairseq.models.blocks.shortening import ACTIVATIONS, SHORTENINGS, build_shortening
+from ctxmt_fairseq.models.blocks.shortening import SHORTENINGS, build_shortening
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder

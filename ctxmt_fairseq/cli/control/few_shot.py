@@ -35,7 +35,7 @@ class FewShot(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.tables import aligned_table
-        from ctxmt_fairseq.evaluation.attribute_control.attributes import (
+        from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
             check_attributes,
             read_sentences_of_attributes,
         )

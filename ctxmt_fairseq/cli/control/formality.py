@@ -28,7 +28,8 @@ from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.control import Control
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.evaluation.attribute_control.formality import ContrastiveReference, FormalityReport
+    from ctxmt_fairseq.evaluation.attribute_control.formal_references import ContrastiveReference
+    from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityReport
     from ctxmt_fairseq.generation.loading import LoadedModels
 
 
@@ -52,7 +53,8 @@ class Formality(Control):
     )
 
     def run(self) -> None:
-        from ctxmt_fairseq.evaluation.attribute_control import formality as control
+        from ctxmt_fairseq.evaluation.attribute_control.formal_references import FORMALITIES, read_references
+        from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityReport, judge
         from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
         text = self.text
@@ -66,13 +68,13 @@ class Formality(Control):
             "--informal-hypotheses": text.informal_hypotheses,
         }
         beside = {flag: files for flag, files in named.items() if files}
-        references, lines = control.read_references(text.formal, text.informal, beside)
+        references, lines = read_references(text.formal, text.informal, beside)
         loaded, plain = None, "translations"
         if self.path is None:
             self._without_prompts("give a MODEL")
-            translations = dict(zip((control.FORMAL, control.INFORMAL), lines.values(), strict=True))
+            translations = dict(zip(FORMALITIES, lines.values(), strict=True))
             occurs = self.rule(words_among, None)
-            report = control.FormalityReport(control.judge(translations, references, occurs))
+            report = FormalityReport(judge(translations, references, occurs))
         else:
             (loaded, report), plain = self._controlled(lines["--source"], references), "no context"
         print(report.table(plain))
@@ -84,11 +86,8 @@ class Formality(Control):
         self, sentences: List[str], references: Sequence["ContrastiveReference"]
     ) -> Tuple["LoadedModels", "FormalityReport"]:
         """The model, and what it makes of the prompts."""
-        from ctxmt_fairseq.evaluation.attribute_control.formality import (
-            PROMPTS,
-            control_formality,
-            read_prompts,
-        )
+        from ctxmt_fairseq.evaluation.attribute_control.formality import control_formality
+        from ctxmt_fairseq.evaluation.attribute_control.formality_prompts import PROMPTS, read_prompts
         from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
         prompts: Mapping[str, Sequence[str]] = read_prompts(self.prompts) if self.prompts else PROMPTS
