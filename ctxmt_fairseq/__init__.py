@@ -5,7 +5,6 @@ registers the tasks, architectures and criterions with it; otherwise ``register`
 """
 
 import importlib
-import logging
 import sys
 from typing import Any, List
 
@@ -16,7 +15,6 @@ __version__ = "0.2.0.dev0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]
 
 exit_codes.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
-logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
 
 
 def register() -> None:

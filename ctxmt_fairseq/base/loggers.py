@@ -1,8 +1,13 @@
-"""Keeps other libraries' debug messages out of our commands' stderr and out of users' notebooks."""
+"""Keeps other libraries' debug messages out of our commands' stderr and out of users' notebooks.
+
+``logging`` is imported late, because a --help does without it.
+"""
 
 import contextlib
-import logging
-from typing import Iterator
+from typing import TYPE_CHECKING, Iterator
+
+if TYPE_CHECKING:
+    import logging
 
 _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers")
 
@@ -11,6 +16,9 @@ _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "
 def root_logger_kept() -> Iterator[None]:
     """Leave the root logger as it is. Importing fairseq makes it write everything from DEBUG on to stderr,
     unless somebody has set it up before."""
+    import logging
+
+    logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     try:
@@ -25,6 +33,8 @@ def quiet_libraries() -> None:
 
     The root logger is set up first, because fairseq sets it to DEBUG only where nobody has.
     """
+    import logging
+
     logging.basicConfig()
     for name in _TALKATIVE:
         _set_level(logging.getLogger(name), logging.WARNING)
@@ -32,7 +42,7 @@ def quiet_libraries() -> None:
     _set_level(logging.getLogger("huggingface_hub.utils._http"), logging.ERROR)
 
 
-def _set_level(logger: logging.Logger, level: int) -> None:
+def _set_level(logger: "logging.Logger", level: int) -> None:
     """Set a level if it differs, because after a change all loggers work out their levels anew."""
     if logger.level != level:
         logger.setLevel(level)

@@ -1,6 +1,5 @@
 """What a command writes: JSON, and pictures with their numbers beside them."""
 
-import json
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import OptionGroup, option
@@ -14,6 +13,8 @@ Content = Any  # of a file: text, bytes, or a function that writes to a stream
 
 
 def as_json(record: Any) -> str:
+    import json  # here, because a --help does without it
+
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
