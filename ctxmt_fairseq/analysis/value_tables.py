@@ -7,7 +7,7 @@ from ctxmt_fairseq.analysis.run_values import REAL, Value
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
 from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
-from ctxmt_fairseq.evaluation.runs.results import TRAINED, decimals
+from ctxmt_fairseq.evaluation.runs.results_file import TRAINED, decimals
 
 SYSTEM, WINDOW = "system", "window"
 USUAL = {"context": REAL, WINDOW: TRAINED, "decoding": "prefix", "n": "given"}  # goes without saying

@@ -76,7 +76,7 @@ class Evaluate(Command):
     ) -> None:
         from ctxmt_fairseq.base.files import write_file
         from ctxmt_fairseq.base.provenance import made_by
-        from ctxmt_fairseq.evaluation.runs import results
+        from ctxmt_fairseq.evaluation.runs import results_file
         from ctxmt_fairseq.evaluation.runs.evaluated_text import read_evaluated_text
         from ctxmt_fairseq.evaluation.runs.ledger import Ledger
 
@@ -100,10 +100,10 @@ class Evaluate(Command):
                 evaluate(f"{name}.{context}", decoding, penalty, selection=selection, given=given)
         for suite in suites:
             evaluator.contrast(suite)
-        found = results.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
+        found = results_file.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
         record = {**found, "trained_window": evaluator.trained_window, "made_by": made_by()}
-        write_file(out / results.RESULTS, as_json(record))
-        print(results.results_table({out.name: record}))
+        write_file(out / results_file.RESULTS, as_json(record))
+        print(results_file.results_table({out.name: record}))
 
     def _read_suites(self) -> List["ContrastiveSet"]:
         """The contrastive sets; the documents go to those whose format has such a folder."""
@@ -174,7 +174,7 @@ class Evaluate(Command):
 
     def _load(self, name: str, ledger: "Ledger", average: str) -> Any:
         """The files of a model, the models, and what identifies them."""
-        from ctxmt_fairseq.evaluation.runs.models import content_of, model_files
+        from ctxmt_fairseq.evaluation.runs.model_files import content_of, model_files
 
         files = model_files(name, self.average, ledger, average)
         loaded = self.model.load(files).loaded

@@ -36,9 +36,7 @@ COMMANDS = {
 
 def parser() -> CommandParser:
     top = CommandParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
-    top.add_argument(
-        "--version", action="store_true", help="print the versions of what is installed"
-    )
+    top.add_argument("--version", action="store_true", help="print the versions of what is installed")
     add_commands(top, COMMANDS)
     return top
 

@@ -73,7 +73,7 @@ class Probe(Command):
         from ctxmt_fairseq.evaluation.probe.probe_report import WordChoice, probe
         from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
         from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
-        from ctxmt_fairseq.evaluation.probe.size_curve import size_picture, size_table
+        from ctxmt_fairseq.evaluation.probe.size_curve import draw_sizes, size_table
         from ctxmt_fairseq.evaluation.probe.tags import read_tags
         from ctxmt_fairseq.evaluation.probe.word_report import word_lines
         from ctxmt_fairseq.evaluation.significance.measures import measure
@@ -96,6 +96,6 @@ class Probe(Command):
         more: List[Tuple[Any, Any]] = [(self.files.words, as_lines(word_lines(report.words)))]
         if self.files.plot:
             curve = report.sizes, report.by_size
-            picture = size_picture(*curve, f"{self.path}\n{report.title}")
+            picture = draw_sizes(*curve, f"{self.path}\n{report.title}")
             more += zip(self.files.plot.files(), (picture, size_table(*curve)), strict=True)
         self.files.write(report.as_dict(choice), *more)

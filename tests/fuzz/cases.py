@@ -265,7 +265,7 @@ def _program(arguments):
 
 
 def fairseq(arguments):
-    """A command of fairseq with the plugin, and what ``edge.hook_commands`` does at its end."""
+    """A command of fairseq with the plugin, and what ``exit_codes.hook_commands`` does at its end."""
     from ctxmt_fairseq.checkpoints.fairseq_fixes import task_from_checkpoint
 
     argv = list(arguments)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.page.blocks import Cell, Table, side_by_side
-from ctxmt_fairseq.analysis.page.curves import curve_chart, drawable
+from ctxmt_fairseq.analysis.page.svg_curves import curve_chart, drawable
 from ctxmt_fairseq.base.plots.charts import Point, place_name
 
 METRICS = ("bleu", "chrf2")

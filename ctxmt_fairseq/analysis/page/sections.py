@@ -5,7 +5,6 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 from ctxmt_fairseq.analysis.page import differences
 from ctxmt_fairseq.analysis.page.blocks import Cell, Image, Lines, Section, Table, side_by_side
-from ctxmt_fairseq.analysis.page.curves import LARGEST
 from ctxmt_fairseq.analysis.page.found import Found, Run, written_by_ctxmt
 from ctxmt_fairseq.analysis.page.result_blocks import (
     Owners,
@@ -19,6 +18,7 @@ from ctxmt_fairseq.analysis.page.result_blocks import (
     probe_sizes,
     translation_tests,
 )
+from ctxmt_fairseq.analysis.page.svg_curves import LARGEST
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.provenance import versions
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES

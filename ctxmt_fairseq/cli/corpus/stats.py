@@ -32,13 +32,13 @@ class Stats(OfCorpus):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import write_files
-        from ctxmt_fairseq.corpora.statistics import measure, picture
+        from ctxmt_fairseq.corpora.statistics import draw_histograms, measure
 
         encode = self._encoders()
         statistics = measure(self.text_files(ids_optional=True), encode)
         record = statistics.as_dict(self.languages, self.longer_than)
         print(_report(record, "subwords" if encode else "words"))
-        drawn = picture(statistics, self.languages) if self.plot else None
+        drawn = draw_histograms(statistics, self.languages) if self.plot else None
         histogram = statistics.histogram(self.languages)
         write_files([(self.json, as_json(record)), (self.lengths, histogram), (self.plot, drawn)])
 

@@ -65,15 +65,17 @@ class ChartFiles(Json):
 
         Args:
             each: what a line or bar is of.
-            how: see ``plots.charts.chart``.
+            how: see ``plots.charts.draw_chart``.
         """
-        from ctxmt_fairseq.base.plots.charts import chart, chart_records
+        from ctxmt_fairseq.base.plots.charts import chart_records, draw_chart
         from ctxmt_fairseq.base.tables import csv_text
 
         rows = chart_records(points, across, each)
         files: List[Tuple[str, Content]] = []
         if self.output:
-            files += zip(self.output.files(), (chart(points, across, **how), csv_text(rows)), strict=True)
+            files += zip(
+                self.output.files(), (draw_chart(points, across, **how), csv_text(rows)), strict=True
+            )
         self.write({**record, "points": rows}, *files)
 
 

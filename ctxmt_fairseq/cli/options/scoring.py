@@ -11,7 +11,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
 from ctxmt_fairseq.base.paths import Input
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.evaluation.comet.report import CometScore
+    from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
     from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 
 TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: 13a)"
@@ -98,9 +98,9 @@ class Comet(OptionGroup):
             raise BadInput("COMET: expected --source, the sentences that were translated")
         if self.comet and reference is None:
             raise BadInput("--comet: expected REF; models that need none belong to --quality-estimation")
+        from ctxmt_fairseq.evaluation.comet.comet_models import load_comet
+        from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
         from ctxmt_fairseq.evaluation.comet.inputs import read_comet_text
-        from ctxmt_fairseq.evaluation.comet.models import load_comet
-        from ctxmt_fairseq.evaluation.comet.scores import comet_score
 
         scores: List[List[Any]] = [[] for _ in hypotheses]
         for names, against in ((self.comet, reference), (self.quality_estimation, None)):

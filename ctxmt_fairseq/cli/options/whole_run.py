@@ -11,7 +11,7 @@ from ctxmt_fairseq.cli.options.scoring import TOKENIZER
 from ctxmt_fairseq.generation.search_settings import BOUNDS
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.evaluation.comet.models import CometModel
+    from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
 
 CONVENTIONS = ("suite", *(f"{how}-{span}" for span in ("current", "window") for how in ("sum", "mean")))
 
@@ -138,6 +138,6 @@ class Scores(OptionGroup):
             if self.comet_context:
                 raise BadInput("--comet-context: expected --comet")
             return []
-        from ctxmt_fairseq.evaluation.comet.models import load_comet
+        from ctxmt_fairseq.evaluation.comet.comet_models import load_comet
 
         return [load_comet(name) for text in self.comet for name in text.split()]

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from ctxmt_fairseq.evaluation.runs.results import TranslationName, suite_name
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, suite_name
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
 from tests.helpers.shown_results import refused, shown, spread
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ctxmt_fairseq.base.plots.charts import Point, chart
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart
 from ctxmt_fairseq.cli.main import main
 from tests.helpers.training_logs import write_log
 
@@ -90,6 +90,6 @@ def test_refusals(logs, capsys, options, words):
 def test_epochs_have_whole_numbers_even_where_there_is_one():
     for epochs in ((1,), (1, 2, 3)):
         points = [Point("loss", "s2to2", epoch, 4.0 - epoch) for epoch in epochs]
-        drawn = ElementTree.fromstring(chart(points, "epoch", kind="svg"))
+        drawn = ElementTree.fromstring(draw_chart(points, "epoch", kind="svg"))
         texts = ["".join(each.itertext()) for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
         assert texts[: len(epochs) + 1] == [*map(str, epochs), "epoch"]

@@ -7,7 +7,7 @@ import pytest
 from ctxmt_fairseq.analysis.run_values import read_values
 from ctxmt_fairseq.analysis.value_tables import best_places, placed
 from ctxmt_fairseq.evaluation.runs import evaluator as evaluator_module
-from ctxmt_fairseq.evaluation.runs.results import measures
+from ctxmt_fairseq.evaluation.runs.results_file import measures
 from ctxmt_fairseq.generation import loading
 from tests.helpers.evaluations import SEARCH, evaluate, result, run, suite
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text

@@ -22,7 +22,7 @@ from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.transforms.scores import Score
+    from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
 
 class Domain(ScoredPairs):
@@ -36,7 +36,7 @@ class Domain(ScoredPairs):
 
     def scorer(self) -> "Score":
         from ctxmt_fairseq.corpora.subwords import Subwords
-        from ctxmt_fairseq.corpora.transforms.scores import domain
+        from ctxmt_fairseq.corpora.transforms.pair_scores import domain
         from ctxmt_fairseq.generation.language_models import cross_entropies, load_language_model
 
         subwords = Subwords.load(self.subwords, self.target_lang) if self.subwords else None
