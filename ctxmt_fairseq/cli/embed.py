@@ -40,7 +40,7 @@ class Embed(Command):
     no_sentences: bool = option("embed metadata only")
     blank_lines: bool = option("a blank line on both sides ends a document; there are no ids")
     batch_size: int = option("texts encoded together", BATCH)
-    cpu: bool = option("stay on the CPU even where a GPU is")
+    cpu: bool = option("do not use a GPU")
     dry_run: Optional[int] = option(
         "show the texts of the first N sentences (default 3) of each split, and counts; write nothing",
         type=non_negative_int,

@@ -9,7 +9,7 @@ document's (approximate randomization, Holm's correction).
 
 CXMI (Fernandes et al. 2021) is the sum of log2 p(y|x,C) - log2 p(y|x) over the references y, </s> included,
 by whitespace word: positive where the context C helps. p(y|x) is that of the same model with its context
-absent, which it should know from its training; target context are the references before the sentence.
+absent, which it should know from its training. The target context is the references before the sentence.
 
 --words has the bits of every word. --tags are tags of the words, as MuDA's: for every line of the text
   {"tags": [[], ["pronouns"]]}                          a list of names for each whitespace word, or
@@ -35,7 +35,7 @@ class Words(OptionGroup):
 
     tags: Optional[Input] = option("tags of the references' words, see above")
     top: int = option("words that are shown", 20)
-    min_count: int = option("how often a shown word occurs, at least", 10)
+    min_count: int = option("leave out words that occur less often", 10)
 
 
 class Files(Json):
@@ -57,7 +57,7 @@ class Probe(Command):
     cxmi_only: bool = option("do not translate, which takes most time")
     tokenize: Optional[str] = option(TOKENIZER)
     unit: Optional[Literal["document", "sentence"]] = option(
-        "resampled in the tests (default: document, if there are several)"
+        "what the tests resample (default: document, if there are several)"
     )
     resampling: Resampling
     documents_at_once: int = option("batch size", 16)

@@ -23,25 +23,19 @@ BOUNDS: Dict[str, Tuple[float, float]] = {
 class SearchSettings(OptionGroup):
     """The settings of beam search, with the names and meanings that they have in ``fairseq-generate``.
 
-    Attributes:
-        beam: hypotheses that are kept side by side.
-        lenpen: a hypothesis of n tokens is ranked by its log-probability divided by n^lenpen.
-        max_len_a, max_len_b: a translation of x source tokens has at most a x + b tokens.
-        min_len: it has at least so many.
-        unkpen: what every unknown word costs.
-        no_repeat_ngram_size: a sequence of so many tokens occurs at most once in a translation; 0: no limit.
+    A hypothesis of n tokens is ranked by its log-probability divided by n^lenpen.
 
     Raises:
         BadInput: a value of another type, or out of its ``BOUNDS``.
     """
 
-    beam: int = option("", 5)
+    beam: int = option("hypotheses that are kept side by side", 5)
     lenpen: float = option("length penalty", 1.0)
-    max_len_a: float = option("at most a x + b tokens for x in the source", 0)
-    max_len_b: int = option("", 200)
-    min_len: int = option("", 1)
-    unkpen: float = option("", 0)
-    no_repeat_ngram_size: int = option("", 0)
+    max_len_a: float = option("of x source tokens a translation has at most a x + b", 0)
+    max_len_b: int = option("the b of --max-len-a", 200)
+    min_len: int = option("least tokens of a translation", 1)
+    unkpen: float = option("what an unknown word costs", 0)
+    no_repeat_ngram_size: int = option("so many tokens in a row occur at most once; 0: no limit", 0)
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)

@@ -36,7 +36,7 @@ class AttentionShare(Command):
     text: Prefix = argument("TEXT", "prefix of the text's files")
     models: List[Named] = argument("MODEL", "checkpoints, or NAME=MODEL")
     samples: int = option("shuffles of the windows, for p", 1000, whole_number(100, 10**7))
-    seed: int = option("", 1, option_types.seed)
+    seed: int = option("of the shuffles", 1, option_types.seed)
     max_tokens: int = option("per batch", 4000)
     files: Files
     model: Model
@@ -49,7 +49,7 @@ class AttentionShare(Command):
 
         named = named_paths(self.models)
         if any(len(set(column)) < len(named) for column in zip(*named, strict=True)):
-            raise BadInput("expected different models, with different names")
+            raise BadInput("two models are the same, or have the same name: give NAME=MODEL")
         found = []
         for _, path in named:
             loaded = self.model.load(path).loaded

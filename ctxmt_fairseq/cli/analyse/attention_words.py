@@ -87,7 +87,7 @@ class AttentionWords(TextAttention):
         from ctxmt_fairseq.analysis import sentence_attention as attention
 
         if self.words.length:
-            raise BadInput("--length: expected --by word")
+            raise BadInput("--length needs --by word")
         _, sentences = self.attention(self.side)
         found = attention.sentence_attention(sentences)
         if not found:

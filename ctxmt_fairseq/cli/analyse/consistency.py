@@ -59,7 +59,7 @@ class Consistency(Command):
         option_types.share,
     )
     prefix: int = option(
-        "first letters of translations that are compared, for words are inflected; 0: all",
+        "first letters of translations that are compared, because words are inflected; 0: all",
         5,
         non_negative_int,
     )
@@ -114,7 +114,7 @@ class Consistency(Command):
         reference = [(REFERENCE, str(self.reference))] if self.reference else []
         for name, path in named_paths(self.systems) + reference:
             if name in paths:
-                raise BadInput(f"expected a name of its own for every system, found {name} twice")
+                raise BadInput(f"two systems are called {name}: name one by NAME=FILE")
             paths[name] = path
         return paths
 
@@ -155,7 +155,7 @@ class Consistency(Command):
             learnt = aligned_texts([(self.source, path) for path in paths.values()], train)
             return [[_by_source(line.pairs) for line in text] for text in learnt]
         if self.train:
-            raise BadInput("--train: expected no --alignment beside it, which says what is aligned")
+            raise BadInput("leave out --train: --alignment says what is aligned")
         files: Dict[str, str] = {}
         for text in self.alignment:
             name = max((name for name in paths if text.startswith(f"{name}=")), key=len, default=None)

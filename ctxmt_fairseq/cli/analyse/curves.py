@@ -21,8 +21,8 @@ class Curves(Command):
     metrics: Optional[List[str]] = option(
         "as fairseq names them (default: current_loss current_context_ratio, or loss)"
     )
-    by: Literal["epoch", "update"] = option("", "epoch")
-    subset: str = option("validated with it", "valid")
+    by: Literal["epoch", "update"] = option("what the curves run over", "epoch")
+    subset: str = option("the validation set that is shown", "valid")
     files: ChartFiles
 
     def run(self) -> None:

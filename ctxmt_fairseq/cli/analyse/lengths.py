@@ -24,7 +24,7 @@ class Lengths(Command):
     current: Optional[Input] = option("0 or 1 per line: lines marked 0 are left out")
     scoring: Metric
     samples: int = option("of the bootstrap", 1000, whole_number(100, 10**6))
-    seed: int = option("", 1, option_types.seed)
+    seed: int = option("of the samples", 1, option_types.seed)
     files: ChartFiles
 
     def run(self) -> None:

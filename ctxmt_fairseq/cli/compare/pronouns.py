@@ -27,10 +27,12 @@ class Pronouns(Command):
     reference: Input = argument("REF", "line by line as SRC")
     systems: List[Input] = argument("HYP", "translations, line by line as SRC")
     coreference: Input = option("pronouns and antecedents")
-    coreference_source: Optional[str] = option("which source's (default: the only one)", metavar="NAME")
+    coreference_source: Optional[str] = option(
+        "the source in it whose antecedents count (default: the only one)", metavar="NAME"
+    )
     alignment: Optional[Input] = option("words of SRC and REF that translate each other")
     annotation: Optional[Input] = option("gender and number of REF's words")
-    least: int = option("sentences of a subset that is shown", 1)
+    least: int = option("leave out subsets of fewer sentences", 1)
     scoring: Metric
     resampling: Resampling
     results: Json
@@ -43,7 +45,7 @@ class Pronouns(Command):
         from ctxmt_fairseq.text.coreference import only_source, read_coreference
 
         if (self.alignment is None) != (self.annotation is None):
-            raise BadInput("expected --alignment and --annotation, which belong together")
+            raise BadInput("give --alignment and --annotation together")
         metric = self.scoring.measure()
         texts = [read_translation(path, [self.reference, self.source]) for path in self.systems]
         targets, sources = texts[0].references

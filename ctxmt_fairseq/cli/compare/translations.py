@@ -1,7 +1,7 @@
 """Compare translations of one text: paired bootstrap (interval of the difference, share of samples that the
 later system wins, p) and approximate randomization (p, which the correction and the stars are of).
 
-With --docids whole documents are resampled, for the sentences of a document are not independent; --unit
+With --docids whole documents are resampled, because the sentences of a document are not independent; --unit
 sentence resamples sentences as most papers do, and both can be given. Scores are sacrebleu's corpus scores in
 either case.
 
@@ -26,9 +26,9 @@ class Translations(Command):
         "bleu, chrf1, chrf2, chrf3, comet (default: bleu chrf2, with --comet comet too)", [], metavar="NAME"
     )
     tokens: Tokens
-    data: Optional[Folder] = option("the systems' data folder: --lowercase if its text is lower-cased")
+    data: Optional[Folder] = option("the systems' data folder; if its text is lower-cased, case is ignored")
     unit: List[str] = option(
-        "resampled: document, sentence (default: document with --docids)", [], metavar="NAME"
+        "what is resampled: document, sentence (default: document with --docids)", [], metavar="NAME"
     )
     resampling: Resampling
     results: Comparisons
@@ -44,7 +44,7 @@ class Translations(Command):
         models = self.comet.models
         metrics = list(dict.fromkeys(self.metric or ["bleu", "chrf2", *(["comet"] if models else [])]))
         if ("comet" in metrics) != bool(models) or len(models) > 1:
-            raise BadInput("--metric comet: expected one model as --comet or --quality-estimation")
+            raise BadInput("--metric comet: give one model, as --comet or --quality-estimation")
         steps = steps_of_language(self.data, "target")
         how = self.tokens.tokenize, self.tokens.lowercase or steps.lowercase
         measures: List[Measure] = [measure(name, *how) for name in metrics if name != "comet"]

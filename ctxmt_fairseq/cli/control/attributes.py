@@ -15,8 +15,8 @@ the mean over the attributes, as in the EAMT 2022 task (Vincent et al. 2022). Wh
 "reference" BLEU and chrF are printed, with the context and without.
 
 The EAMT 2022 sets are read as they are published, dev.json and test.json: their attributes are speaker,
-addressee, number and formality. They have references and no phrases, for their own detector analyses Polish
-morphology: --translations writes what it reads.
+addressee, number and formality. They have references and no phrases, because their own detector analyses
+Polish morphology: --translations writes what it reads.
 
 Examples:
   ctxmt control attributes mtcue.pt set.jsonl --sentences sentences.json --json attributes.json
@@ -82,7 +82,7 @@ class Attributes(Control):
 
         if self.hypotheses is not None:
             if self.sentences:
-                raise BadInput("--sentences: expected a MODEL")
+                raise BadInput("--sentences needs a MODEL, which reads them")
             translations = read_sentences(self.hypotheses)
             check_aligned([self.set, self.hypotheses], [len(examples), len(translations)])
             return None, translations, None

@@ -3,10 +3,10 @@
 Every sentence is translated without context and with each prompt as its only context: a model that was
 trained with the current sentence's own vector does without it too, unless --current-vector yes. The
 references of both formalities have the phrases that express it marked, [F]Haben Sie[/F] das gehört?, as in
-CoCoA-MT and the IWSLT 2022 formality task, whose rule counts: a translation is formal if all words of a
-formal phrase are among its words and those of no informal phrase are, and the other way round; the accuracy
-is the share that is as wanted of those that are either. Several files of each kind (domains) count as one
-set.
+CoCoA-MT and the IWSLT 2022 formality task, whose rule counts: a translation is formal if it has all words of
+a formal phrase, and of no informal phrase all; and informal the other way round. The accuracy is the share
+with the wanted formality among those that are formal or informal. Several files of each kind (domains) count
+as one set.
 
 The default prompts are those of MTCue (Vincent et al. 2023, appendix D), which reports the best of them for
 either formality; a warning says where its accuracy rests on few translations. Any system's translations can
@@ -60,7 +60,7 @@ class Formality(Control):
         text = self.text
         self.check_system("--formal-hypotheses", "--informal-hypotheses")
         if (self.path is None) != (text.source is None):
-            raise BadInput("--source: expected with a MODEL, and only then")
+            raise BadInput("give --source with a MODEL, and only then")
         setting = self.result.read_setting()
         named = {
             "--source": text.source,

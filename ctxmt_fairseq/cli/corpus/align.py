@@ -3,8 +3,8 @@ consistency: fast_align in both directions, made one (grow-diag-final-and), by T
 
 FILE gets, for each line, pairs i-j of the i-th word of SRC and the j-th of TGT, white-space words counted
 from 0, as fast_align, eflomal and awesome-align write them too. Words are compared in lower case and without
-the punctuation at them; parts that marks divide (l'homme) are aligned each. Learnt from SRC and TGT and the
-texts of --train: a test set alone is too small to learn from.
+the punctuation at them; the parts of a word with a mark inside (l'homme) are aligned by themselves. What is
+learnt is learnt from SRC, TGT and the texts of --train, because a test set alone is too small.
 
 Example: ctxmt corpus align test.en test.fr --train train.en train.fr --output test.align
 """

@@ -1,7 +1,7 @@
 """What a corpus is like: documents, sentences a document, words, subwords, lengths.
 
---data names a data folder of "ctxmt preprocess", whose subwords are counted; the histograms, and the shares
-of sentences that are longer than L, are then of subwords, else of words. A corpus without document ids counts
+With --data, a data folder of "ctxmt preprocess", its subwords are counted, too; the histograms and the shares
+of sentences longer than L are then of subwords, else of words. A corpus without document ids counts
 as documents of one sentence. Nothing but the files that are asked for is written.
 
 Example: ctxmt corpus stats text/train --source-lang en --target-lang de --data data-bin --json train.json \\

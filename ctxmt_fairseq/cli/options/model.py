@@ -78,7 +78,7 @@ class Model(UserDir):
         """
         loaded = self.load(path).loaded
         if metadata and not loaded.reads_metadata:
-            raise BadInput("--metadata: expected a model of the task metadata_context")
+            raise BadInput("--metadata needs a model of the task metadata_context")
         return loaded
 
 

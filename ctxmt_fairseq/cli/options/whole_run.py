@@ -56,8 +56,8 @@ class Contexts(OptionGroup):
         metavar="K",
     )
     kept: Optional[Literal["current", "first"]] = option(
-        "of each decoded window (default: that of the training); first is scored against the previous "
-        "reference",
+        "which sentence of a decoded window is kept (default: that of the training); first is scored against "
+        "the previous reference",
         flag="--keep-sentence",
     )
     target_context_from: Input = option(
@@ -136,7 +136,7 @@ class Scores(OptionGroup):
     def comet_models(self) -> List["CometModel"]:
         if not self.comet:
             if self.comet_context:
-                raise BadInput("--comet-context: expected --comet")
+                raise BadInput("--comet-context needs --comet")
             return []
         from ctxmt_fairseq.evaluation.comet.comet_models import load_comet
 

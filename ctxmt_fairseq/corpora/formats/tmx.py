@@ -33,7 +33,7 @@ class Side(NamedTuple):
 class Tmx(NewCorpus):
     unit = "units"
 
-    tmx: List[Input] = option("read one after the other")
+    tmx: List[Input] = option("files, read one after the other")
     clean: Sequence[str] = cleaning()
 
     def parts(self) -> Iterator[Part]:

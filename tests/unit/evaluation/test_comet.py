@@ -242,12 +242,12 @@ def test_systems_are_compared_by_comet(files, folders, loaded, capsys):
 @pytest.mark.parametrize(
     "options, words",
     [
-        (("--comet", "{reference}"), "COMET: expected --source"),
+        (("--comet", "{reference}"), "COMET needs --source"),
         (("--comet", "no/such/folder/", "--source", "src"), "no such folder, and no name of a model"),
         (("--quality-estimation", "{reference}", "--source", "src"), "needs references; give them"),
         (("--comet", "{reference}", "--source", "src", "--comet-context"), "needs --docids"),
         (("--comet", "{reference}", "--source", "short"), "expected 5 lines, as in "),
-        (("--source", "src"), "--source: expected --comet or --quality-estimation"),
+        (("--source", "src"), "--source needs --comet or --quality-estimation"),
         (("--comet", "{reference}", "--source", "src", "--comet-context", "-1"), "argument --comet-context"),
     ],
 )  # fmt: skip
