@@ -28,8 +28,8 @@ def task(joined=True, **values):
 
 def test_no_command_has_a_flag_that_switches_off_what_a_checkpoint_says():
     """A flag is False where it is not given; such options are words, "yes" and "no"."""
-    offered = [each for each in ALL.values() if each.metadata["offered"] and not each.metadata["training"]]
-    assert offered and not [each.name for each in offered if isinstance(each.default, bool)]
+    offered = [name for name, each in ALL.items() if each.how["offered"] and not each.how["training"]]
+    assert offered and not [name for name in offered if isinstance(ALL[name].default, bool)]
 
 
 def test_what_nobody_sets_is_the_default():
