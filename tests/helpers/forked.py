@@ -27,7 +27,7 @@ spent: list[float] = []  # processor seconds of each command so far
 
 
 @functools.cache
-def _server():
+def server():
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([PRELOADED])
     root, path = Path(__file__).parents[2], os.environ.get("PYTHONPATH")
@@ -58,7 +58,7 @@ def run(command, cwd, input, env, until=None):
         streams[0].write_text(input or "")
         usage = Path(folder, "usage")
         arguments = (command, cwd or os.getcwd(), env, streams, usage, until is not None)
-        process = _server().Process(target=_main, args=arguments)
+        process = server().Process(target=_main, args=arguments)
         process.start()
         if until is not None:
             usage.write_text(str(_kill(process, streams[1], until)))
