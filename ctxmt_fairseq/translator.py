@@ -115,6 +115,7 @@ class Translator:
         user_dir: Optional[PathLike] = None,
         decoding: str = "prefix",
         documents_at_once: int = 16,
+        trust_checkpoint: bool = False,
         **options: Any,
     ) -> "Translator":
         """Load checkpoints.
@@ -126,6 +127,8 @@ class Translator:
             device: "cpu", "cuda", "cuda:1"; default: a GPU if there is one.
             user_dir: a folder with the model's own code (``import_user_dir``).
             decoding, documents_at_once: see ``Translator``.
+            trust_checkpoint: build what fairseq makes of options by ``eval``, too (``--arch fconv``): whoever
+                made the checkpoint can then run Python code here.
             options: other settings of the search (``max_len_b``, ``min_len``, ...), and options of the task
                 that replace the checkpoint's, named as on the command line: ``source_context``,
                 ``target_context``, ``context_selection``, ``context_store``, ...
@@ -138,7 +141,8 @@ class Translator:
         search = SearchSettings(beam=beam, lenpen=lenpen, **settings)
         if user_dir is not None:
             import_user_dir(user_dir)
-        return cls(load_models(paths, data, options, device), search, decoding, documents_at_once)
+        loaded = load_models(paths, data, options, device, trust_checkpoint)
+        return cls(loaded, search, decoding, documents_at_once)
 
     @one_at_a_time
     def with_options(self, **options: Any) -> "Translator":

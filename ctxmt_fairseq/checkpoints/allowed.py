@@ -13,12 +13,14 @@ from typing import Any, Dict, FrozenSet, Iterable, Mapping, NamedTuple, Optional
 import torch
 from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.dataclass.configs import CommonConfig, DatasetConfig, OptimizationConfig
-from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_REGISTRY
+from fairseq.models.transformer import TransformerModel
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.options import (
     WrongValue,
+    as_flat,
     checked_options,
     declared_options,
     mapping,
@@ -48,6 +50,10 @@ ALLOWED: FrozenSet[str] = frozenset(
         "criterions.label_smoothed_cross_entropy_with_rdrop",
     )
 )
+
+# Those that pass options to ``eval``: a checkpoint may name them if the user trusts whoever made it.
+EVALUATING: FrozenSet[str] = frozenset(("fairseq.models.fconv", "fairseq.models.fconv_self_att"))
+TRUSTED = ALLOWED | EVALUATING
 
 
 class Section(NamedTuple):
@@ -83,6 +89,22 @@ KINDS = {
     "last_optimizer_state": dict,
     "criterion": dict,
 }
+
+
+def check_trainable(arch: str) -> None:
+    """Refuse an architecture of fairseq's own that no task of ours can train: those of speech, language
+    models, encoders alone, what does not write from left to right. A folder's own code is up to its author.
+
+    Raises:
+        BadInput: it is none of those whose checkpoints an evaluation loads.
+    """
+    module = getattr(ARCH_MODEL_REGISTRY.get(arch), "__module__", "")
+    if module.startswith("fairseq.") and module not in TRUSTED:
+        known = sorted(name for name, kind in MODEL_REGISTRY.items() if kind.__module__ in TRUSTED)
+        raise BadInput(
+            f"--arch {arch}: does not translate a window of sentences; of fairseq's own models these do: "
+            f"{', '.join(known)}, with all their sizes"
+        )
 
 
 def modules_of(*kinds: type) -> FrozenSet[str]:
@@ -192,11 +214,18 @@ def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
         )
     kind = registered[chosen]
     foreign = sorted(modules_of(kind) - allowed)
+    if foreign and EVALUATING.issuperset(foreign):
+        raise WrongValue(
+            f"--{option} {chosen}: fairseq runs what a checkpoint of {foreign[0]} says as Python code; if "
+            "you trust whoever made it: --trust-checkpoint (Translator.load: trust_checkpoint=True)"
+        )
     if foreign:
         raise WrongValue(
             f"--{option} {chosen}: expected a {name} of this plugin or of the --user-dir, or one of "
             f"fairseq's that a checkpoint may name, not one of {foreign[0]}"
         )
+    if issubclass(kind, TransformerModel):
+        values = as_flat(values)
     options = {**checked_options(declared_options(kind), values), "_name": chosen}
     if isinstance(section, dict):
         return options

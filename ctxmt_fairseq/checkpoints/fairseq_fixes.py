@@ -29,6 +29,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.exit_codes import fairseq_command, hook_command
 from ctxmt_fairseq.base.loggers import masks_of_two_types
 from ctxmt_fairseq.checkpoints import reading
+from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.resumption import resume_where_it_stopped
 
 
@@ -74,6 +75,7 @@ def watch_command_lines() -> None:
             kwargs["modify_parser"] = _help_the_second_time(kwargs.get("modify_parser"))
         parsed = parse(parser, words, *args, **kwargs)
         named = parsed[0] if isinstance(parsed, tuple) else parsed
+        check_trainable(getattr(named, "arch", None) or "")
         if getattr(named, "bf16", False) and importlib.util.find_spec("torch_xla") is None:
             named.tpu = False
         return parsed

@@ -15,6 +15,7 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
+from fairseq.models.transformer.transformer_config import DecoderConfig, EncDecBaseConfig, QuantNoiseConfig
 
 from ctxmt_fairseq.data.context_options import flag
 
@@ -26,6 +27,9 @@ NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
 # Files that a training started from. An evaluation opens none of them, only the data folder.
 PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights|token_weights")
+
+# The sections of a transformer's configuration.
+NESTED = {"encoder": EncDecBaseConfig, "decoder": DecoderConfig, "quant_noise": QuantNoiseConfig}
 
 
 class WrongValue(ValueError):
@@ -117,6 +121,30 @@ def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[
         elif value is None or type(value) in (bool, int, float):
             kept[name] = value
     return kept
+
+
+def as_flat(options: Dict[str, Any]) -> Dict[str, Any]:
+    """Give a transformer's options the names that they have on the command line.
+
+    A YAML file of fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's
+    other options from its defaults, whatever else it is told.
+
+    Raises:
+        WrongValue: a section has an option that fairseq does not know.
+    """
+    flat = dict(options)
+    for section, kind in NESTED.items():
+        if not isinstance(options.get(section), dict):
+            continue
+        given = mapping(flat.pop(section), section)
+        known = {field.name: field.default for field in dataclasses.fields(kind)}
+        for name in given.keys() - known.keys():
+            raise WrongValue(f"{section}: {name}: expected one of {', '.join(known)}")
+        for name, default in known.items():
+            flat.pop(f"{section}_{name}", None)
+            if name in given or "${" not in str(default):  # else it is another option's value
+                flat[f"{section}_{name}"] = given.get(name, default)
+    return flat
 
 
 def shown(value: Any) -> str:

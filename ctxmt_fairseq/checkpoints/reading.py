@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import re
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
@@ -22,6 +23,9 @@ _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
 _Restoring = Tuple[FrozenSet[str], Callable[[Dict[str, Any]], None]]
 _restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(), lambda task_state: None))
 _loading: ContextVar[bool] = ContextVar("loading", default=False)
+
+# fairseq 0.12.2 saves these with every encoder layer, for a fast path that it fills anew at every start.
+FAST_PATH = re.compile(r".*\.layers\.\d+\.(in_proj|out_proj|fc1|fc2)_(weight|bias)")
 
 
 def allow_checkpoint_globals() -> None:
@@ -67,7 +71,9 @@ def read(
         allowed, sections: see ``reduced``.
         mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
     """
-    return reduced(peek(path, mmap), path, allowed, sections)
+    state = reduced(peek(path, mmap), path, allowed, sections)
+    parameters = {name: value for name, value in state["model"].items() if not FAST_PATH.fullmatch(name)}
+    return {**state, "model": parameters}
 
 
 def load_checkpoint_to_cpu(

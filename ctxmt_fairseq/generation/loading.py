@@ -11,6 +11,7 @@ from fairseq import utils
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
@@ -108,6 +109,7 @@ def load_models(
     data: Optional[PathLike] = None,
     options: Optional[Mapping[str, Any]] = None,
     device: Any = None,
+    trust: bool = False,
 ) -> LoadedModels:
     """Load one checkpoint, or several as an ensemble.
 
@@ -116,6 +118,7 @@ def load_models(
         data: the data folder with dictionaries and subword models; default: the one of the training.
         options: task options that override the checkpoint's; None entries do not.
         device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
+        trust: whether to build architectures of fairseq's that run what a checkpoint says as Python code.
 
     Raises:
         BadInput: no such checkpoint, one that may not be built or is not of one of this plugin's tasks, no
@@ -123,7 +126,7 @@ def load_models(
     """
     chosen = chosen_device(device)
     files = _files(paths)
-    states = [read(file, sections=("task", "model")) for file in files]
+    states = [read(file, TRUSTED if trust else ALLOWED, ("task", "model")) for file in files]
     first = mapping(states[0]["cfg"]["task"], "task")
     kind = TASK_REGISTRY[first["_name"]]
     if not issubclass(kind, ContextTask):

@@ -1,5 +1,6 @@
 """What the tasks share: options that are saved in the checkpoint, and batches that lose no sentence."""
 
+import argparse
 import copy
 import logging
 import math
@@ -8,11 +9,14 @@ from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
+from fairseq.models import ARCH_MODEL_REGISTRY
+from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols, symbols_digest
-from ctxmt_fairseq.checkpoints.options import shown
+from ctxmt_fairseq.checkpoints.options import WrongValue, as_flat, shown
 from ctxmt_fairseq.checkpoints.reading import check_architecture
 from ctxmt_fairseq.corpora.data_folder import (
     DESCRIPTION,
@@ -41,6 +45,20 @@ logger = logging.getLogger(__name__)
 def arch_name(cfg: Any) -> str:
     """The name of a model to be built."""
     return getattr(cfg, "arch", None) or cfg._name
+
+
+def as_command_line(cfg: Any) -> Any:
+    """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
+    give a configuration, in which those of a transformer can be nested."""
+    kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
+    if kind is None or getattr(kind, "__dataclass", None) is not None:
+        return cfg
+    options: Any = OmegaConf.to_container(cfg, resolve=True)
+    try:
+        options = as_flat(options)
+    except WrongValue as error:
+        raise BadInput(str(error)) from None
+    return argparse.Namespace(**{"arch": cfg._name, **options})
 
 
 class ContextTask(DecodingTask):
@@ -326,9 +344,13 @@ class ContextTask(DecodingTask):
     # ---- model --------------------------------------------------------------------------------------------
 
     def build_model(self, cfg, from_checkpoint=False):
-        if from_checkpoint:
-            check_architecture(arch_name(cfg))
-        model = super().build_model(cfg, from_checkpoint)
+        (check_architecture if from_checkpoint else check_trainable)(arch_name(cfg))
+        args = as_command_line(cfg)
+        model = super().build_model(args, from_checkpoint)
+        if args is not cfg:  # what was built is what is saved
+            OmegaConf.set_struct(cfg, False)
+            cfg.clear()
+            cfg.update(vars(args))
         self.request.adopt(model, arch_name(cfg))
         if self.cfg.eval_bleu:
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)

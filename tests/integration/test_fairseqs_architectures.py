@@ -1,9 +1,14 @@
 """What fairseq-train builds for a task of this plugin, evaluation loads: fairseq's own architectures."""
 
+import os
+
 import pytest
+from fairseq.models import ARCH_MODEL_REGISTRY
 
 from ctxmt_fairseq import BadInput, Translator
-from tests.helpers.saved_models import SIZES, save, trained
+from ctxmt_fairseq.checkpoints.allowed import TRUSTED, check_trainable
+from tests.helpers.saved_models import SIZES, data_folder, save, trained
+from tests.integration.commands import USER_DIR, refused
 
 DOCUMENTS = [["a b c", "d e f g", "h"], ["b"]]
 CONTEXT = ("--source-context", "1", "--target-context", "1")
@@ -35,7 +40,55 @@ def test_it_translates_and_scores_alike(checkpoint):
         assert [len(document) for document in prefix.translate(DOCUMENTS)] == [3, 1]
 
 
-def test_what_fairseq_evaluates_is_refused(tmp_path):
+@pytest.mark.parametrize("arch", ["fconv", "fconv_self_att"])
+def test_what_fairseq_evaluates_is_refused_unless_trusted(arch, tmp_path):
+    state, _ = trained(tmp_path, arch=arch)
+    path = str(save(tmp_path / "checkpoint.pt", state))
+    with pytest.raises(BadInput, match=rf"--arch {arch}: .* trust .* --trust-checkpoint"):
+        Translator.load(path, device="cpu")
+    model = Translator.load(path, device="cpu", trust_checkpoint=True, decoding="window", max_len_b=6)
+    assert [len(document) for document in model.translate(DOCUMENTS)] == [3, 1]
+
+
+def test_trust_is_no_pickle(tmp_path):
     state, _ = trained(tmp_path, arch="fconv")
-    with pytest.raises(BadInput, match=r"--arch fconv: .* not one of fairseq.models.fconv"):
-        Translator.load(str(save(tmp_path / "checkpoint.pt", state)), device="cpu")
+    path = save(tmp_path / "checkpoint.pt", {**state, "extra_state": Payload(str(tmp_path / "victim"))})
+    with pytest.raises(BadInput, match="is no checkpoint, or a damaged one: .*mkdir"):
+        Translator.load(str(path), device="cpu", trust_checkpoint=True)
+    assert not (tmp_path / "victim").exists()
+
+
+class Payload:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+CANNOT = {
+    kind: min((arch for arch, each in ARCH_MODEL_REGISTRY.items() if each is kind), key=len)
+    for kind in ARCH_MODEL_REGISTRY.values()
+    if kind.__module__.startswith("fairseq.") and kind.__module__ not in TRUSTED
+}
+
+
+@pytest.mark.parametrize("arch", CANNOT.values())
+def test_others_are_refused_before_they_are_built(arch):
+    with pytest.raises(BadInput, match=f"--arch {arch}: does not translate a window .* fconv, .* lstm, .*"):
+        check_trainable(arch)
+
+
+def test_every_size_of_those_that_work_is_trainable():
+    works = {arch for arch, kind in ARCH_MODEL_REGISTRY.items() if kind not in CANNOT}
+    assert {"lstm_luong_wmt_en_de", "mbart_large", "lightconv_wmt_en_fr_big", "fconv_wmt_en_de"} <= works
+    assert "concat_transformer_base" in works
+    for arch in works:
+        check_trainable(arch)
+
+
+def test_fairseq_train_says_so_in_a_line(tmp_path):
+    folder = data_folder(tmp_path / "data")
+    line = ("--task", "document_window", "--user-dir", USER_DIR, "--source-lang", "en", "--target-lang", "fr")
+    for arch in ("cmlm_transformer", "hubert"):
+        assert f"--arch {arch}: does not" in refused("fairseq-train", folder, *line, "--arch", arch, "--cpu")

@@ -36,7 +36,7 @@ def compare(folder, slow):
     kinds = {name: each[0] for name, each in without.items() if isinstance(each, list)}
     assert {name: kind for name, kind in kinds.items() if str(kind).endswith(("Error", "Exception"))} == FAILS
     assert without["train_translation"][1] == 3 and without["resume"][1] == 5  # updates
-    assert len(without["generate"]) > 4 * 8 and len(without["interactive"]) == 2 * 4
+    assert len(without["generate"]) == 5 * 6 + 1 and len(without["interactive"]) == 2 * 4
 
 
 def test_stock_situations(tmp_path):

@@ -50,6 +50,9 @@ class Model(UserDir):
 
     data: Optional[Joined] = option("data folder (default: the one of the training)", metavar="DIR")
     cpu: bool = option("do not use a GPU")
+    trust_checkpoint: bool = option(
+        "build models of fairseq's, too, that run what the checkpoint says as Python code (--arch fconv)"
+    )
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")
 
