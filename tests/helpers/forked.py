@@ -96,7 +96,7 @@ def _main(command, cwd, env, streams, usage, leads):
     name = Path(command[0]).name
     module, function = ("ctxmt_fairseq.cli.main", "main")
     if name.startswith("fairseq-"):
-        module, function = f"fairseq_cli.{name.removeprefix('fairseq-')}", "cli_main"
+        module, function = f"fairseq_cli.{name.removeprefix('fairseq-').replace('-', '_')}", "cli_main"
     try:
         code = getattr(importlib.import_module(module), function)()
     except Exception:

@@ -1,0 +1,46 @@
+"""``fairseq-hydra-train`` with the YAML file of the examples, and what is then read of the checkpoint."""
+
+from pathlib import Path
+
+import pytest
+
+from ctxmt_fairseq import Translator
+from ctxmt_fairseq.checkpoints.reading import peek
+from tests.integration.commands import USER_DIR, run
+
+pytestmark = pytest.mark.slow
+EXAMPLE = Path(__file__).parents[2] / "examples" / "hydra"
+SIZES = [
+    f"model.{side}.{name}={value}"
+    for side in ("encoder", "decoder")
+    for name, value in (("layers", 1), ("embed_dim", 16), ("ffn_embed_dim", 32), ("attention_heads", 2))
+]
+SYSTEMS = {
+    "concat_transformer": (),
+    "gated_context_transformer": ("task._name=multi_source", "~model.segment_positions"),
+    "transformer": ("~model.segment_positions",),
+}
+
+
+@pytest.mark.parametrize("arch", SYSTEMS)
+def test_the_example_trains_and_loads(arch, data, tmp_path):
+    def train(updates):
+        run(
+            *("fairseq-hydra-train", "--config-dir", EXAMPLE, "--config-name", "windows", *SIZES),
+            *(f"common.user_dir={USER_DIR}", f"task.data={data}", f"model._name={arch}", *SYSTEMS[arch]),
+            *(f"checkpoint.save_dir={tmp_path}/saved", f"hydra.run.dir={tmp_path}/log", "common.cpu=true"),
+            *(f"optimization.max_update={updates}", "dataset.num_workers=0"),
+            *("lr_scheduler.warmup_updates=10", "optimization.lr=[0.005]", "dataset.max_tokens=1000"),
+            cwd=tmp_path,
+        )
+        return peek(tmp_path / "saved" / "checkpoint_last.pt")
+
+    assert train(4)["optimizer_history"][-1]["num_updates"] == 4
+    state = train(6)  # resumes
+    assert state["optimizer_history"][-1]["num_updates"] == 6
+    model = Translator.load(tmp_path / "saved" / "checkpoint_last.pt", device="cpu", max_len_b=5)
+    assert [len(document) for document in model.translate([["a", "b"], ["c"]])] == [2, 1]
+    assert len(model.loaded.model.encoder.layers) == 1
+    own = model.loaded.model.state_dict()
+    for name, value in state["model"].items():
+        assert value.equal(own[name]), name
