@@ -64,11 +64,25 @@ def test_options_in_the_tasks_state_too(pristine, tmp_path, context):
 
 
 def test_what_fairseq_reads_without_declaring_it_is_not_passed_on(state, tmp_path):
-    """TransformerConfig takes names without their prefix, and whole sub-configurations, from a namespace."""
-    hidden = {"xformers_att_config": payload(tmp_path)}
-    section(state, "model").update(
-        hidden, encoder=hidden, decoder=hidden, embed_path=str(tmp_path / "gone"), quant_noise={"pq": "1"}
-    )
+    """TransformerConfig takes names without their prefix from a namespace, too."""
+    gone = str(tmp_path / "gone")
+    section(state, "model").update(xformers_att_config=payload(tmp_path), embed_path=gone)
+    ensemble(save(tmp_path / "hostile.pt", state))
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder"])
+def test_sections_evaluate_nothing(name, state, tmp_path):
+    section(state, "model")[name] = {"xformers_att_config": payload(tmp_path)}
+    with pytest.raises(BadInput, match=f"--{name}-xformers-att-config: expected nothing, because"):
+        ensemble(save(tmp_path / "hostile.pt", state))
+
+
+def test_sections_open_nothing(state, tmp_path):
+    options = section(state, "model")
+    for side in ("encoder", "decoder"):
+        names = ("layers", "embed_dim", "ffn_embed_dim", "attention_heads")
+        sizes = {name: options[f"{side}_{name}"] for name in names}
+        options[side] = {**sizes, "embed_path": str(tmp_path / "gone")}
     ensemble(save(tmp_path / "hostile.pt", state))
 
 
