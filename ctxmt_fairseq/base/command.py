@@ -110,7 +110,14 @@ class OptionGroup:
 
 
 class Command(OptionGroup):
-    """A command."""
+    """A command.
+
+    Attributes:
+        passes_on: whether other options than its own are for a program that it runs: ``others``.
+    """
+
+    passes_on: ClassVar[bool] = False
+    others = ()  # type: Sequence[str]  # no field
 
     @classmethod
     def help(cls) -> str:

@@ -17,6 +17,16 @@ WORD_START = "▁"  # SentencePiece's mark of a word's start
 _NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
+class TooManyPieces(BadInput):
+    """A text carries fewer pieces than were asked for.
+
+    Attributes:
+        most: the most that it carries.
+    """
+
+    most: int
+
+
 def model_names(language: str) -> List[str]:
     """The names that a language's model may have in a data folder, the language's own first."""
     return [f"spm.{language}.model", "spm.model"]
@@ -124,6 +134,9 @@ def train_subwords(
 
     Returns:
         the model file's content.
+
+    Raises:
+        TooManyPieces: the text carries fewer.
     """
     import sentencepiece
 
@@ -144,11 +157,14 @@ def train_subwords(
             minloglevel=2,
         )
     except RuntimeError as error:
-        reason = re.sub(r"^Internal: \S+ \[.*?\] ", "", str(error)).strip()
-        if "too high" in reason:
-            more = "" if kind == "bpe" else "--spm-type bpe allows more pieces, "
-            reason += f" (--vocab-size; {more}--no-subwords takes the words as they are)"
-        raise BadInput(
-            f"no subword model of {vocab_size} pieces from this text: {reason or 'no text'}"
-        ) from None
+        reason = re.sub(r"^Internal: \S+ \[.*?\] ", "", str(error)).strip() or "no text"
+        refusal = f"no subword model of {vocab_size} pieces from this text: "
+        found = re.search(r"too high .* <= (\d+)", reason)
+        if not found:
+            raise BadInput(refusal + reason) from None
+        more = "" if kind == "bpe" else "--spm-type bpe allows more pieces, "
+        words = f"--vocab-size {found[1]}; {more}--no-subwords takes the words as they are"
+        too_many = TooManyPieces(f"{refusal}it carries at most {found[1]} ({words})")
+        too_many.most = int(found[1])
+        raise too_many from None
     return model.getvalue()
