@@ -104,7 +104,8 @@ class OptionGroup:
     def settings(self) -> Dict[str, Any]:
         """The value of every option by its name, those of groups among them."""
         found: Dict[str, Any] = {}
-        for name, value in vars(self).items():
+        for name in self.all_fields:
+            value = getattr(self, name)
             found.update(value.settings() if isinstance(value, OptionGroup) else {name: value})
         return found
 
@@ -117,7 +118,7 @@ class Command(OptionGroup):
     """
 
     passes_on: ClassVar[bool] = False
-    others = ()  # type: Sequence[str]  # no field
+    others = tuple[str, ...]()
 
     @classmethod
     def help(cls) -> str:

@@ -80,7 +80,7 @@ class CommandParser(argparse.ArgumentParser):
         from ctxmt_fairseq.cli.arguments import with_values
 
         command = with_values(parsed.command, parsed)
-        command.others = getattr(parsed, "others", [])
+        command.others = tuple(getattr(parsed, "others", ()))
         return command
 
     def error(self, message: str) -> NoReturn:
