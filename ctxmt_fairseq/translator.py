@@ -1,14 +1,15 @@
 """Trained models in Python: text in, text out. The commands that run a model use this class."""
 
-import dataclasses
 import functools
 import logging
+import warnings
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union, cast
 
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.loggers import masks_of_two_types
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, ContrastiveReport, contrastive_report
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
@@ -30,7 +31,8 @@ def one_at_a_time(method: Method) -> Method:
 
     @functools.wraps(method)
     def waiting(translator: "Translator", *args: Any, **kwargs: Any) -> Any:
-        with translator.loaded.lock:
+        with translator.loaded.lock, warnings.catch_warnings():
+            masks_of_two_types()
             return method(translator, *args, **kwargs)
 
     return cast(Method, waiting)
@@ -133,7 +135,7 @@ class Translator:
                 task does not have an option, or the option cannot have the value.
         """
         settings = {name: options.pop(name) for name in BOUNDS.keys() & options.keys()}
-        search = SearchSettings(beam, lenpen, **settings)
+        search = SearchSettings(beam=beam, lenpen=lenpen, **settings)
         if user_dir is not None:
             import_user_dir(user_dir)
         return cls(load_models(paths, data, options, device), search, decoding, documents_at_once)
@@ -262,4 +264,4 @@ def _replaced(search: SearchSettings, settings: Dict[str, Any]) -> SearchSetting
     """The search with some settings changed; refuses names that are no settings."""
     for name in settings.keys() - BOUNDS.keys():
         raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
-    return dataclasses.replace(search, **settings)
+    return search.changed(**settings)

@@ -4,9 +4,10 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 ``Translator``, and, unless it concerns training alone, a value that is saved in checkpoints.
 """
 
-from dataclasses import dataclass, field, fields, replace
+import re
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar
 
+from ctxmt_fairseq.base.command import Field, OptionGroup
 from ctxmt_fairseq.base.errors import BadInput
 
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
@@ -18,7 +19,7 @@ Options = TypeVar("Options", bound="ContextOptions")
 def option(
     default: Any,
     help: str,
-    fits: Optional[Callable[[Any], bool]] = None,
+    fits: Optional[Callable[[Any], Any]] = None,
     expected: str = "",
     training: bool = False,
     offered: bool = True,
@@ -30,8 +31,7 @@ def option(
         training: whether it concerns training alone, so that evaluations and checkpoints do not know it.
         offered: whether the commands of ``ctxmt`` that run a model have it.
     """
-    metadata = dict(help=help, fits=fits, expected=expected, training=training, offered=offered)
-    return field(default=default, metadata=metadata)
+    return Field(default, help=help, fits=fits, expected=expected, training=training, offered=offered)
 
 
 def sentences(help: str) -> Any:
@@ -51,6 +51,15 @@ def probability(help: str) -> Any:
     return option(0.0, help, lambda value: 0 <= value < 1, "a probability below 1", training=True)
 
 
+def times_by_tag(text: str) -> Dict[str, float]:
+    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen in an epoch. Empty: the text
+    is something else."""
+    found = [re.fullmatch(r"([^=,\s]+)=([0-9]{1,3}(?:\.[0-9]{1,6})?)", part) for part in text.split(",")]
+    times = {each[1]: float(each[2]) for each in found if each}
+    complete = len(times) == len(found) and all(1 <= value <= 100 for value in times.values())
+    return times if complete else {}
+
+
 class Column(NamedTuple):
     """A place for a context sentence: so many lines from the current one. 0 is the current one's
     translation."""
@@ -67,8 +76,7 @@ class Column(NamedTuple):
         return TARGET if self.target else PREVIOUS_SOURCE if self.offset < 0 else FOLLOWING_SOURCE
 
 
-@dataclass(frozen=True)
-class ContextOptions:
+class ContextOptions(OptionGroup):
     """The options that say which sentences are context; a task may have more."""
 
     source_context: int = sentences("previous source sentences")
@@ -99,21 +107,45 @@ class ContextOptions:
         training=True,
     )
 
-    def __post_init__(self):
-        for each in fields(self):
-            value, fits = getattr(self, each.name), each.metadata["fits"]
+    token_weights: Optional[str] = option(
+        None,
+        "weights of the target words in the loss: a file with a line of numbers for each line of the "
+        "training text; tags, for those of DATA/train.SRC-TGT.tags.jsonl; or cxmi, for the output of "
+        "ctxmt probe --words at DATA/train.SRC-TGT.words.jsonl",
+        training=True,
+    )
+    need_weight: float = option(
+        5.0,
+        "with --token-weights tags or cxmi, the weight of a word with a tag, or where context saves a bit",
+        lambda value: 0 <= value <= 1000,
+        "a number from 0 to 1000",
+        training=True,
+    )
+    upsample: Optional[str] = option(
+        None,
+        "TAG=3, or several with commas between: see an example with this tag (of "
+        "DATA/train.SRC-TGT.tags.jsonl) 3 times in an epoch; 2.5: twice, and once more in half of the epochs",
+        times_by_tag,
+        "TAG=TIMES, from 1 to 100, such as pronoun=3,formality=1.5",
+        training=True,
+    )
+
+    def __init__(self, **values: Any):
+        super().__init__(**values)
+        for name, each in self.all_fields.items():
+            value, fits = getattr(self, name), each.how["fits"]
             if value is not None and fits is not None and not fits(value):
-                raise BadInput(f"{flag(each.name)} {value}: expected {each.metadata['expected']}")
+                raise BadInput(f"{flag(name)} {value}: expected {each.how['expected']}")
 
     @classmethod
     def travelling(cls) -> Dict[str, Any]:
         """The options that are saved in checkpoints, with their defaults."""
-        return {each.name: each.default for each in fields(cls) if not each.metadata["training"]}
+        return {name: each.default for name, each in cls.all_fields.items() if not each.how["training"]}
 
     def evaluated(self: Options) -> Options:
         """Copy them without what concerns training alone."""
-        training: Any = {each.name: each.default for each in fields(self) if each.metadata["training"]}
-        return replace(self, **training)
+        training = {name: each.default for name, each in self.all_fields.items() if each.how["training"]}
+        return self.changed(**training)
 
     @property
     def columns(self) -> Tuple[Tuple[Column, ...], Tuple[Column, ...]]:
@@ -137,7 +169,6 @@ class ContextOptions:
         return self.target_context_on_source > 0 or self.context_selection in ("reference", "swapped")
 
 
-@dataclass(frozen=True)
 class WindowOptions(ContextOptions):
     """The options of the task ``document_window``."""
 
@@ -149,7 +180,6 @@ class WindowOptions(ContextOptions):
     )
 
 
-@dataclass(frozen=True)
 class RowsOptions(ContextOptions):
     """The options of the task ``multi_source``."""
 
@@ -164,10 +194,9 @@ class RowsOptions(ContextOptions):
 
     def evaluated(self) -> "RowsOptions":
         """As of every task; but a training's validation makes its batches of spans, too."""
-        return replace(super().evaluated(), batch_runs=self.batch_runs)
+        return super().evaluated().changed(batch_runs=self.batch_runs)
 
 
-@dataclass(frozen=True)
 class VectorOptions(ContextOptions):
     """The options of the task ``metadata_context``."""
 
@@ -179,7 +208,7 @@ class VectorOptions(ContextOptions):
 
 
 # Every option of every task, by its name.
-ALL = {each.name: each for kind in (WindowOptions, RowsOptions, VectorOptions) for each in fields(kind)}
+ALL = {**WindowOptions.all_fields, **RowsOptions.all_fields, **VectorOptions.all_fields}
 SIZES = ("source_context", "source_context_after", "target_context", "target_context_on_source")
 
 
