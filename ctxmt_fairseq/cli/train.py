@@ -50,20 +50,23 @@ class Train(Command):
             print(PAPERS.read_text(encoding="utf-8"), end="")
         elif self.list:
             print(_listed())
-        elif not (self.system and self.data and self.folder):
-            raise BadInput("expected SYSTEM DATA RUN, and then options (see ctxmt train --list)")
+        elif self.dry_run:
+            print(shlex.join(self.words()))
         else:
-            return self._train(self.system, self.data, self.folder)
+            return self._train(self.words())
         return None
 
-    def _train(self, system: str, data: str, folder: str) -> Optional[int]:
-        options = self._options(system, data, folder)
-        words = ["fairseq-train", data]
-        for name, values in options.items():
+    def words(self) -> List[str]:
+        """The command of fairseq-train; raises BadInput."""
+        if not (self.system and self.data and self.folder):
+            raise BadInput("expected SYSTEM DATA RUN, and then options (see ctxmt train --list)")
+        words = ["fairseq-train", self.data]
+        for name, values in self._options(self.system, self.data, self.folder).items():
             words += [name, *values]
-        if self.dry_run:
-            print(shlex.join(words))
-            return None
+        return words
+
+    def _train(self, words: List[str]) -> Optional[int]:
+        data, folder = str(self.data), str(self.folder)
         first = int(os.environ.get("RANK", "0")) == 0  # of the processes that torchrun started
         log = Path(folder, "train.log") if first else None
         if log:
@@ -72,7 +75,8 @@ class Train(Command):
 
         code = run_logged([sys.executable, "-m", "fairseq_cli.train", *words[1:]], log)
         if log and not code:
-            print(_end(log, data, Path(options["--save-dir"][0], "checkpoint_best.pt")))
+            save_dir = words[words.index("--save-dir") + 1]
+            print(_end(log, data, Path(save_dir, "checkpoint_best.pt")))
         return code
 
     def _options(self, name: str, data: str, folder: str) -> Options:
@@ -162,9 +166,12 @@ def _languages(data: str) -> List[str]:
 
 def _listed() -> str:
     """The systems and the sizes, a line each."""
-    width = max(map(len, SYSTEMS))
-    lines = [f"{name:{width}}  {system.purpose} [{system.paper}]" for name, system in SYSTEMS.items()]
-    sizes = [
-        f"{name:{width}}  {size.purpose} ({' '.join(size.training.split())})" for name, size in SIZES.items()
-    ]
-    return "\n".join(["systems, and what they are for", *lines, "", "sizes", *sizes])
+    rows = [[name, row.paper, row.purpose] for name, row in SYSTEMS.items()]
+    rows += [["", "", ""], *([f"--size {name}", "", row.purpose] for name, row in SIZES.items())]
+    for name, system in SYSTEMS.items():
+        if system.task == "metadata_context":
+            rows[[*SYSTEMS].index(name)][2] += " (first: ctxmt embed)"
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    return "\n".join(
+        f"{name:{widths[0]}}  {paper:{widths[1]}}  {text}".rstrip() for name, paper, text in rows
+    )
