@@ -71,6 +71,10 @@ COMMANDS = [
         *("demo-corpus", "demo-corpus new --documents 1 --evaluation-documents 1 --examples 2", "", 3),
         given("--seed 2 --document-length 4 --phenomena pronoun|deixis,ellipsis --json"),
     ),
+    Command(
+        *("train", "train gated data new --dry-run", "data", 6),
+        *(given("--size tiny|huge --from model/checkpoint_last.pt --lr x --list --bibtex"), True),
+    ),
     Command("score", "score text.fr text.fr", "text.", 60, {**SCORE, **given("--bootstrap 5")}),
     Command("score-forms", "score-forms forms.jsonl forms.hyp", "forms", 20, FORMS),
     Command("score-forms json", "score-forms forms.json forms.hyp", "forms", 20, FORMS),

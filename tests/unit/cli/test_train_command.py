@@ -148,8 +148,10 @@ def test_refusals(words, line, data, tmp_path, monkeypatch, capsys):
 def test_the_list_and_the_papers(capsys):
     assert main.main(["train", "--list"]) == 0
     shown = capsys.readouterr().out
-    for name, row in [*SYSTEMS.items(), *SIZES.items()]:
-        assert re.search(rf"^{name} +{re.escape(row.purpose)}", shown, re.M)
+    for name, row in SYSTEMS.items():
+        assert re.search(rf"^{name} +{row.paper} +{re.escape(row.purpose)}", shown, re.M)
+    for name, size in SIZES.items():
+        assert re.search(rf"^--size {name} +{size.purpose}$", shown, re.M)
     assert main.main(["train", "--list", "--bibtex"]) == 0
     printed = capsys.readouterr().out
     assert printed == PAPERS.read_text()
