@@ -64,8 +64,11 @@ class DocumentTranslator:
         self.forced = decoding == "prefix" and options.target_context > 0
         self.dependent = self.forced or options.target_text_on_source
         self.caching = [model.encoder for model in loaded.models if hasattr(model.encoder, "sentence_cache")]
+        self.reach = options.target_context if loaded.task.keep_sentence == "first" else 0
         if self.forced and loaded.task.keep_sentence == "first":
             raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
+        if self.reach and self.dependent:
+            raise BadInput("--keep-sentence first: expected no target text on the source side")
         for model in loaded.models:  # else fairseq's layers return attention weights in evaluation
             model.make_generation_fast_(need_attn=False)
         dictionary = loaded.task.target_dictionary
@@ -115,18 +118,35 @@ class DocumentTranslator:
         """Yield the n-best lists of ``lines``, as they become available.
 
         A line whose target is already known (given, or kept by an earlier run) is context for others like any
-        other.
+        other. With ``--keep-sentence first``, a line's translation is the first sentence of the window that
+        begins with it. No window begins with the last lines of a document, unless it is as short, and what
+        the models cannot hold is left out of windows: these lines have their own window's current sentence.
         """
+        rest = dict.fromkeys(lines)
+        if self.reach:
+            starts, ends = running.dataset.builder.documents.bounds(np.asarray(lines, np.int64))
+            windows = np.minimum(np.asarray(lines, np.int64) + self.reach, ends - 1)
+            begins = np.maximum(windows - self.reach, starts) == lines
+            for line, nbest in self._windows(running, windows[begins].tolist(), "first"):
+                if line in rest:
+                    del rest[line]
+                    yield line, nbest
+        yield from self._windows(running, list(rest), "current")
+
+    def _windows(
+        self, running: RunningDocuments, lines: Sequence[int], keep: str
+    ) -> Iterator[Tuple[int, List[Hypothesis]]]:
+        """Yield the translations of windows; see ``RunningDocuments.translate``."""
         if not self.dependent and not self.caching:  # else a document's lines must follow each other
             block = self.width * _SORTED_BATCHES
             for at in range(0, len(lines), block):
                 by_length = sorted(lines[at : at + block], key=lambda line: len(running.sources[line]))
-                yield from self._batches(running, by_length)
+                yield from self._batches(running, by_length, keep)
         else:
-            yield from self._batches(running, lines)
+            yield from self._batches(running, lines, keep)
 
-    def _batches(self, running: RunningDocuments, lines: Sequence[int]):
+    def _batches(self, running: RunningDocuments, lines: Sequence[int], keep: str):
         for batch in schedule(running.dataset.builder.documents, lines, self.width, self.dependent):
             yield from running.translate(
-                self.generator, self.loaded.models, batch, self.forced, self.count
+                self.generator, self.loaded.models, batch, self.forced, self.count, keep
             ).items()

@@ -11,6 +11,8 @@ import torch
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.tasks.search.current_sentence import WindowCount, keep_sentence
+from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.evaluations import result
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
@@ -118,6 +120,29 @@ def test_nothing_to_translate(loaded, task):
     assert model.translate([]) == [] and model.translate([[], []]) == [[], []]
     assert model.n_best([]) == [] and model.score([[]], [[]]) == [[]]
     assert model.translate([[], ["", "a"], []])[1][0] == "" and len(model.translate([[], ["", "a"]])[1]) == 2
+
+
+def test_first_sentences_of_windows_translate_their_own_lines(models, text):
+    """A window of line n and the one before it is decoded; its first sentence translates line n - 1.
+    No window begins with the last line of a document."""
+    _, sources, *_ = text
+    first, current = (
+        Translator.load(models["document_window"], decoding="window", keep_sentence=keep, **SEARCH)
+        for keep in ("first", "current")
+    )
+    found, own = first.translate(sources), current.translate(sources)
+    translator, loaded = current.document_translator(), current.loaded
+    separator, eos = loaded.task.target_dictionary.index("<sep>"), loaded.task.target_dictionary.eos()
+    for document, translations, others in zip(sources, found, own, strict=True):
+        tokens = [loaded.encode_source(sentence) for sentence in document]
+        running = translator.running(tokens, Documents.from_lengths([len(tokens)]))
+        expected = []
+        for line in range(1, len(tokens)):
+            windows = translator.generator.generate(loaded.models, running.batch([line], False)[0])
+            ((best, *_),) = keep_sentence(windows, [1], separator, eos, WindowCount(), keep="first")
+            expected.append(loaded.decode_target(best["tokens"]))
+        assert translations == [*expected, others[-1]]
+    assert found != own
 
 
 # ---- loading and options -------------------------------------------------------------------------------

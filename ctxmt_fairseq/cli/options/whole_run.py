@@ -56,8 +56,7 @@ class Contexts(OptionGroup):
         metavar="K",
     )
     kept: Optional[Literal["current", "first"]] = option(
-        "of each decoded window (default: that of the training); first is scored against the previous "
-        "reference",
+        "of each decoded window (default: that of the training); first leaves out documents' last lines",
         flag="--keep-sentence",
     )
     target_context_from: Input = option(

@@ -142,8 +142,13 @@ class RunningDocuments:
         lines: Sequence[int],
         forced: bool,
         count: WindowCount,
+        keep: str = "current",
     ) -> Dict[int, List[Hypothesis]]:
-        """Translate some lines: returns their n-best lists, and records the best ones."""
+        """Translate the windows of some lines, and record the best translations of their current sentences.
+
+        Returns:
+            n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin with.
+        """
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)
         hypotheses = generate_current(
@@ -152,10 +157,12 @@ class RunningDocuments:
             batch,
             self.dataset.target_separator,
             count,
-            self.task.keep_sentence,
+            keep,
             prefixes if forced else None,
         )
-        results = dict(zip(batch["parts"].lines.tolist(), hypotheses, strict=True))
+        parts = batch["parts"]
+        before = parts.sentences if keep == "first" else 0
+        results = dict(zip((parts.lines - before).tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
             if not len(self.targets[line]):
                 self.record(line, nbest[0]["tokens"])
