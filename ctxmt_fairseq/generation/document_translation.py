@@ -8,6 +8,7 @@ import torch
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
@@ -57,7 +58,7 @@ class DocumentTranslator:
     def __init__(
         self, loaded: LoadedModels, search: SearchSettings, decoding: str = "prefix", width: int = 16
     ):
-        self.loaded = loaded
+        self.loaded, self.search = loaded, search
         self.width = width
         self.count = WindowCount()
         options = loaded.task.context_options()
@@ -89,6 +90,13 @@ class DocumentTranslator:
             return str(self.count)
         mismatched, windows = self.count.mismatched, self.count.windows
         return f"separators in {mismatched} of {windows} translations are left out" if mismatched else None
+
+    def fit(self, text: SourceText, too_long: str) -> FittedText:
+        """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long
+        that the search may write twice as many tokens for each."""
+        search, limit = self.search, self.loaded.limits[0]
+        part = max(1, int(search.max_len_a * limit + search.max_len_b) // 2)
+        return fit_sentences(self.loaded, text, too_long, part, cut_context=self.dependent)
 
     def running(
         self,

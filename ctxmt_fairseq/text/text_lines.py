@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.symbols import SEPARATOR
 
 if TYPE_CHECKING:
     import numpy as np
@@ -170,15 +169,9 @@ def read_sentences(path: PathLike) -> List[str]:
     """Read the sentences of a text file, one per line; empty lines are empty sentences.
 
     Raises:
-        BadInput: there is no such file, or it is no text in UTF-8; or a line has the separator, which marks
-            the end of a sentence inside a window and so cannot be part of the text.
+        BadInput: there is no such file, or it is no text in UTF-8.
     """
-    sentences = []
-    for number, line in enumerate(iterate_lines(path), 1):
-        if SEPARATOR in line:
-            raise BadInput(f"expected text, found the symbol {SEPARATOR}", path, number)
-        sentences.append(line.strip())
-    return sentences
+    return [line.strip() for line in iterate_lines(path)]
 
 
 def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:
