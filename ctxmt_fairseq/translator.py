@@ -3,12 +3,14 @@
 import dataclasses
 import functools
 import logging
+import warnings
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union, cast
 
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.loggers import masks_of_two_types
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, ContrastiveReport, contrastive_report
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
@@ -31,7 +33,8 @@ def one_at_a_time(method: Method) -> Method:
 
     @functools.wraps(method)
     def waiting(translator: "Translator", *args: Any, **kwargs: Any) -> Any:
-        with translator.loaded.lock:
+        with translator.loaded.lock, warnings.catch_warnings():
+            masks_of_two_types()
             return method(translator, *args, **kwargs)
 
     return cast(Method, waiting)

@@ -67,20 +67,19 @@ def fairseq_command(program: str) -> Optional[str]:
     return path.stem[len("fairseq-") :] if path.stem.startswith("fairseq-") else None
 
 
-def hook_commands() -> None:
-    """If the program is a command, let exceptions that nobody catches end it as ``exit_code`` says.
+def hook_command() -> None:
+    """If the program is a command of fairseq's, let exceptions that nobody catches end it as ``exit_code``
+    says.
 
-    The interpreter's hook is the only place: fairseq's main function runs already when it imports the plugin,
-    and Ctrl-C may interrupt the import of torch before our main function starts.
+    The interpreter's hook is the only place: fairseq's main function runs already when a task of ours is set
+    up.
     """
-    program = sys.argv[0] if sys.argv else ""
-    ctxmt = Path(program).stem == "ctxmt"
-    if not ctxmt and fairseq_command(program) is None:
-        return
     previous = sys.excepthook
+    if fairseq_command(sys.argv[0] if sys.argv else "") is None or previous.__module__ == __name__:
+        return
 
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:
-        code = exit_code(error) if ctxmt or not isinstance(error, KeyboardInterrupt) else None
+        code = None if isinstance(error, KeyboardInterrupt) else exit_code(error)
         if code is None:
             previous(kind, error, traceback)
         else:

@@ -17,6 +17,7 @@ from ctxmt_fairseq.tasks.interactive import (
     OneByOneDataset,
     SteppedTokenizer,
 )
+from ctxmt_fairseq.tasks.search.beams import Ensemble
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.window_generator import generate_current, remember_length_limit, show_current
 from ctxmt_fairseq.text.symbols import SEPARATOR
@@ -50,6 +51,7 @@ class DecodingTask(TranslationTask):
         return self.options["keep_sentence"]
 
     def build_generator(self, models, args, *more, **kwargs):
+        models = models if isinstance(models, Ensemble) else Ensemble(models)
         generator = super().build_generator(models, args, *more, **kwargs)
         remember_length_limit(generator, args)
         return generator
