@@ -36,7 +36,7 @@ EMBED = given(
 TRANSLATE = given(
     "--current text.current --output new --decoding prefix|window --target-context-from text.fr "
     "--context Sir --contexts text.meta.jsonl --keep-sentence current|first --documents-at-once 1 --scores "
-    "--lenpen 0|0.6|-1 --max-len-a 0|0.5 --max-len-b 0|3 --min-len 0|1|5 "
+    "--too-long cut|split|empty --lenpen 0|0.6|-1 --max-len-a 0|0.5 --max-len-b 0|3 --min-len 0|1|5 "
     "--unkpen 0|-2.5 --no-repeat-ngram-size 0|2 --corpus made --tag <BT> --mark origin=synthetic"
 )
 SENTENCE = given(
