@@ -1,6 +1,5 @@
 """Trained models in Python: text in, text out. The commands that run a model use this class."""
 
-import dataclasses
 import functools
 import logging
 import warnings
@@ -136,7 +135,7 @@ class Translator:
                 task does not have an option, or the option cannot have the value.
         """
         settings = {name: options.pop(name) for name in BOUNDS.keys() & options.keys()}
-        search = SearchSettings(beam, lenpen, **settings)
+        search = SearchSettings(beam=beam, lenpen=lenpen, **settings)
         if user_dir is not None:
             import_user_dir(user_dir)
         return cls(load_models(paths, data, options, device), search, decoding, documents_at_once)
@@ -265,4 +264,4 @@ def _replaced(search: SearchSettings, settings: Dict[str, Any]) -> SearchSetting
     """The search with some settings changed; refuses names that are no settings."""
     for name in settings.keys() - BOUNDS.keys():
         raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
-    return dataclasses.replace(search, **settings)
+    return search.changed(**settings)

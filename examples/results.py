@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import read_translation
-from ctxmt_fairseq.evaluation.runs.results import read_results, results_table
+from ctxmt_fairseq.evaluation.runs.results_file import read_results, results_table
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars

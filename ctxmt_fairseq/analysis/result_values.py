@@ -8,7 +8,7 @@ import numpy as np
 
 from ctxmt_fairseq.analysis.result_kinds import kind_of
 from ctxmt_fairseq.base.plots.charts import Place
-from ctxmt_fairseq.evaluation.runs.results import (
+from ctxmt_fairseq.evaluation.runs.results_file import (
     TRAINED,
     TranslationName,
     main_accuracy,

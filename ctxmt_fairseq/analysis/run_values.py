@@ -12,7 +12,7 @@ from ctxmt_fairseq.analysis.system_names import distinct_runs
 from ctxmt_fairseq.analysis.training_curves import named_with_unit
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.runs.results import (
+from ctxmt_fairseq.evaluation.runs.results_file import (
     TranslationName,
     find_results,
 )

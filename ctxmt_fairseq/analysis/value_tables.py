@@ -10,7 +10,7 @@ from ctxmt_fairseq.analysis.run_values import Value
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
 from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation, records_table
-from ctxmt_fairseq.evaluation.runs.results import TRAINED, decimals
+from ctxmt_fairseq.evaluation.runs.results_file import TRAINED, decimals
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
 from ctxmt_fairseq.evaluation.significance.seeds import ENOUGH, TWO_RUNS, OverSeeds, over_seeds
 

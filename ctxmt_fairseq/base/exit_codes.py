@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Callable, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
-from ctxmt_fairseq.base.loggers import quiet_libraries
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -31,7 +30,6 @@ def exit_code(error: BaseException) -> Optional[int]:
 def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[str]) -> int:
     """Do the work of a command or a script, and return its exit code: what ``work`` returns (None: 0), 1 if
     nobody reads the rest of its output, otherwise that of ``exit_code``. A defect is raised."""
-    quiet_libraries()
     try:
         code = work(_checked(arguments)) or 0
         sys.stdout.flush()

@@ -1,9 +1,14 @@
-"""Keeps other libraries' messages and warnings out of our commands' stderr and of users' notebooks."""
+"""Keeps other libraries' messages and warnings out of our commands' stderr and of users' notebooks.
+
+``logging`` is imported late, because a --help does without it.
+"""
 
 import contextlib
-import logging
 import warnings
-from typing import Iterator
+from typing import TYPE_CHECKING, Iterator
+
+if TYPE_CHECKING:
+    import logging
 
 _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers")
 
@@ -12,6 +17,8 @@ _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "
 def root_logger_kept() -> Iterator[None]:
     """Leave the root logger as it is. Importing fairseq makes it write everything from DEBUG on to stderr,
     unless somebody has set it up before."""
+    import logging
+
     root, talks = logging.getLogger(), logging.getLogger("fairseq.tasks.text_to_speech")  # at every import
     level, handlers, talks_from = root.level, list(root.handlers), talks.level
     _set_level(talks, logging.WARNING)
@@ -28,6 +35,8 @@ def quiet_libraries() -> None:
 
     The root logger is set up first, because fairseq sets it to DEBUG only where nobody has.
     """
+    import logging
+
     logging.basicConfig()
     masks_of_two_types()
     for name in _TALKATIVE:
@@ -41,7 +50,7 @@ def masks_of_two_types() -> None:
     warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
 
 
-def _set_level(logger: logging.Logger, level: int) -> None:
+def _set_level(logger: "logging.Logger", level: int) -> None:
     """Set a level if it differs, because after a change all loggers work out their levels anew."""
     if logger.level != level:
         logger.setLevel(level)

@@ -64,7 +64,7 @@ def read(
     """Read a checkpoint of fairseq-train, reduced to what may be built of it.
 
     Args:
-        allowed, sections: see ``checkpoint_rules.reduced``.
+        allowed, sections: see ``reduced``.
         mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
     """
     return reduced(peek(path, mmap), path, allowed, sections)

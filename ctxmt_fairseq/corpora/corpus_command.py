@@ -38,7 +38,7 @@ class OfLanguages(Command):
 class OfCorpus(OfLanguages):
     """A command that reads a corpus."""
 
-    prefix: Prefix = argument("PREFIX", "of the corpus' files")
+    prefix: Prefix = argument("PREFIX", "how the names of the corpus' files begin")
 
     def text_files(self, ids_optional: bool = False) -> "TextFiles":
         from ctxmt_fairseq.corpora.text_rows import TextFiles
@@ -57,7 +57,7 @@ class NewCorpus(OfLanguages):
     kind: ClassVar[str] = ""
     unit: ClassVar[str] = "lines"
 
-    out: OutputPrefix = option("of the corpus' files")
+    out: OutputPrefix = option("how the names of the new files begin")
 
     def parts(self) -> Iterable["Part"]:
         """Yield what is written."""

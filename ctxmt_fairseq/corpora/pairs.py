@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence
 
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
@@ -27,7 +26,6 @@ class Pair(NamedTuple):
     metadata: Mapping[str, str] = _NOTHING
 
 
-@dataclass
 class Account:
     """Says where the input went: ``read`` is the sum of what was kept and what was left out for each reason.
 
@@ -39,11 +37,11 @@ class Account:
         broken: the errors of files that could not be read (``--skip-broken``).
     """
 
-    read: int = 0
-    kept: int = 0
-    left_out: Counter = field(default_factory=Counter)
-    remarks: Counter = field(default_factory=Counter)
-    broken: List[str] = field(default_factory=list)
+    def __init__(
+        self, read: int = 0, kept: int = 0, left_out: Any = (), remarks: Any = (), broken: Iterable[str] = ()
+    ):
+        self.read, self.kept = read, kept
+        self.left_out, self.remarks, self.broken = Counter(left_out), Counter(remarks), list(broken)
 
     def add(self, other: "Account") -> None:
         """Add the account of another part of the input."""

@@ -47,7 +47,7 @@ for _kind, _line, _more in (
     ("sample", "text --size 2 --out new", given("--context 0|9 --context-after 0|1 --seed 2")),
     ("mix", "text=1 raw/films=2 --out new", {}),
     ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
-    ("check", "text --json json", given("--max-ratio 2|9.5 --source-admits en|cs --target-admits fr")),
+    ("check", "text --json json", given("--source-admits en|cs --target-admits fr")),
 ):
     _line = f"corpus {_kind.split()[0]} {_line} {LANGUAGES}"
     CORPUS_COMMANDS.append(Command(f"corpus {_kind}", _line, "text. data raw/films raw/list", 8, _more))

@@ -39,8 +39,8 @@ class AttentionShare(Command):
     models: List[Named] = argument(
         "MODEL", "checkpoints, or NAME=MODEL; several of one name are seeds of a system"
     )
-    shuffles: int = option("of the tests", 1000, whole_number(100, 10**7))
-    seed: int = option("", 1, option_types.seed)
+    samples: int = option("shuffles of the windows, for p", 1000, whole_number(100, 10**7))
+    seed: int = option("of the shuffles", 1, option_types.seed)
     max_tokens: int = option("per batch", 4000)
     files: Files
     model: Model
@@ -53,11 +53,11 @@ class AttentionShare(Command):
 
         named = distinct_runs(self.models)
         if len({path for _, path in named}) < len(named):
-            raise BadInput("expected different models")
+            raise BadInput("two models are the same")
         found = []
         for _, path in named:
             loaded = self.model.load(path).loaded
             found.append(window_attention(loaded, read_probed_text(self.text, loaded), self.max_tokens))
-        report = AttentionReport([name for name, _ in named], found, self.shuffles, self.seed)
+        report = AttentionReport([name for name, _ in named], found, self.samples, self.seed)
         print(report.table())
         self.files.draw(report.map(), report.as_dict())

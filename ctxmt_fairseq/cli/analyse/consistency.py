@@ -60,11 +60,10 @@ class Consistency(Command):
         option_types.share,
     )
     prefix: int = option(
-        "first letters of translations that are compared, for words are inflected; 0: all",
+        "first letters of translations that are compared, because words are inflected; 0: all",
         5,
         non_negative_int,
     )
-    show: int = option("least consistent terms that are printed", 10, non_negative_int)
     terms: Optional[Output] = option("write every term there, with its translations", metavar="FILE.tsv")
     resampling: Resampling
     results: Comparisons
@@ -99,8 +98,7 @@ class Consistency(Command):
         note = about(systems, (each.result for each in comparisons), draws)
         if comparisons:
             print(f"\n{comparison_table(comparisons)}\n\n{note}")
-        if self.show:
-            print(f"\nleast alike:\n{report.least_alike(found, names, self.show)}")
+        print(f"\nleast alike:\n{report.least_alike(found, names)}")
         if found.left_out:
             print(f"\n{report.left_out(found)}")
         counts = {"terms": len(found.terms), "documents": within, "systems": found.records()}
@@ -168,7 +166,7 @@ class Consistency(Command):
             learnt = aligned_texts([(self.source, path) for path in paths.values()], train)
             return [[_by_source(line.pairs) for line in text] for text in learnt]
         if self.train:
-            raise BadInput("--train: expected no --alignment beside it, which says what is aligned")
+            raise BadInput("leave out --train: --alignment says what is aligned")
         files: Dict[str, str] = {}
         of_run = dict(zip(paths, [*systems, REFERENCE], strict=False))
         for text in self.alignment:

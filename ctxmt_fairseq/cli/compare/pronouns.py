@@ -28,10 +28,12 @@ class Pronouns(Command):
     reference: Input = argument("REF", "line by line as SRC")
     systems: List[Named] = argument("HYP", "line by line as SRC, or NAME=HYP")
     coreference: Input = option("pronouns and antecedents")
-    coreference_source: Optional[str] = option("which source's (default: the only one)", metavar="NAME")
+    coreference_source: Optional[str] = option(
+        "the source in it whose antecedents count (default: the only one)", metavar="NAME"
+    )
     alignment: Optional[Input] = option("words of SRC and REF that translate each other")
     annotation: Optional[Input] = option("gender and number of REF's words")
-    least: int = option("sentences of a subset that is shown", 1)
+    least: int = option("leave out subsets of fewer sentences", 1)
     scoring: Metric
     resampling: Resampling
     results: Json
@@ -46,7 +48,7 @@ class Pronouns(Command):
         from ctxmt_fairseq.text.coreference import only_source, read_coreference
 
         if (self.alignment is None) != (self.annotation is None):
-            raise BadInput("expected --alignment and --annotation, which belong together")
+            raise BadInput("give --alignment and --annotation together")
         metric = self.scoring.measure()
         names, paths = zip(*distinct_runs(self.systems, str), strict=True)
         texts = [read_translation(path, [self.reference, self.source]) for path in paths]

@@ -4,7 +4,7 @@ about two trained models. NAME=HYP several times gives the runs (seeds) of a sys
 over seeds and units together (Dorfman-Berbaum-Metz analysis of variance, of jackknife pseudovalues). If
 systems have as many runs, the n-th runs of all belong to one seed.
 
-With --docids whole documents are resampled, for the sentences of a document are not independent; --unit
+With --docids whole documents are resampled, because the sentences of a document are not independent; --unit
 sentence resamples sentences as most papers do, and both can be given. Scores are sacrebleu's corpus scores in
 either case.
 
@@ -29,9 +29,9 @@ class Translations(Command):
         "bleu, chrf1, chrf2, chrf3, comet (default: bleu chrf2, with --comet comet too)", [], metavar="NAME"
     )
     tokens: Tokens
-    data: Optional[Folder] = option("the systems' data folder: --lowercase if its text is lower-cased")
+    data: Optional[Folder] = option("the systems' data folder; if its text is lower-cased, case is ignored")
     unit: List[str] = option(
-        "resampled: document, sentence (default: document with --docids)", [], metavar="NAME"
+        "what is resampled: document, sentence (default: document with --docids)", [], metavar="NAME"
     )
     resampling: Resampling
     results: Comparisons
@@ -50,7 +50,7 @@ class Translations(Command):
         models = self.comet.models
         metrics = list(dict.fromkeys(self.metric or ["bleu", "chrf2", *(["comet"] if models else [])]))
         if ("comet" in metrics) != bool(models) or len(models) > 1:
-            raise BadInput("--metric comet: expected one model as --comet or --quality-estimation")
+            raise BadInput("--metric comet: give one model, as --comet or --quality-estimation")
         steps = steps_of_language(self.data, "target")
         how = self.tokens.tokenize, self.tokens.lowercase or steps.lowercase
         measures: List[Measure] = [measure(name, *how) for name in metrics if name != "comet"]

@@ -24,8 +24,8 @@ _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\">]+))")
 
 
 class Europarl(NewCorpus):
-    source: Input = option("of the source side", metavar="FOLDER|FILE")
-    target: Input = option("of the target side", metavar="FOLDER|FILE")
+    source: Input = option("text of the source side", metavar="FOLDER|FILE")
+    target: Input = option("text of the target side", metavar="FOLDER|FILE")
     reading: FileWise
 
     def parts(self) -> Iterator[Part]:

@@ -25,8 +25,8 @@ _NUMBER = re.compile(r"(.*?)(\d{1,18})")
 
 
 class Moses(NewCorpus):
-    source: Input = option("of the source side")
-    target: Input = option("of the target side")
+    source: Input = option("text of the source side")
+    target: Input = option("text of the target side")
     ids: Input = option("documents and sentences of each line")
     clean: Sequence[str] = cleaning()
 

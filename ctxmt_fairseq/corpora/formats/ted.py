@@ -19,8 +19,8 @@ from ctxmt_fairseq.corpora.pairs import Part
 
 
 class Ted(NewCorpus):
-    source: List[Input] = option("of the source side")
-    target: List[Input] = option("of the target side")
+    source: List[Input] = option("text of the source side")
+    target: List[Input] = option("text of the target side")
 
     def parts(self) -> Iterator[Part]:
         from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files

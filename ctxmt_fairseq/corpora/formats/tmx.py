@@ -14,7 +14,6 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Se
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.corpora.cleaning import clean
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.text.text_lines import PathLike
@@ -34,7 +33,7 @@ class Side(NamedTuple):
 class Tmx(NewCorpus):
     unit = "units"
 
-    tmx: List[Input] = option("read one after the other")
+    tmx: List[Input] = option("files, read one after the other")
     clean: Sequence[str] = cleaning()
 
     def parts(self) -> Iterator[Part]:
@@ -79,6 +78,8 @@ def tmx_documents(
     paths: Sequence[PathLike], languages: Sequence[str], cleaning: Sequence[str] = ()
 ) -> Iterator[Part]:
     """Pair each document (see above)."""
+    from ctxmt_fairseq.corpora.cleaning import clean
+
     units = itertools.chain.from_iterable(read_units(path, languages) for path in paths)
     for number, (run, pages) in enumerate(_runs(units), 1):
         name = " ".join(side[0] for side in pages) if all(pages) else str(number)

@@ -35,8 +35,8 @@ class Release(OptionGroup):
 class Voita(NewCorpus):
     unit = "sentences"
 
-    source: Input = option("of the source side")
-    target: Input = option("of the target side")
+    source: Input = option("text of the source side")
+    target: Input = option("text of the target side")
     release: Release
 
     def parts(self) -> Iterator[Part]:

@@ -35,12 +35,12 @@ class Which(OptionGroup):
     by: Optional[str] = option("translator of the reference")
     system: Optional[str] = option("the translation of this system")
     blank_lines: bool = option("plain text, documents by blank lines")
-    docs: Optional[Input] = option("plain text, DOMAIN<tab>DOCUMENT of every line")
+    docs: Optional[Input] = option("plain text: a file with DOMAIN<tab>DOCUMENT for every line")
 
 
 class Wmt(NewCorpus):
-    source: List[Input] = option("of the source side")
-    target: List[Input] = option("of the target side")
+    source: List[Input] = option("text of the source side")
+    target: List[Input] = option("text of the target side")
     which: Which
 
     def parts(self) -> Iterator[Part]:

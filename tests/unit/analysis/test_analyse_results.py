@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ctxmt_fairseq.evaluation.runs.results import TranslationName, suite_name
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, suite_name
 from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN, over_seeds
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
 from tests.helpers.shown_results import cells, refused, shown, spread

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from PIL import Image
 
-from ctxmt_fairseq.analysis.page.curves import curve_chart
+from ctxmt_fairseq.analysis.page.svg_curves import curve_chart
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from tests.helpers.html_pages import Page, check_harmless, column

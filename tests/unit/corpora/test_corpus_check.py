@@ -66,7 +66,7 @@ def test_remarks_on_pairs(tmp_path):
     long = "a sentence of more than twenty characters"
     texts = [(long, long), (long, "x"), ("yes", "y"), ("", ""), ("", "z"), ("M\ufffdller", "x"), ("ok", "ok")]
     prefix = write_corpus_files(tmp_path / "c", [(*pair, "d", 1, {}) for pair in texts])
-    report = check(str(prefix), ["en", "de"], 9)
+    report = check(str(prefix), ["en", "de"])
     assert not report.faults and report.remarks == {
         "pairs with the same text on both sides": 1,
         "pairs with one side over 9 times as long": 1,
@@ -105,4 +105,4 @@ def test_faults_are_what_the_reader_refuses(tmp_path_factory, data):
         refused = False
     except BadInput:
         refused = True
-    assert bool(check(str(prefix), ["en", "de"], 9).faults) == refused
+    assert bool(check(str(prefix), ["en", "de"]).faults) == refused

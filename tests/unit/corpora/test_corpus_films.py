@@ -140,7 +140,7 @@ def test_refusals(corpus, capsys):
         assert end.value.code == 2 and not list(corpus.glob("train.[mf]*"))
         return capsys.readouterr().err.splitlines()[-1]
 
-    assert "expected --omdb or --imdb" in refused()
+    assert "give --omdb or --imdb" in refused()
     (corpus / "bad.jsonl").write_text(json.dumps(NOTHING) + '\n{"imdbID": "tt0133093"\n')
     assert "bad.jsonl:2: expected JSON" in refused("--omdb", corpus / "bad.jsonl")
     (corpus / "bad.json").write_text(json.dumps({**NOTHING, "Plot": 7}))

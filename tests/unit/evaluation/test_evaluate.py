@@ -7,7 +7,7 @@ import pytest
 from ctxmt_fairseq.analysis.run_values import read_values
 from ctxmt_fairseq.analysis.value_tables import best_places, placed
 from ctxmt_fairseq.evaluation.runs import evaluator as evaluator_module
-from ctxmt_fairseq.evaluation.runs.results import measures
+from ctxmt_fairseq.evaluation.runs.results_file import measures
 from ctxmt_fairseq.generation import loading
 from tests.helpers.evaluations import SEARCH, evaluate, result, run, suite
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
@@ -214,12 +214,12 @@ def test_measures_of_a_suite_with_groups():
     [
         ("multi_source", ("--contexts", "nearest"), "--contexts nearest: expected names from trained, "),
         ("multi_source", ("--decoding", "prefix beam"), "--decoding beam: expected names from prefix"),
-        ("multi_source", ("--lenpen", "opt"), "--lenpen opt: expected --dev"),
+        ("multi_source", ("--lenpen", "opt"), "--lenpen opt needs --dev"),
         ("multi_source", ("--lenpen", "much"), "argument --lenpen: expected a finite number, found 'much'"),
         ("multi_source", ("--window", "0"), "argument --window: expected a whole number of at least 1"),
         ("multi_source", ("--convention", "mean"), "argument --convention: invalid choice: 'mean'"),
         ("multi_source", ("--average", "3"), "--average 3 needs a folder with checkpoints"),
-        ("multi_source", ("--bootstrap", "1"), "expected at least 2 samples for --bootstrap"),
+        ("multi_source", ("--bootstrap", "1"), "--bootstrap 1: give 2 samples or more"),
         ("multi_source", ("--tokenize", "words"), "expected a tokenizer from none, "),
         ("multi_source", ("--target-context-from", "reference"), "needs a model with target context"),
         ("document_window", ("--keep-sentence", "first"), "needs --decoding window"),
