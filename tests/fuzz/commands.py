@@ -75,7 +75,7 @@ COMMANDS = [
     Command("score-forms", "score-forms forms.jsonl forms.hyp", "forms", 20, FORMS),
     Command("score-forms json", "score-forms forms.json forms.hyp", "forms", 20, FORMS),
     Command(
-        *("compare contrast", "compare contrast examples.jsonl examples.jsonl", "examples", 40),
+        *("compare contrast", "compare contrast A=examples.jsonl B=examples.jsonl", "examples", 40),
         given("--json json --all-pairs"),
     ),
     Command(

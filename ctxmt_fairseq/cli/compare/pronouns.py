@@ -71,7 +71,7 @@ class Pronouns(Command):
         systems = list(dict.fromkeys(names))
         print(compared.subsets_table(systems, found))
         note = about(names, (each.result for subset in found for each in subset.comparisons), draws)
-        print(f"\n{self.scoring.metric}: {metric.signature}\n{note}")
+        print(f"\n{self.scoring.metric}: {metric.signature}\n{note}".rstrip())
         scores = {"subsets": compared.subset_records(systems, found)}
         head = {"metric": self.scoring.metric, "signature": metric.signature, "about": note}
         self.results.write({**head, **draws.settings(), **scores})
