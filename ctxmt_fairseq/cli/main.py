@@ -36,9 +36,7 @@ COMMANDS = {
 
 def parser() -> CommandParser:
     top = CommandParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
-    top.add_argument(
-        "--version", action="store_true", help="print the versions of what is installed"
-    )
+    top.add_argument("--version", action="store_true", help="print the versions of what is installed")
     add_commands(top, COMMANDS)
     return top
 
@@ -81,6 +79,8 @@ def _import_users_code(argv: List[str]) -> None:
     for place, word in enumerate(argv):
         option, equals, folder = word.partition("=")
         if option == "--user-dir" and (equals or argv[place + 1 :]):
+            from ctxmt_fairseq.base.loggers import quiet_libraries
             from ctxmt_fairseq.generation.user_code import import_user_dir
 
+            quiet_libraries()
             import_user_dir(folder if equals else argv[place + 1])

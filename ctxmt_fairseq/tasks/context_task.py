@@ -10,8 +10,10 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 from fairseq.data import data_utils
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols, symbols_digest
 from ctxmt_fairseq.checkpoints.options import shown
+from ctxmt_fairseq.checkpoints.reading import check_architecture
 from ctxmt_fairseq.corpora.data_folder import (
     DESCRIPTION,
     entry,
@@ -71,6 +73,7 @@ class ContextTask(DecodingTask):
 
     @classmethod
     def setup_task(cls, cfg, **kwargs):
+        mend_command()
         folder = first_folder(cfg.data)
         if not folder.is_dir():
             raise BadInput("no such data folder", folder)
@@ -323,6 +326,8 @@ class ContextTask(DecodingTask):
     # ---- model --------------------------------------------------------------------------------------------
 
     def build_model(self, cfg, from_checkpoint=False):
+        if from_checkpoint:
+            check_architecture(arch_name(cfg))
         model = super().build_model(cfg, from_checkpoint)
         self.request.adopt(model, arch_name(cfg))
         if self.cfg.eval_bleu:

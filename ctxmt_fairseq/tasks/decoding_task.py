@@ -17,6 +17,7 @@ from ctxmt_fairseq.tasks.interactive import (
     OneByOneDataset,
     SteppedTokenizer,
 )
+from ctxmt_fairseq.tasks.search.beams import Ensemble
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.window_generator import generate_current, remember_length_limit, show_current
 from ctxmt_fairseq.text.symbols import SEPARATOR
@@ -29,12 +30,14 @@ class DecodingTask(TranslationTask):
 
     Attributes:
         window_count: counts the windows that were cut to their current sentence.
+        references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
     """
 
     def __init__(self, cfg, src_dict, tgt_dict):
         super().__init__(cfg, src_dict, tgt_dict)
         self.window_count = WindowCount()
+        self.references = self.with_unknown = 0
         self.document = InteractiveDocument(self)
 
     @property
@@ -48,19 +51,26 @@ class DecodingTask(TranslationTask):
         return self.options["keep_sentence"]
 
     def build_generator(self, models, args, *more, **kwargs):
+        models = models if isinstance(models, Ensemble) else Ensemble(models)
         generator = super().build_generator(models, args, *more, **kwargs)
         remember_length_limit(generator, args)
         return generator
 
-    def _report_windows(self) -> None:
-        if self.window_count.windows:
+    def _report(self) -> None:
+        if self.window_count.windows and self.options["target_context"]:
             logger.warning("%s", self.window_count)
+        if self.with_unknown:
+            logger.warning(
+                "%d of %d references have words that the dictionary lacks: no translation matches these, so "
+                "the score above is too low; ctxmt translate and ctxmt score compare with the text itself",
+                *(self.with_unknown, self.references),
+            )
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """Return the n-best current sentences; afterwards ``sample`` has nothing but current sentences."""
-        if self.options["target_context"] and not self.cfg.eval_bleu:  # validation logs the number
-            atexit.unregister(self._report_windows)
-            atexit.register(self._report_windows)  # fairseq-generate calls nothing later
+        if not self.cfg.eval_bleu:  # validation logs the number
+            atexit.unregister(self._report)
+            atexit.register(self._report)  # fairseq-generate calls nothing later
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
         hypotheses = generate_current(
@@ -80,6 +90,9 @@ class DecodingTask(TranslationTask):
             self.keep_sentence,
             self.cfg.left_pad_source,
         )
+        if sample["target"] is not None:
+            self.references += len(sample["target"])
+            self.with_unknown += int(sample["target"].eq(self.tgt_dict.unk()).any(1).sum())
         return hypotheses
 
     def _inference_with_bleu(self, generator, sample, model):

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence
 
+from ctxmt_fairseq.data.context_options import SIZES
 from ctxmt_fairseq.evaluation.probe import word_report
 from ctxmt_fairseq.evaluation.probe.conditions import sized
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.prober import Prober
 from ctxmt_fairseq.text.word_tags import Tags
+
+ONE_MODEL = "tests are about this trained model; another seed may use its context otherwise"
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class ProbeReport:
         if self.contexts.scores[0]:
             tests = f"tests: {self.tests.unit}s resampled, {self.tests.samples} samples, "
             signatures = (f"{each.name}: {each.signature}" for each in self.tests.measures)
-            parts.append("\n".join([tests + f"seed {self.tests.seed}", *signatures]))
+            parts.append("\n".join([tests + f"seed {self.tests.seed}", ONE_MODEL, *signatures]))
         return "\n\n".join(filter(None, parts))
 
     def as_dict(self, choice: WordChoice) -> Dict[str, Any]:
@@ -92,6 +95,7 @@ class ProbeReport:
                 if self.tagged
                 else {}
             ),
+            "about": ONE_MODEL,
             "unit": self.tests.unit,
             "samples": self.tests.samples,
             "seed": self.tests.seed,
@@ -120,8 +124,8 @@ def probe(
     loaded, text = prober.loaded, prober.text
     conditions, left_out = prober.selected(contexts)
     options = loaded.task.options
-    reach = loaded.task.context_options().reach
-    sizes = sorted(set(range(reach + 1) if sizes is None else sizes))
+    largest = max(options[name] for name in SIZES)  # other options may reach farther
+    sizes = sorted(set(range(largest + 1) if sizes is None else sizes))
     smaller = sized(loaded, sizes)
     found = score_outcomes(prober.outcomes(conditions), text, tests)
     by_size = score_outcomes(prober.outcomes([conditions[0], *smaller]), text, tests)
