@@ -17,6 +17,7 @@ from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
+_LEAST_PART = 20  # tokens of a part of a sentence, however little the search may write
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 
 
@@ -95,7 +96,7 @@ class DocumentTranslator:
         """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long
         that the search may write twice as many tokens for each."""
         search, limit = self.search, self.loaded.limits[0]
-        part = max(1, int(search.max_len_a * limit + search.max_len_b) // 2)
+        part = max(_LEAST_PART, int(search.max_len_a * limit + search.max_len_b) // 2)
         return fit_sentences(self.loaded, text, too_long, part, cut_context=self.dependent)
 
     def running(
