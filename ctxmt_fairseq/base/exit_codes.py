@@ -5,12 +5,13 @@ the program is a command, ``ctxmt`` or one of fairseq's.
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any, Callable, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
-from ctxmt_fairseq.base.loggers import quiet_libraries
+from ctxmt_fairseq.base.loggers import quiet_libraries, spell_out_control_characters
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -33,7 +34,8 @@ def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[
     nobody reads the rest of its output, otherwise that of ``exit_code``. A defect is raised."""
     quiet_libraries()
     try:
-        code = work(_checked(arguments)) or 0
+        check_arguments(arguments)
+        code = work(list(arguments)) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # as with "| head"; the rest must not fail again when the interpreter ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -46,16 +48,18 @@ def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[
     return code
 
 
-def _checked(arguments: Sequence[str]) -> List[str]:
-    """Refuse arguments that no shell can give, or that cannot be written to a file."""
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse arguments that no shell can give, that cannot be written to a file, or whose value argparse
+    would take away."""
     for argument in arguments:
+        if re.fullmatch("--[^=]+=--", argument):
+            raise BadInput(f"{argument}: expected a value, found --")
         if "\0" in argument:
             raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
         try:
             argument.encode()
         except UnicodeEncodeError:
             raise BadInput(f"expected arguments in UTF-8, found {argument!r}") from None
-    return list(arguments)
 
 
 def fairseq_command(program: str) -> Optional[str]:
@@ -77,6 +81,7 @@ def hook_commands() -> None:
     ctxmt = Path(program).stem == "ctxmt"
     if not ctxmt and fairseq_command(program) is None:
         return
+    spell_out_control_characters()
     previous = sys.excepthook
 
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:

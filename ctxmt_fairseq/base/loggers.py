@@ -4,6 +4,8 @@ import contextlib
 import logging
 from typing import Iterator
 
+from ctxmt_fairseq.base.errors import printable
+
 _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers")
 
 
@@ -20,12 +22,26 @@ def root_logger_kept() -> Iterator[None]:
         root.handlers[:] = handlers
 
 
+def spell_out_control_characters() -> None:
+    """Have what is logged of a file, such as a name, shown and not obeyed by the terminal."""
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_printable)
+
+
+def _printable(record: logging.LogRecord) -> bool:
+    with contextlib.suppress(TypeError, ValueError):  # a format without its values is reported later
+        lines = record.getMessage().split("\n")
+        record.msg, record.args = "\n".join(map(printable, lines)), None
+    return True
+
+
 def quiet_libraries() -> None:
     """Let libraries show warnings only; otherwise hydra, numba and matplotlib flood stderr.
 
     The root logger is set up first, because fairseq sets it to DEBUG only where nobody has.
     """
     logging.basicConfig()
+    spell_out_control_characters()
     for name in _TALKATIVE:
         _set_level(logging.getLogger(name), logging.WARNING)
     # our own one line says that a model cannot be reached; this logger would add one for each attempt

@@ -22,7 +22,7 @@ from fairseq.data.iterators import BackgroundConsumer
 from fairseq.optim.amp_optimizer import AMPOptimizer
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.exit_codes import fairseq_command
+from ctxmt_fairseq.base.exit_codes import check_arguments, fairseq_command
 from ctxmt_fairseq.checkpoints import reading as safe_checkpoints
 from ctxmt_fairseq.checkpoints.reading import peek
 from ctxmt_fairseq.checkpoints.resumption import resume_where_it_stopped
@@ -190,6 +190,8 @@ def stop_background_consumers() -> None:
                 thread.join(0.01)
 
 
+if fairseq_command(sys.argv[0] if sys.argv else "") is not None:
+    check_arguments(sys.argv[1:])
 atexit.register(stop_background_consumers)
 load_checkpoints_safely()
 bf16_without_tpu()
