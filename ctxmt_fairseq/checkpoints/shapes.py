@@ -89,8 +89,8 @@ def check_shapes(
         strict: whether there must be all parameters, and no others.
 
     Raises:
-        WrongValue: the model has many more parameters than these, or larger ones. Other exceptions are those of
-            ``build`` and ``load_state_dict``.
+        WrongValue: the model has many more parameters than these, or larger ones. Other exceptions are those
+            of ``build`` and ``load_state_dict``.
     """
     largest = max((tensor.numel() for tensor in parameters.values()), default=0)
     options = copy.deepcopy(options)  # fairseq changes them when it builds and when it loads
