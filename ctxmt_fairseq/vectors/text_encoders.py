@@ -65,9 +65,9 @@ class SentenceEncoder:
                 f'sentence vectors need the extra "embed": {installation("embed")} '
                 "(the encoder discrete needs nothing)"
             ) from None
+        self.name, self.batch_size = name, batch_size
         try:
             self.model = load_encoder(_folder(source), device, pooling).eval()
-            self.batch_size = batch_size
             self.dimension = self._encode([""]).shape[1]
         except BadInput:
             raise
@@ -76,12 +76,15 @@ class SentenceEncoder:
             raise BadInput(
                 f"expected a sentence-transformers model (name or folder): {reason}", name
             ) from None
-        self.name = name
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
-        return self.model.encode(
-            list(texts), batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
-        )
+        how = dict(batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True)
+        try:
+            return self.model.encode(list(texts), **how)
+        except IndexError:
+            raise BadInput(
+                "is damaged: its tokenizer has symbols that its model does not", self.name
+            ) from None
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Turn n texts into (n, R) float32."""

@@ -143,6 +143,14 @@ def test_code_that_a_configuration_names_is_not_fetched(folder):
     )
 
 
+def test_symbols_that_the_model_does_not_have(folder):
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["house"] = 10**6
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(BadInput, match="is damaged: its tokenizer has symbols that its model does not"):
+        load_text_encoder(str(folder)).encode(TEXTS)
+
+
 def test_prompts_of_a_model(folder):
     settings = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
