@@ -24,7 +24,9 @@ EVALUATED = re.compile(r"(.*_)?xformers_att_config")
 NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
 # Files that a training started from, or read. An evaluation opens none of them, only the data folder.
-PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|text_encoder|attention_highlights")
+PATHS = re.compile(
+    r"(.*_)?embed_path|sentence_checkpoint|context_store|text_encoder|attention_highlights|token_weights"
+)
 
 
 class WrongValue(ValueError):

@@ -29,6 +29,7 @@ from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import read_split
+from ctxmt_fairseq.tasks.training_needs import training_needs
 from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
@@ -246,23 +247,26 @@ class ContextTask(DecodingTask):
             raise BadInput(
                 f"{split}1: shards must be in a folder each; join the folders by {os.pathsep}", folder
             )
+        options = self.context_options(training)
         read = read_split(
             os.path.join(folder, f"{split}.{languages}"),
             (self.cfg.source_lang, self.cfg.target_lang),
             (self.src_dict, self.tgt_dict),
             self.cfg.dataset_impl,
-            alone=self.context_options(training).reach == 0,
+            alone=options.reach == 0,
         )
         contexts = self.stored_contexts(split, folder, len(read.source))
+        needs = training_needs(options, self.cfg, folder, split, read, self.tgt_dict) if training else {}
         self.datasets[split] = self.build_dataset(
-            split, read.source, read.target, read.documents, read.current, training, contexts
+            split, read.source, read.target, read.documents, read.current, training, contexts, **needs
         )
 
-    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+    def build_dataset(self, split, source, target, documents, current, training, contexts=None, **needs):
         """Make the fairseq dataset of a split.
 
         Args:
             contexts: what is known of its sentences besides their tokens, for a task that reads it.
+            needs: for training, see ``training_needs``.
         """
         return self.dataset_class(
             source,
@@ -277,6 +281,7 @@ class ContextTask(DecodingTask):
             left_pad_target=self.cfg.left_pad_target,
             pad_to_multiple=self.cfg.required_seq_len_multiple,
             name=split,
+            **needs,
             **self.dataset_arguments(split, source, target, documents, training, contexts),
         )
 
@@ -328,6 +333,16 @@ class ContextTask(DecodingTask):
         if self.cfg.sentence_checkpoint and not from_checkpoint:
             load_sentence_model(model, self.cfg.sentence_checkpoint, self._known_symbols())
         return model
+
+    def build_criterion(self, cfg, from_checkpoint=False):
+        criterion = super().build_criterion(cfg, from_checkpoint)
+        if self.cfg.token_weights is not None and not hasattr(criterion, "token_weights"):
+            raise BadInput(
+                f"--token-weights: --criterion {cfg._name} has no weights; choose context_margin or "
+                "context_discounted_label_smoothed_cross_entropy (with --context-discount 1 it is fairseq's "
+                "label_smoothed_cross_entropy, but for these weights)"
+            )
+        return criterion
 
     def _known_symbols(self) -> Dict[str, KnownSymbols]:
         """Give what the data folder says of its dictionaries."""
