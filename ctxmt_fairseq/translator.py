@@ -137,7 +137,7 @@ class Translator:
             decoding, documents_at_once, too_long: see ``Translator``.
             options: other settings of the search (``max_len_b``, ``min_len``, ...), and options of the task
                 that replace the checkpoint's, named as on the command line: ``source_context``,
-                ``target_context``, ``context_selection``, ``context_store``, ...
+                ``target_context``, ``context_selection``, ``context_store``, ``text_encoder``, ...
 
         Raises:
             BadInput: a file, folder or device does not exist; a checkpoint may not be built; or the models'

@@ -9,9 +9,14 @@ _NAMED = 100  # so many places are named at most
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 
+def printable(text: str) -> str:
+    """Text that a terminal shows and does not obey: what is no visible character is spelled out (\\x1b)."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 class BadInput(ValueError):
-    """Input that cannot be used. ``str()`` is one line: file, line number, and what to do or what was
-    expected.
+    """Input that cannot be used. ``str()`` is one printable line: file, line number, and what to do or what
+    was expected.
 
     Args:
         message: what is wrong. If it is a traceback that ends with a ``BadInput``, only that one's message is
@@ -22,7 +27,7 @@ class BadInput(ValueError):
 
     def __init__(self, message: str, path: Optional[object] = None, line: Optional[int] = None):
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(" ".join((place + message.rpartition(_MARK)[2]).split()))
+        super().__init__(printable(" ".join((place + message.rpartition(_MARK)[2]).split())))
 
 
 def named(places: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.exit_codes import fairseq_command, hook_command
+from ctxmt_fairseq.base.exit_codes import check_arguments, fairseq_command, hook_command
 from ctxmt_fairseq.base.loggers import masks_of_two_types
 from ctxmt_fairseq.checkpoints import reading
 from ctxmt_fairseq.checkpoints.resumption import resume_where_it_stopped
@@ -68,6 +68,7 @@ def watch_command_lines() -> None:
         if task is None:
             return parse(parser, input_args, *args, **kwargs)
         mend()
+        check_arguments(words)
         words = [*words, "--task", task]  # again, if it is there
         if {"-h", "--help"} & set(words):
             words = [word for word in words if word not in ("-h", "--help")]

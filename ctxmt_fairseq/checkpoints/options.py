@@ -24,8 +24,10 @@ EVALUATED = re.compile(r"(.*_)?xformers_att_config")
 # Text in a language model's options that fairseq evaluates, too: it may be numbers, in brackets.
 NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
-# Files that a training started from. An evaluation opens none of them, only the data folder.
-PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights|token_weights")
+# Files that a training started from, or read. An evaluation opens none of them, only the data folder.
+PATHS = re.compile(
+    r"(.*_)?embed_path|sentence_checkpoint|context_store|text_encoder|attention_highlights|token_weights"
+)
 
 
 class WrongValue(ValueError):

@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import re
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn, Sequence, Type, Union
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -71,9 +70,6 @@ class CommandParser(argparse.ArgumentParser):
         Raises:
             BadInput: the command line is wrong.
         """
-        for word in argv:
-            if re.fullmatch("--[^=]+=--", word):  # argparse would take the value away
-                self.error(f"{word}: give a value in place of --")
         parsed = self.parse_args(argv)
         from ctxmt_fairseq.cli.arguments import with_values
 

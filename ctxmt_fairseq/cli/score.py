@@ -48,8 +48,8 @@ class Score(Command):
 
         if self.bootstrap == 1:
             raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
-        if not self.references and not self.comet.quality_estimation:
-            raise BadInput("give one or more references, or --quality-estimation")
+        if not (self.references or self.comet.quality_estimation or self.comet.comet_json):
+            raise BadInput("give one or more references, --quality-estimation or --comet-json")
         beside = self.docids, self.current
         (comet,) = self.comet.scores([self.hypothesis], next(iter(self.references), None), *beside)
         steps = steps_of_language(self.data, "target")

@@ -99,6 +99,9 @@ class ContextTask(DecodingTask):
             raise BadInput(f"--attention-weight {self.cfg.attention_weight}: expected 0 or more")
         if self.cfg.attention_weight and not self.reads_highlights:
             raise BadInput("--attention-weight needs --task document_window")
+        multiple = self.cfg.required_seq_len_multiple
+        if not 1 <= multiple <= 1024:
+            raise BadInput(f"--required-seq-len-multiple {multiple}: expected 1 to 1024 tokens")
         options = self.context_options(training=True)
         if options.target_text_on_source and self.src_dict.symbols != self.tgt_dict.symbols:
             name = "target_context_on_source" if options.target_context_on_source else "context_selection"

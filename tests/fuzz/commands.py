@@ -117,6 +117,10 @@ COMMANDS = [
         {**TEXT, **EMBED},
     ),
     Command("embed", "embed data --train text --encoder discrete", "text. data", 8, {**TEXT, **EMBED}),
+    Command(
+        "embed encoder", "embed data --train text --encoder encoder --cpu --out new", "text. data encoder", 15
+    ),
+    Command("threads", f"threads {MODEL} few.en", f"few. {MODEL} data", 4),
     # Text is read before the model: most of its defects show without one.
     Command(
         *("read text", "translate nowhere.pt text.en --docids text.docids", "text.", 25),

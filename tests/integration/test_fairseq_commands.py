@@ -216,3 +216,10 @@ def test_sentences_without_translations_are_neither_trained_on_nor_validated(dat
     save = ("--save-dir", tmp_path, "--max-tokens", 300, "--disable-validation")
     train = ("fairseq-train", tmp_path / "data", *TASK, *TINY, *TRAINING, "--arch", "transformer", *save)
     assert refused(*train) == expected
+
+
+@pytest.mark.parametrize("name", ["train", "generate", "interactive", "validate", "preprocess"])
+def test_a_value_of_two_dashes(tmp_path, name):
+    for option in ("--seed=--", "--source-lang=--"):
+        line = refused(f"fairseq-{name}", tmp_path, option, "--user-dir", USER_DIR, input="")
+        assert line == f"ctxmt: error: {option}: expected a value, found --"
