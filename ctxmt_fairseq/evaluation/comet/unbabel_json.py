@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Dict, List
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.comet.inputs import CometText
 from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
+from ctxmt_fairseq.evaluation.comet.inputs import CometText
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 from ctxmt_fairseq.text.text_lines import PathLike, read_bytes
 
