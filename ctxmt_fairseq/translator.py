@@ -1,9 +1,10 @@
 """Trained models in Python: text in, text out. The commands that run a model are made of it."""
 
 import dataclasses
+import functools
 import logging
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union, cast
 
 from tqdm.auto import tqdm
 
@@ -21,6 +22,18 @@ from ctxmt_fairseq.user_code import import_user_dir
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def one_at_a_time(method: Method) -> Method:
+    """Have a method of ``Translator`` wait until its models are free."""
+
+    @functools.wraps(method)
+    def waiting(translator: "Translator", *args: Any, **kwargs: Any) -> Any:
+        with translator.loaded.lock:
+            return method(translator, *args, **kwargs)
+
+    return cast(Method, waiting)
 
 
 class Translation(NamedTuple):
@@ -51,9 +64,11 @@ class Translator:
     """One trained model, or several as an ensemble.
 
     A text is a list of documents, a document a list of sentences, and what is returned has the same shape.
-    The
-    data folder's text steps and subwords are applied to text and undone in translations, as in the commands.
-    Bad input raises ``BadInput``. One translator does one thing at a time; several may work side by side.
+    The data folder's text steps and subwords are applied to text and undone in translations, as in the
+    commands. Bad input raises ``BadInput``.
+
+    Threads may share a translator: it, and what ``with_options`` makes of it, do one thing at a time, and a
+    new call waits. Several translators work side by side.
 
     Args:
         loaded: the models.
@@ -121,6 +136,7 @@ class Translator:
             import_user_dir(user_dir)
         return cls(load_models(paths, data, options, device), search, decoding, documents_at_once)
 
+    @one_at_a_time
     def with_options(self, **options: Any) -> "Translator":
         """The same models with other options of their task, such as ``source_context=0``.
 
@@ -145,6 +161,7 @@ class Translator:
         found = self.n_best(documents, contexts, **search)
         return [[nbest[0].text for nbest in document] for document in found]
 
+    @one_at_a_time
     def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:
         """The translations of every sentence that the search ends with, best first: as many as the beam is
         wide, or fewer if some are alike. The best one is context of the next sentences.
@@ -176,6 +193,7 @@ class Translator:
             logger.warning("%s", translator.separators)
         return text.nested([found[line] for line in range(len(sources))])
 
+    @one_at_a_time
     def score(self, documents: Any, translations: Any, contexts: Any = None) -> List[List[Score]]:
         """The log-probabilities of given translations. The given translations before a sentence are its
         target context.
@@ -216,6 +234,7 @@ class Translator:
         suite = read_contrastive_set(path, format, documents)
         return contrastive_report(suite, self.candidate_scores(suite))
 
+    @one_at_a_time
     def candidate_scores(
         self, suite: ContrastiveSet, max_tokens: int = MAX_TOKENS
     ) -> List[List[CandidateScore]]:

@@ -1,7 +1,8 @@
 """Checkpoints to models and their task."""
 
 import os
-from dataclasses import dataclass, replace
+import threading
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -30,6 +31,7 @@ class LoadedModels:
         models: in evaluation mode, on ``device``.
         task: with the context options of the checkpoints.
         source_subwords, target_subwords: text <-> subwords, with the text steps of the data folder.
+        lock: held by who uses the models, which keep states of the text at hand; of all their copies.
     """
 
     models: List[torch.nn.Module]
@@ -37,6 +39,7 @@ class LoadedModels:
     device: torch.device
     source_subwords: Subwords
     target_subwords: Subwords
+    lock: Any = field(default_factory=threading.RLock)
 
     @property
     def model(self) -> Any:

@@ -166,7 +166,10 @@ def test_several_at_once_with_data_folders_of_their_own(models, loaded, text, tm
     words = (folder / "dict.fr.txt").read_text(), (folder / "dict.fr.txt").read_text().upper()
     (tmp_path / "data" / "dict.en.txt").write_text(words[0])
     (tmp_path / "data" / "dict.fr.txt").write_text(words[1])
-    other = Translator.load(models["multi_source"], tmp_path / "data", **SEARCH)
+    state = torch.load(models["multi_source"], weights_only=True)
+    del state["task_state"]["dictionaries"]  # else this folder is refused
+    torch.save(state, tmp_path / "other.pt")
+    other = Translator.load(tmp_path / "other.pt", tmp_path / "data", **SEARCH)
     several = [loaded["multi_source"], other, loaded["document_window"]]
     expected = [model.translate(text[1]) for model in several]
     assert [[s.replace("<unk>", "").upper() for s in d] for d in expected[0]] == [
@@ -176,6 +179,24 @@ def test_several_at_once_with_data_folders_of_their_own(models, loaded, text, tm
     with ThreadPoolExecutor(3) as pool:
         found = [list(pool.map(lambda model: model.translate(text[1]), several)) for _ in range(3)]
     assert found == [expected] * 3
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_threads_share_a_translator(models, text, task):
+    _, sources, targets, metadata = text
+    model = Translator.load(models[task], **SEARCH)
+    without = model.with_options(context_selection="absent")
+    calls = [
+        lambda: model.translate(sources, beam=1),
+        lambda: model.n_best(sources[:2]),
+        lambda: model.score(sources, targets),
+        lambda: without.translate(sources[::-1]),
+        lambda: without.score(sources, targets),
+        lambda: model.with_options(source_context=1).translate(sources),
+    ]
+    alone = [call() for call in calls]
+    with ThreadPoolExecutor(12) as pool:
+        assert list(pool.map(lambda call: call(), calls * 6)) == alone * 6
 
 
 def test_the_search_begins_as_fairseq_s():
