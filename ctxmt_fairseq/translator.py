@@ -73,28 +73,19 @@ class Translator:
     Args:
         loaded: the models.
         search: settings of the search.
-        decoding: "prefix" forces the target context, which is the translations made so far, and decodes the
-            current sentence; "window" decodes the whole target window.
         documents_at_once: documents that are translated side by side.
 
     Raises:
-        BadInput: another word as ``decoding``, or one that the models' task cannot have.
+        BadInput: a setting that the models' task cannot have.
     """
 
     def __init__(
-        self,
-        loaded: LoadedModels,
-        search: Optional[SearchSettings] = None,
-        decoding: str = "prefix",
-        documents_at_once: int = 16,
+        self, loaded: LoadedModels, search: Optional[SearchSettings] = None, documents_at_once: int = 16
     ):
-        if decoding not in ("prefix", "window"):
-            raise BadInput(f"--decoding: expected prefix or window, found {decoding!r}")
         if type(documents_at_once) is not int or documents_at_once < 1:
             raise BadInput(f"documents_at_once: expected a number of at least 1, found {documents_at_once!r}")
         self.loaded = loaded
         self.search = search or SearchSettings()
-        self.decoding = decoding
         self.documents_at_once = documents_at_once
         self._warned_of: Optional[GivenDocuments] = None
         self.document_translator()  # what it refuses is refused now
@@ -121,7 +112,9 @@ class Translator:
             beam, lenpen: see ``SearchSettings``.
             device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
             user_dir: a folder with the model's own code (``import_user_dir``).
-            decoding, documents_at_once: see ``Translator``.
+            decoding: "prefix" forces the target context, which is the translations made so far, and decodes
+                the current sentence; "window" decodes the whole target window.
+            documents_at_once: see ``Translator``.
             options: other settings of the search (``max_len_b``, ``min_len``, ...); and options of the task
                 that shall differ from the checkpoint's, named as on the command line: ``source_context``,
                 ``target_context``, ``context_selection``, ``context_store``, ...
@@ -134,7 +127,8 @@ class Translator:
         search = SearchSettings(beam, lenpen, **settings)
         if user_dir is not None:
             import_user_dir(user_dir)
-        return cls(load_models(paths, data, options, device), search, decoding, documents_at_once)
+        loaded = load_models(paths, data, options, device).with_options(decoding=decoding)
+        return cls(loaded, search, documents_at_once)
 
     @one_at_a_time
     def with_options(self, **options: Any) -> "Translator":
@@ -144,7 +138,7 @@ class Translator:
             BadInput: as ``load``.
         """
         loaded = self.loaded.with_options(**options)
-        return Translator(loaded, self.search, self.decoding, self.documents_at_once)
+        return Translator(loaded, self.search, self.documents_at_once)
 
     def translate(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[str]]:
         """The best translation of every sentence.
@@ -245,7 +239,7 @@ class Translator:
     def document_translator(self, search: Optional[SearchSettings] = None) -> DocumentTranslator:
         """Make what translates documents of tokens, with these settings of the search or the translator's
         own."""
-        return DocumentTranslator(self.loaded, search or self.search, self.decoding, self.documents_at_once)
+        return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once)
 
     def _contexts(self, text: GivenDocuments, contexts: Any) -> Optional[SentenceContexts]:
         """Give what the models read besides the tokens; None: they read no metadata."""

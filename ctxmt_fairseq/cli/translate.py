@@ -89,8 +89,8 @@ class Translate(Command):
             given = self.target_context_from, self.scores, metadata
             tag, settings = self.tag or "", self.settings()
             translate_file(translator, documents, output, settings, *given, tag=tag, beside=beside)
-        if translator.separators:
-            print(f"ctxmt: {translator.separators}", file=sys.stderr)
+        for said in filter(None, (model.loaded.task.decoding, translator.separators)):
+            print(f"ctxmt: {said}", file=sys.stderr)
 
     def _mark(self) -> Optional[Tuple[str, str]]:
         """Field and text of --mark; None without it. Options of --corpus are checked beside."""

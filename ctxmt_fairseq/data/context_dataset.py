@@ -159,7 +159,7 @@ class ContextDataset(BatchedWindows, ABC):
         }
         if self.request.format.kind:
             batch["net_input"]["context"] = batch["windows"]
-        batch["parts"] = WindowParts.of(samples)
+        batch["parts"] = WindowParts.of(samples, self.name)
         return batch
 
     @abstractmethod

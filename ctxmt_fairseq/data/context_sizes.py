@@ -56,6 +56,7 @@ class WindowParts:
         source: (B, 3) tokens of the source window before, of and after the current sentence; None where it is
             no window.
         target: (B, 3), of the target window; None without target sentences.
+        split: the dataset's name.
     """
 
     lines: np.ndarray
@@ -64,9 +65,10 @@ class WindowParts:
     sentences: np.ndarray
     source: Optional[np.ndarray] = None
     target: Optional[np.ndarray] = None
+    split: str = ""
 
     @classmethod
-    def of(cls, examples: Sequence[Mapping[str, Any]]) -> "WindowParts":
+    def of(cls, examples: Sequence[Mapping[str, Any]], split: str = "") -> "WindowParts":
         """Those of a batch's examples (see ``ContextDataset``), in its order."""
         source = target = None
         lengths = np.array([len(example["source"]) for example in examples])
@@ -83,6 +85,7 @@ class WindowParts:
             np.array([example["target_context_sizes"] for example in examples]),
             source,
             target,
+            split,
         )
 
 

@@ -6,7 +6,7 @@ alone, so scores, minimum length and length penalty count nothing else.
 """
 
 import contextlib
-from typing import Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
 from fairseq.modules import PositionalEmbedding
@@ -144,3 +144,8 @@ class ForcedPrefixEnsemble(EnsembleModel):
                 "--decoding prefix needs a decoder with attention to the target alone; use --decoding window"
             )
         return prefixes
+
+
+def forces_prefixes(generator: Any) -> bool:
+    """Whether a generator continues target contexts; others search for whole windows, or score references."""
+    return isinstance(getattr(generator, "model", None), ForcedPrefixEnsemble)

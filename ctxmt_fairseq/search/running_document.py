@@ -4,7 +4,8 @@ The dataset of the training builds the windows. Only the target sentences differ
 made so far, or given ones.
 """
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+import collections
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -17,7 +18,32 @@ from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.search.forced_prefix import forces_prefixes
 from ctxmt_fairseq.search.window_generator import generate_current
+
+
+def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
+    """Divide lines into batches of at most ``width``.
+
+    Args:
+        lines: those to translate, in increasing order.
+        dependent: each line needs the translations before it in its document. Then a batch holds the next
+            line of each of ``width`` documents, and the next document takes the place of a finished one.
+    """
+    if not dependent:
+        yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
+        return
+    by_document: Dict[int, List[int]] = {}
+    starts, _ = documents.bounds(np.asarray(lines, np.int64))
+    for line, start in zip(lines, map(int, starts), strict=True):
+        by_document.setdefault(start, []).append(line)
+    waiting = collections.deque(group[::-1] for group in by_document.values())
+    active: List[List[int]] = []
+    while waiting or active:
+        while waiting and len(active) < width:
+            active.append(waiting.popleft())
+        yield [remaining.pop() for remaining in active]
+        active = [remaining for remaining in active if remaining]
 
 
 class Sentences:
@@ -43,7 +69,8 @@ class RunningDocuments:
 
     Args:
         task: a task of this plugin, whose models are built (they decide the batch's keys).
-        sources: (L,) int64 each, with ``</s>`` at the end. None may be longer than ``limits`` allow.
+        sources: (L,) int64 each, with ``</s>`` at the end. None that is translated may be longer than
+            ``limits`` allow.
         documents: their boundaries.
         targets: given target sentences; ``record`` fills in those that are missing or empty tensors.
         limits: the models' source and target positions.
@@ -69,7 +96,8 @@ class RunningDocuments:
         nothing = torch.empty(0, dtype=torch.long)
         self.targets = Sentences(targets if targets is not None else [nothing] * len(self.sources))
         self.limits = limits
-        longest = int(self.sources.sizes.argmax()) if self.sources else 0
+        translated = np.arange(len(self.sources)) if current is None else np.asarray(current)
+        longest = max(translated.tolist(), key=self.sources.sizes.__getitem__, default=0)
         if self.sources and len(self.sources[longest]) > limits[0]:
             size = len(self.sources[longest])
             raise BadInput(
@@ -140,10 +168,10 @@ class RunningDocuments:
         generator: Any,
         models: List[torch.nn.Module],
         lines: Sequence[int],
-        forced: bool,
         count: WindowCount,
     ) -> Dict[int, List[Hypothesis]]:
         """Translate some lines: returns their n-best lists, and records the best ones."""
+        forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)
         hypotheses = generate_current(

@@ -150,4 +150,5 @@ def _nothing(hypothesis: Hypothesis, eos: int) -> Hypothesis:
         "score": hypothesis["positional_scores"].new_zeros(()),
         "attention": torch.empty(0),
         "alignment": torch.empty(0),
+        "well_formed": hypothesis["well_formed"],
     }

@@ -28,6 +28,7 @@ from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
+from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import read_split
@@ -56,7 +57,7 @@ class ContextTask(DecodingTask):
 
     dataset_class: Type[ContextDataset]
     options_class: Type[ContextOptions] = ContextOptions
-    evaluation_options: Dict[str, Any] = {}
+    evaluation_options: Dict[str, Any] = {"decoding": "window"}
     provides: Tuple[str, ...] = ()
 
     def __init__(self, cfg, src_dict, tgt_dict):
@@ -90,6 +91,8 @@ class ContextTask(DecodingTask):
     reads_highlights = False
 
     def _check(self) -> None:
+        if self.cfg.decoding not in DECODINGS:
+            raise BadInput(f"--decoding: expected {' or '.join(DECODINGS)}, found {self.cfg.decoding!r}")
         parse_layers(self.cfg.attention_layers)
         if not 0 <= self.cfg.attention_weight < math.inf:
             raise BadInput(f"--attention-weight {self.cfg.attention_weight}: expected 0 or more")

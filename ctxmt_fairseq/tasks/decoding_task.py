@@ -3,7 +3,7 @@ returns current sentences."""
 
 import atexit
 import logging
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
@@ -12,7 +12,10 @@ from fairseq.tasks.translation import TranslationTask
 from ctxmt_fairseq.data.symbols import SEPARATOR
 from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.search.current_sentence import WindowCount
+from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.search.split_translations import SplitTranslations
 from ctxmt_fairseq.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
 from ctxmt_fairseq.tasks.interactive import (
     FolderPieces,
@@ -30,12 +33,14 @@ class DecodingTask(TranslationTask):
     Attributes:
         window_count: counts the windows that were cut to their current sentence.
         document: the lines that ``fairseq-interactive`` has read.
+        split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
     """
 
     def __init__(self, cfg, src_dict, tgt_dict):
         super().__init__(cfg, src_dict, tgt_dict)
         self.window_count = WindowCount()
         self.document = InteractiveDocument(self)
+        self.split_translations: Dict[str, SplitTranslations] = {}
 
     @property
     def options(self) -> Dict[str, Any]:
@@ -43,18 +48,46 @@ class DecodingTask(TranslationTask):
         raise NotImplementedError
 
     @property
+    def decoding(self) -> Optional[str]:
+        """How target windows are decoded, to be said; None: they are the current sentence alone."""
+        how = self.cfg.decoding
+        return f"--decoding {how}: {DECODINGS[how]}" if self.options["target_context"] else None
+
+    @property
+    def forced(self) -> bool:
+        """Whether the target context is forced: the translations so far, or given ones."""
+        return self.cfg.decoding == "prefix" and self.options["target_context"] > 0
+
+    @property
+    def dependent(self) -> bool:
+        """Whether the translation of a sentence depends on those before it."""
+        return self.forced or self.context_options().target_text_on_source
+
+    @property
     def keep_sentence(self) -> str:
         """Which sentence of a decoded window is the translation."""
         return self.options["keep_sentence"]
 
     def build_generator(self, models, args, *more, **kwargs):
+        """Make fairseq's search, or, with ``--score-reference``, what scores references."""
+        if self.decoding and not getattr(args, "score_reference", False):
+            logger.info("%s", self.decoding)
+            if self.forced and self.keep_sentence == "first":
+                raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
+            if self.forced:
+                models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
         generator = super().build_generator(models, args, *more, **kwargs)
         remember_length_limit(generator, args)
         return generator
 
+    def begin_valid_epoch(self, epoch, model):
+        super().begin_valid_epoch(epoch, model)
+        self.split_translations.clear()  # they are an earlier model's
+
     def _report_windows(self) -> None:
-        if self.window_count.windows:
-            logger.warning("%s", self.window_count)
+        report = self.window_count.report(self.forced)
+        if report:
+            logger.warning("%s", report)
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """Return the n-best current sentences; afterwards ``sample`` has nothing but current sentences."""
@@ -63,16 +96,21 @@ class DecodingTask(TranslationTask):
             atexit.register(self._report_windows)  # fairseq-generate calls nothing later
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
-        hypotheses = generate_current(
-            generator,
-            models,
-            sample,
-            self.tgt_dict.index(SEPARATOR),
-            self.window_count,
-            self.keep_sentence,
-            prefix_tokens=prefix_tokens,
-            constraints=constraints,
-        )
+        if self.dependent and hasattr(generator, "beam_size"):
+            if prefix_tokens is not None:
+                raise BadInput("--prefix-size: expected no target context, or --decoding window")
+            hypotheses = self._translations_of_split(generator, models, sample)
+        else:
+            hypotheses = generate_current(
+                generator,
+                models,
+                sample,
+                self.tgt_dict.index(SEPARATOR),
+                self.window_count,
+                self.keep_sentence,
+                prefix_tokens=prefix_tokens,
+                constraints=constraints,
+            )
         show_current(
             sample,
             self.src_dict,
@@ -81,6 +119,17 @@ class DecodingTask(TranslationTask):
             self.cfg.left_pad_source,
         )
         return hypotheses
+
+    def _translations_of_split(self, generator, models, sample):
+        """Return the n-best current sentences of a batch, after the translations before them."""
+        parts = sample["parts"]
+        if parts.split not in self.split_translations:
+            dataset = self.datasets[parts.split]
+            self.split_translations[parts.split] = SplitTranslations(self, dataset, models)
+        return self.split_translations[parts.split].translate(
+            *(generator, models, parts.lines.tolist(), sample["net_input"]["src_tokens"].numel()),
+            self.window_count,
+        )
 
     def _inference_with_bleu(self, generator, sample, model):
         # A copy, because fairseq keeps the first batch for workers that have run out of data.

@@ -68,7 +68,7 @@ class MetadataContextTask(ContextTask):
 
     dataset_class = MetadataContextDataset
     options_class = VectorOptions
-    evaluation_options = {"context_store": "data-bin/contexts"}
+    evaluation_options = {**ContextTask.evaluation_options, "context_store": "data-bin/contexts"}
     provides = ("vectors", "tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):
@@ -101,8 +101,8 @@ class MetadataContextTask(ContextTask):
 
     def check_origin(self, task_state: Dict[str, Any]) -> None:
         """Also check that its parameters are about such vectors as the store has."""
-        super().check_origin(task_state)
         saved = _checked_facts(task_state.get("store", {}))
+        super().check_origin(task_state)
         for name in self.known.keys() & saved.keys():
             if self.known[name] != saved[name]:
                 raise BadInput(

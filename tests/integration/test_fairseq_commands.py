@@ -11,6 +11,7 @@ import sacrebleu
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
+import ctxmt_fairseq.safe_checkpoints  # noqa: F401  (what checkpoints name may be loaded)
 from tests.integration.commands import (
     ENVIRONMENT,
     TASK,
@@ -96,7 +97,7 @@ def test_only_the_checkpoint_s_task_and_the_command_line_s_context(corpus, data,
 
 
 def test_the_first_sentence_can_be_kept(corpus, data, last):
-    stdout = generate(data, last, "test1", "--keep-sentence", "first")
+    stdout = generate(data, last, "test1", "--keep-sentence", "first", "--decoding", "window")
     target, ids = read(corpus / "test1.fr"), read(corpus / "test1.docids")
     previous = [max(line - 1, ids.index(name)) for line, name in enumerate(ids)]
     assert printed(stdout, "T") == {line: [target[first]] for line, first in enumerate(previous)}
@@ -145,7 +146,7 @@ def test_validation_bleu_is_of_current_sentences_and_loss_is_repeated(corpus, da
     assert found == pytest.approx(loss, abs=2e-3)
 
 
-def test_a_sentence_that_no_model_can_hold(data, sentence_level, tmp_path):
+def test_a_sentence_that_no_model_can_hold(data, sentence_level, last, tmp_path):
     """The error comes up lazily, when the batches are made: still one line and exit code 2."""
     folder = shutil.copytree(data, tmp_path / "data")
     for language in ("en", "fr"):
@@ -158,6 +159,9 @@ def test_a_sentence_that_no_model_can_hold(data, sentence_level, tmp_path):
     options = ("--user-dir", USER_DIR, "--path", model, "--valid-subset", "valid", "--cpu", "--batch-size", 8)
     line = refused("fairseq-validate", folder, *options)
     assert "valid: line 2: expected a sentence of at most" in line and "found (6001, 6001)" in line
+    (folder / "valid.en-fr.docids").write_text("a\na\n")
+    stdout = generate(folder, last, "valid", "--skip-invalid-size-inputs-valid-test")
+    assert sorted(printed(stdout, "H")) == [0]
 
 
 def test_interactive_lines_are_sentences_of_documents(corpus, data, last):
