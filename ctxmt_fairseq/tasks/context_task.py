@@ -10,19 +10,13 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 from fairseq.data import data_utils
 
 from ctxmt_fairseq.checkpoint_options import shown
-from ctxmt_fairseq.corpora.data_folder import (
-    DESCRIPTION,
-    entry,
-    first_folder,
-    load_dictionary,
-    read_description,
-)
+from ctxmt_fairseq.corpora.data_folder import entry, first_folder, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
-from ctxmt_fairseq.data.known_symbols import KnownSymbols, symbols_digest
+from ctxmt_fairseq.data.known_symbols import symbols_digest
 from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.data.windows import WindowBuilder
@@ -30,6 +24,7 @@ from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
+from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import read_split
 
@@ -53,6 +48,7 @@ class ContextTask(DecodingTask):
         evaluation_options: other options that an evaluation may give, each with an example of a value.
         provides: what a batch can hold for models besides fairseq's inputs.
         request: which of it the models read, and how.
+        loaded_symbols: how many the two dictionaries have as files.
     """
 
     dataset_class: Type[ContextDataset]
@@ -61,7 +57,7 @@ class ContextTask(DecodingTask):
     provides: Tuple[str, ...] = ()
 
     def __init__(self, cfg, src_dict, tgt_dict):
-        self._loaded_symbols = len(src_dict), len(tgt_dict)
+        self.loaded_symbols = len(src_dict), len(tgt_dict)
         for dictionary in (src_dict, tgt_dict):
             add_symbols(dictionary)
         super().__init__(cfg, src_dict, tgt_dict)
@@ -79,7 +75,7 @@ class ContextTask(DecodingTask):
             if cfg.source_lang is None:
                 raise BadInput("tells no languages: give --source-lang and --target-lang", folder)
         task = super().setup_task(cfg, **kwargs)
-        task._check_shards()
+        check_shards(task)
         return task
 
     @classmethod
@@ -194,11 +190,7 @@ class ContextTask(DecodingTask):
         Raises:
             BadInput: the checkpoint has embeddings of other symbols.
         """
-        digests = task_state.get("dictionaries")
-        for side, known in self._known_symbols().items():
-            digest = digests.get(side) if isinstance(digests, dict) else None
-            if digest is not None:
-                known.beyond(len(known.symbols), digest, ours=True)
+        check_symbols(self, task_state.get("dictionaries"))
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:
         """Check that a training goes on with the options of the context that it had so far.
@@ -223,17 +215,6 @@ class ContextTask(DecodingTask):
         return entry(first_folder(self.cfg.data), "average_source_length")
 
     # ---- data ------------------------------------------------------------------------------------------
-
-    def _check_shards(self) -> None:
-        """Raises BadInput: one of several data folders has another dictionary than the first one."""
-        for folder in self.cfg.data.split(os.pathsep)[1:]:
-            for known in self._known_symbols().values():
-                path = os.path.join(folder, known.file.name)
-                if os.path.exists(path):
-                    dictionary = load_dictionary(path)
-                    add_symbols(dictionary)
-                    if dictionary.symbols != known.symbols:
-                        raise BadInput(f"expected the symbols of {known.file}, found others", path)
 
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs) -> None:
         # fairseq's evaluation commands pass the checkpoint's task_cfg: then even "train" is evaluated.
@@ -326,23 +307,5 @@ class ContextTask(DecodingTask):
         if self.cfg.eval_bleu:
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
         if self.cfg.sentence_checkpoint and not from_checkpoint:
-            load_sentence_model(model, self.cfg.sentence_checkpoint, self._known_symbols())
+            load_sentence_model(model, self.cfg.sentence_checkpoint, known_symbols(self))
         return model
-
-    def _known_symbols(self) -> Dict[str, KnownSymbols]:
-        """Give what the data folder says of its dictionaries."""
-        folder = first_folder(self.cfg.data)
-        described = (folder / DESCRIPTION).is_file()
-        given = read_description(folder).get("given_symbols", {}) if described else {}
-        sides = (
-            ("source", self.cfg.source_lang, self.src_dict, self._loaded_symbols[0]),
-            ("target", self.cfg.target_lang, self.tgt_dict, self._loaded_symbols[1]),
-        )
-        return {
-            side: KnownSymbols(
-                dictionary.symbols,
-                given.get(language) if described else loaded,
-                folder / f"dict.{language}.txt",
-            )
-            for side, language, dictionary, loaded in sides
-        }
