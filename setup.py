@@ -32,7 +32,7 @@ setup(
     license="MIT",
     packages=find_packages(include=["ctxmt_fairseq", "ctxmt_fairseq.*"]),
     package_data={
-        "ctxmt_fairseq.report": ["page.html", "style.css"],
+        "ctxmt_fairseq.analysis.page": ["page.html", "style.css"],
         "ctxmt_fairseq.corpora.demo_corpus": ["settings.yaml", "words.yaml"],
     },
     python_requires=">=3.10,<3.13",

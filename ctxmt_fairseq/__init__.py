@@ -1,7 +1,7 @@
 """Context-aware machine translation with fairseq: ``fairseq-train --user-dir ctxmt_fairseq``.
 
-Importing the package takes no time. It registers its tasks, architectures and criterions with fairseq where
-fairseq is imported already, as under ``--user-dir``; elsewhere ``register`` does.
+Importing the package takes no time. If fairseq is imported already, as under ``--user-dir``, the import
+registers the tasks, architectures and criterions with it; otherwise ``register`` does.
 """
 
 import importlib
@@ -9,8 +9,8 @@ import logging
 import sys
 from typing import Any, List
 
-from ctxmt_fairseq import exit_codes, loggers
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base import exit_codes, loggers
+from ctxmt_fairseq.base.errors import BadInput
 
 __version__ = "0.2.0.dev0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]
@@ -20,10 +20,10 @@ logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # t
 
 
 def register() -> None:
-    """Register the tasks, architectures and criterions with fairseq, which is imported and mended for it.
+    """Import fairseq, mend it, and register the tasks, architectures and criterions with it.
 
-    A program that imports this package before fairseq, and then asks fairseq for one of them by its name,
-    calls this first. A second call does nothing.
+    Call this first in a program that imports this package before fairseq and then asks fairseq for one of
+    them by its name. A second call does nothing.
     """
     with loggers.root_logger_kept():
         from ctxmt_fairseq import tasks  # noqa: F401  (importing them registers them, and all below them)

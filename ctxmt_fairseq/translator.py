@@ -1,4 +1,4 @@
-"""Trained models in Python: text in, text out. The commands that run a model are made of it."""
+"""Trained models in Python: text in, text out. The commands that run a model use this class."""
 
 import dataclasses
 import functools
@@ -8,8 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Uni
 
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore, ContrastiveReport, contrastive_report
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_set, texts_of
@@ -17,8 +16,9 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
-from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
-from ctxmt_fairseq.user_code import import_user_dir
+from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.user_code import import_user_dir
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
 PathLike = Union[str, Path]
@@ -40,8 +40,8 @@ class Translation(NamedTuple):
     """A translation of a sentence.
 
     Attributes:
-        text: without subwords and text steps. score: the log-probability (base e, ``</s>`` included) divided
-        by length^lenpen, by which it is ranked.
+        text: the translation, with subwords and text steps undone.
+        score: the log-probability (base e, ``</s>`` included) divided by length^lenpen, which ranks it.
     """
 
     text: str
@@ -52,8 +52,8 @@ class Score(NamedTuple):
     """The log-probability (base e) of a given translation of a sentence in its context.
 
     Attributes:
-        sum: that of the whole sentence, ``</s>`` included.
-        tokens: that of each of its tokens (subwords), of which ``</s>`` is the last.
+        sum: the log-probability of the whole sentence, ``</s>`` included.
+        tokens: the log-probability of each token (subword); the last one is ``</s>``.
     """
 
     sum: float
@@ -63,9 +63,9 @@ class Score(NamedTuple):
 class Translator:
     """One trained model, or several as an ensemble.
 
-    A text is a list of documents, a document a list of sentences, and what is returned has the same shape.
-    The data folder's text steps and subwords are applied to text and undone in translations, as in the
-    commands. Bad input raises ``BadInput``.
+    A text is a list of documents, a document is a list of sentences, and results have the same shape. The
+    data folder's text steps and subwords are applied to text and undone in translations, as in the commands.
+    Bad input raises ``BadInput``.
 
     Threads may share a translator: it, and what ``with_options`` makes of it, do one thing at a time, and a
     new call waits. Several translators work side by side.
@@ -73,22 +73,24 @@ class Translator:
     Args:
         loaded: the models.
         search: settings of the search.
-        documents_at_once: documents that are translated side by side.
+        documents_at_once: how many documents are translated side by side.
 
     Raises:
-        BadInput: a setting that the models' task cannot have.
+        BadInput: a setting that the models' task does not support.
     """
 
     def __init__(
         self, loaded: LoadedModels, search: Optional[SearchSettings] = None, documents_at_once: int = 16
     ):
         if type(documents_at_once) is not int or documents_at_once < 1:
-            raise BadInput(f"documents_at_once: expected a number of at least 1, found {documents_at_once!r}")
+            raise BadInput(
+                f"documents_at_once: expected a whole number of at least 1, found {documents_at_once!r}"
+            )
         self.loaded = loaded
         self.search = search or SearchSettings()
         self.documents_at_once = documents_at_once
         self._warned_of: Optional[GivenDocuments] = None
-        self.document_translator()  # what it refuses is refused now
+        self.document_translator()  # refuses what it does not support now, and not only when it translates
 
     @classmethod
     def load(
@@ -107,21 +109,21 @@ class Translator:
         """Load checkpoints.
 
         Args:
-            paths: a checkpoint; several, in a list or joined by ``:``, are an ensemble.
-            data: the data folder with dictionaries and subword models; default: the one of the training.
+            paths: a checkpoint, or several as an ensemble: a list, or names joined by ``:``.
+            data: the data folder with dictionaries and subword models; default: that of the training.
             beam, lenpen: see ``SearchSettings``.
-            device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
+            device: "cpu", "cuda", "cuda:1"; default: a GPU if there is one.
             user_dir: a folder with the model's own code (``import_user_dir``).
-            decoding: "prefix" forces the target context, which is the translations made so far, and decodes
-                the current sentence; "window" decodes the whole target window.
+            decoding: "prefix" takes the translations made so far as the target context and decodes the
+                current sentence alone; "window" decodes the whole target window.
             documents_at_once: see ``Translator``.
-            options: other settings of the search (``max_len_b``, ``min_len``, ...); and options of the task
-                that shall differ from the checkpoint's, named as on the command line: ``source_context``,
+            options: other settings of the search (``max_len_b``, ``min_len``, ...), and options of the task
+                that replace the checkpoint's, named as on the command line: ``source_context``,
                 ``target_context``, ``context_selection``, ``context_store``, ...
 
         Raises:
-            BadInput: there is no such file, folder or device; a checkpoint may not be built; or the models'
-                task has no such option or the option no such value.
+            BadInput: a file, folder or device does not exist; a checkpoint may not be built; or the models'
+                task does not have an option, or the option cannot have the value.
         """
         settings = {name: options.pop(name) for name in BOUNDS.keys() & options.keys()}
         search = SearchSettings(beam, lenpen, **settings)
@@ -146,19 +148,20 @@ class Translator:
         Args:
             documents: a list of documents, each a list of source sentences. An empty sentence stays empty.
             contexts: the sentences' metadata, for models that read it; see ``GivenDocuments.metadata``.
-            search: settings of the search that shall differ in this call, such as ``beam=1``.
+            search: settings of the search for this call, such as ``beam=1``.
 
         Raises:
-            BadInput: these are no documents, a sentence is too long for the models, the models read no
-                metadata, or the context selection is "reference", which needs references.
+            BadInput: ``documents`` has another shape, a sentence is too long for the models, ``contexts`` are
+                given to models that read none, or the context selection is "reference", which needs
+                references.
         """
         found = self.n_best(documents, contexts, **search)
         return [[nbest[0].text for nbest in document] for document in found]
 
     @one_at_a_time
     def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:
-        """The translations of every sentence that the search ends with, best first: as many as the beam is
-        wide, or fewer if some are alike. The best one is context of the next sentences.
+        """All translations of every sentence with which the search ends, best first: as many as the beam is
+        wide, or fewer if some are alike. The best one is context for the next sentences.
 
         Args, raises:
             as ``translate``.
@@ -166,9 +169,9 @@ class Translator:
         text = GivenDocuments.of(documents)
         settings = _replaced(self.search, search)
         if self.loaded.task.context_options().context_selection == "reference":
-            raise BadInput("--context-selection reference needs references, which score reads")
+            raise BadInput("--context-selection reference needs references: call score, which is given them")
         metadata = self._contexts(text, contexts)
-        if text != self._warned_of:  # an evaluation translates the same text with many contexts
+        if text != self._warned_of:  # an evaluation translates the same text in many contexts
             self.loaded.warn_of_unknown("documents", sources=text.sentences)
             self._warned_of = text
         translator = self.document_translator(settings)
@@ -189,15 +192,15 @@ class Translator:
 
     @one_at_a_time
     def score(self, documents: Any, translations: Any, contexts: Any = None) -> List[List[Score]]:
-        """The log-probabilities of given translations. The given translations before a sentence are its
-        target context.
+        """The log-probabilities of given translations. The translations before a sentence are its target
+        context.
 
         Args:
             documents, contexts: see ``translate``.
-            translations: in the shape of the documents.
+            translations: one for each sentence, in the shape of ``documents``.
 
         Raises:
-            BadInput: as ``translate``; or the shapes differ.
+            BadInput: as ``translate``; or ``translations`` has another shape than ``documents``.
         """
         text, given = GivenDocuments.of(documents), GivenDocuments.of(translations, "translations")
         text.check_alike(given, "translations")
@@ -217,13 +220,14 @@ class Translator:
     def contrast(
         self, path: PathLike, format: Optional[str] = None, documents: Optional[PathLike] = None
     ) -> ContrastiveReport:
-        """How often the model prefers the right translations of a contrastive set, by its own convention.
+        """How often the model prefers the right translations of a contrastive set, by the set's own
+        convention.
 
         Args:
             path, format, documents: see ``read_contrastive_set``.
 
         Raises:
-            BadInput: it is no contrastive set, or the context selection needs more than a set has.
+            BadInput: the file is no contrastive set, or the context selection needs more than a set has.
         """
         suite = read_contrastive_set(path, format, documents)
         return contrastive_report(suite, self.candidate_scores(suite))
@@ -237,20 +241,19 @@ class Translator:
         return score_candidates(self.loaded, suite.examples, max_tokens)
 
     def document_translator(self, search: Optional[SearchSettings] = None) -> DocumentTranslator:
-        """Make what translates documents of tokens, with these settings of the search or the translator's
-        own."""
+        """A translator of documents of tokens, with these settings of the search or the translator's own."""
         return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once)
 
     def _contexts(self, text: GivenDocuments, contexts: Any) -> Optional[SentenceContexts]:
-        """Give what the models read besides the tokens; None: they read no metadata."""
+        """What the models read besides the tokens; None if they read no metadata."""
         metadata = text.metadata(contexts)
         if contexts is not None and not self.loaded.reads_metadata:
-            raise BadInput("contexts: only models of the task metadata_context read them")
+            raise BadInput("contexts: leave them out; only models of the task metadata_context read them")
         return self.loaded.contexts_of(text.sentences, metadata) if text.sentences else None
 
 
 def _replaced(search: SearchSettings, settings: Dict[str, Any]) -> SearchSettings:
-    """Change some settings; refuse those that are none."""
+    """The search with some settings changed; refuses names that are no settings."""
     for name in settings.keys() - BOUNDS.keys():
         raise BadInput(f"{name}: expected a setting of the search: {', '.join(BOUNDS)}")
     return dataclasses.replace(search, **settings)

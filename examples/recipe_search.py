@@ -31,7 +31,7 @@ def search_lr(recipe: Any, arguments: Sequence[str]) -> None:
         return
 
     from ctxmt_fairseq import register
-    from ctxmt_fairseq.checkpoints import Checkpoint
+    from ctxmt_fairseq.checkpoints.averaging import Checkpoint
 
     register()
     best = [Path(out, f"lr-{rate}", "checkpoints", "checkpoint_best.pt") for rate in rates]

@@ -7,14 +7,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Tuple
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import read_translation
+from ctxmt_fairseq.evaluation.runs.results import read_results, results_table
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.translations import compare_translations
-from ctxmt_fairseq.evaluation.whole_runs.results import read_results, results_table
-from ctxmt_fairseq.tables import aligned_table
 
 HERE = Path(__file__).resolve().parent
 Stars = Dict[Tuple[str, str], str]  # (column, row) ->

@@ -1,9 +1,9 @@
 """Does attention find what a pronoun refers to? (Voita et al. 2018, section 5.3.2, tables 6 to 9.)
 
-The token of the source context with the highest weight, without ``<bos>``, ``</s>`` and punctuation, lies in
-the antecedent or it does not; of a pronoun of several subwords their mean counts. Target context does not
-count: antecedents are known in the source. To compare with, the first, the last and a random noun of the
-source context are taken for the antecedent.
+Attention is right if the token of the source context with the highest weight, without ``<bos>``, ``</s>`` and
+punctuation, lies in the antecedent. For a pronoun of several subwords their mean weight counts. Target
+context does not count, because antecedents are known in the source. For comparison, the first, the last and a
+random noun of the source context are taken as the antecedent.
 """
 
 from collections import Counter
@@ -13,22 +13,23 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.coreference import Antecedent, Reference
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.coreference import Antecedent, Reference
 
 HEURISTICS = ("random", "first", "last")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A pronoun, and what is right about it.
+    """A pronoun, and who finds its antecedent.
 
     Attributes:
         attention: whether the token with the highest weight lies in the antecedent.
-        nouns: of the context; None: not known.
-        shares: of each of ``HEURISTICS``, how often it is right: 0 or 1, for a random noun between them.
-        others: of each other source that knows the pronoun, whether its antecedent overlaps.
+        nouns: how many nouns the context has; None: not known.
+        shares: for each of ``HEURISTICS`` how often it is right: 0 or 1, and for a random noun a share.
+        others: for each other source that knows the pronoun, whether its antecedent overlaps with the true
+            one.
     """
 
     reference: Reference
@@ -40,14 +41,14 @@ class Judged:
 
 @dataclass
 class Agreement:
-    """All pronouns, and why others do not count."""
+    """The pronouns that count, and how many others do not, by the reason."""
 
     judged: List[Judged] = field(default_factory=list)
     left_out: Counter = field(default_factory=Counter)
 
     @property
     def groups(self) -> Dict[Tuple[str, bool], List[Judged]]:
-        """(pronoun, whether more than one noun is asked for) -> the pronouns; ``all`` are together."""
+        """(pronoun, whether the context must have several nouns) -> its cases; ``all`` has all pronouns."""
         found: Dict[Tuple[str, bool], List[Judged]] = {}
         for several in (False, True):
             chosen = [one for one in self.judged if not several or (one.nouns or 0) > 1]
@@ -57,15 +58,15 @@ class Agreement:
         return {key: group for key, group in found.items() if group}
 
     def records(self) -> List[Dict[str, Any]]:
-        """A record for each group; agreement in %."""
+        """A record for each group, with agreement in %."""
         return [
             {"pronoun": name, "more_than_one_noun": several, "n": len(group), **_shares(group)}
             for (name, several), group in self.groups.items()
         ]
 
     def confusions(self) -> List[Dict[str, Any]]:
-        """Table 9: for every other source, attention and the source, right and wrong, in % of the pronouns
-        that both judge; groups as in ``records``."""
+        """Table 9: how often attention and another source are right and wrong, in % of the pronouns that both
+        judge, for each other source and the groups of ``records``."""
         found = []
         for (name, several), group in self.groups.items():
             for source in dict.fromkeys(other for one in group for other in one.others):
@@ -117,12 +118,12 @@ def agreement(
     truth: str,
     nouns: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
 ) -> Agreement:
-    """Attention against the antecedents that one source found.
+    """Compare attention with the antecedents that one source found.
 
     Args:
-        references: of one or several sources.
+        references: the pronouns with their antecedents, from one or several sources.
         truth: the source that is taken for right.
-        nouns: of every line. Where they are known, an antecedent must hold one noun and no more, as in the
+        nouns: the nouns of every line. If they are known, an antecedent must have exactly one noun, as in the
             paper.
     """
     others: Dict[Any, List[Reference]] = {}
@@ -155,7 +156,7 @@ def _judge(
     others: Sequence[Reference],
     nouns: Optional[Sequence[Sequence[AnnotatedWord]]],
 ) -> Any:
-    """A ``Judged``, or why it does not count."""
+    """A ``Judged``, or the reason why the pronoun does not count."""
     antecedent = reference.antecedent
     context = {part.line: part for part in sentence.context if not part.target}
     if antecedent is None:
@@ -187,8 +188,8 @@ def _judge(
 
 
 def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple[int, int]]:
-    """The subword of the source context with the highest weight: the context sentence's and its own number;
-    of equals the first."""
+    """The subword of the source context with the highest weight (the first of several): the number of its
+    sentence, and its own."""
     best, place = -1.0, None
     for number, part in enumerate(sentence.context):
         if part.target:
@@ -207,7 +208,7 @@ def _lies_in(place: Tuple[int, int], antecedent: Antecedent, sentence: AttendedS
 
 
 def _shares(group: Sequence[Judged]) -> Dict[str, float]:
-    """Agreement in %; of heuristics over those whose nouns are known."""
+    """Agreement in %; heuristics count only where the nouns are known."""
     shares = {
         name: 100 * float(np.mean([one.shares[name] for one in group if one.shares]))
         for name in HEURISTICS

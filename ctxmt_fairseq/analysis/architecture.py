@@ -1,4 +1,4 @@
-"""What a model is called."""
+"""The name of a model's architecture."""
 
 from typing import Any, Optional
 
@@ -6,7 +6,7 @@ from fairseq.models import MODEL_REGISTRY
 
 
 def architecture(model: Any, option: Optional[str] = None) -> str:
-    """The name that a model's class is registered under, and the value of one of its options, if it has
+    """The name under which a model's class is registered, and the value of one of its options if it has
     that."""
     name = next(name for name, registered in MODEL_REGISTRY.items() if registered is type(model))
     value = getattr(getattr(model, "args", None), option.replace("-", "_"), None) if option else None

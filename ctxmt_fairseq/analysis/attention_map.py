@@ -13,22 +13,22 @@ from ctxmt_fairseq.analysis.context_vectors import context_vectors, vectors_of_t
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.running_document import RunningDocuments
-from ctxmt_fairseq.search.search_settings import SearchSettings
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
 
 
 @dataclass(frozen=True)
 class AttentionMap:
-    """Attention weights, averaged over heads, of a sentence's tokens (rows) to the context (columns).
+    """The attention weights, averaged over heads, from a sentence's tokens (rows) to the context (columns).
 
     Attributes:
         map: every row sums to 1.
-        words: whether each row is a word (``Token``).
-        context_words: the names of the columns; None where they are not tokens.
+        words: whether each row is a word, see ``Token``.
+        context_words: whether each column is a word; None if columns are not tokens.
     """
 
     map: LabelledMap
@@ -37,19 +37,19 @@ class AttentionMap:
 
     @property
     def useful(self) -> Optional[np.ndarray]:
-        """(R,) the useful mass of each row: the weights of words, which excludes ``<bos>``, ``<eos>`` and
-        punctuation; None where the columns are not tokens."""
+        """(R,) the useful mass of each row: the sum of the weights of words, without ``<bos>``, ``<eos>`` and
+        punctuation; None if columns are not tokens."""
         return None if self.context_words is None else self.map.values[:, self.context_words].sum(axis=1)
 
     @property
     def mean_useful(self) -> Optional[float]:
-        """The mean over the rows that are words."""
+        """The mean useful mass of the rows that are words."""
         if self.useful is None or not any(self.words):
             return None
         return float(self.useful[self.words].mean())
 
     def as_dict(self) -> Dict[str, Any]:
-        """What the map itself does not say."""
+        """For JSON: what ``map`` itself does not have."""
         return {
             "words": self.words,
             "context_words": self.context_words,
@@ -58,7 +58,7 @@ class AttentionMap:
         }
 
     def table(self) -> str:
-        """The useful mass of every row, and the word (or vector) with the greatest weight."""
+        """A table with the useful mass of every row, and the word (or vector) with the highest weight."""
         words = np.ones(len(self.map.columns), bool) if self.context_words is None else self.context_words
         sentences = [name for name, width in self.map.sections for _ in range(width)]
         useful = self.useful
@@ -78,23 +78,19 @@ def attention_map(
     layer: Optional[int] = None,
     target: Optional[str] = None,
 ) -> AttentionMap:
-    """The attention of the current sentence of a passage to its context.
+    """The attention from the current sentence of a passage to its context.
 
     Args:
         loaded: one model of the task ``multi_source`` or ``metadata_context``.
-        side, layer: see ``choose_attention``. The decoder's rows are the tokens that it is about to produce.
-        target: the translation; default: the model's own with beam 4, if it is needed. Target text in the
-            context is always the model's own.
-
-    Raises:
-        BadInput: the model has no such attention, the sentence has no context, or the translation is not
-            needed or too long.
+        side, layer: see ``choose_attention``. For the decoder, a row is the token that is produced next.
+        target: the translation; default: if one is needed, the model's own with beam 4. Target context is
+            always the model's own translation.
     """
     model, task = loaded.model, loaded.task
     side, layer, attention = choose_attention(model, side, layer)
     needed = side == "decoder" or task.context_options().context_selection == "reference"
     if target is not None and not needed:
-        raise BadInput("--target: expected the attention of a decoder")
+        raise BadInput("--target: leave it out: the attention of the encoder needs no translation")
     running = _with_translations(loaded, passage, target, needed)
     source, translation = (sentences[passage.current] for sentences in (running.sources, running.targets))
     batch, (prefix,) = running.batch([passage.current], forced=True)
@@ -107,7 +103,7 @@ def attention_map(
         else context_vectors(model, batch, task.source_dictionary)
     )
     if not context.labels:
-        raise BadInput("expected a sentence with context, found none that the model reads")
+        raise BadInput("the sentence has no context that the model reads; choose one that has")
     if loaded.device.type == "cuda":
         batch = utils.move_to_cuda(batch, loaded.device)
     with torch.no_grad(), captured_weights(attention) as calls:
@@ -135,8 +131,8 @@ def attention_map(
 def _with_translations(
     loaded: LoadedModels, passage: Passage, target: Optional[str], current: bool
 ) -> RunningDocuments:
-    """The passage with the translations that its batch needs: of earlier sentences, if the model reads them,
-    and of the current one, if ``current``."""
+    """The passage with the translations that its batch needs: those of earlier sentences if the model reads
+    them, and that of the current one if ``current``."""
     translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
     sources = [loaded.encode_source(text) for text in passage.sentences]
     contexts = loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences))
@@ -149,5 +145,5 @@ def _with_translations(
     for _ in translator.translate(running, lines):
         pass
     known = [running.targets[line] for line in range(len(sources))]
-    # Now with a row for every use of a sentence.
+    # Made again, now with a row for every use of a sentence.
     return RunningDocuments(loaded.task, sources, passage.documents, known, loaded.limits, False, contexts)

@@ -1,4 +1,4 @@
-"""The weights of an attention to context, taken from a model as it runs."""
+"""Takes the weights of an attention to context from a model as it runs."""
 
 import contextlib
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
@@ -6,16 +6,16 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 from torch import Tensor
 
 from ctxmt_fairseq.analysis.architecture import architecture
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.context_attention import ContextAttention
-from ctxmt_fairseq.modules.fusions import layer_fusions
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.models.blocks.context_attention import ContextAttention
+from ctxmt_fairseq.models.blocks.fusions import layer_fusions
 
 SIDES = ("encoder", "decoder")
 Hand = Callable[[Dict[str, Any], Any], None]
 
 
 def context_attentions(model: Any, side: str) -> Dict[int, ContextAttention]:
-    """Layer, from 1 -> its attention to context, where it has one."""
+    """Layer, from 1 -> its attention to context, for layers that have one."""
     return {
         number: module
         for number, layer in enumerate(getattr(getattr(model, side), "layers", ()), 1)
@@ -27,40 +27,37 @@ def context_attentions(model: Any, side: str) -> Dict[int, ContextAttention]:
 def choose_attention(
     model: Any, side: Optional[str] = None, layer: Optional[int] = None
 ) -> Tuple[str, int, ContextAttention]:
-    """The attention to look at: its side, its layer from 1, and the module.
+    """The attention to look at: its side, its layer (from 1) and the module.
 
     Args:
-        side: "encoder" or "decoder"; default: the encoder, if it attends to context.
-        layer: from 1; default: the last with attention to context.
-
-    Raises:
-        BadInput: the model has no such attention.
+        side: "encoder" or "decoder"; default: the encoder if it attends to context.
+        layer: from 1; default: the last one that attends to context.
     """
     found = {name: context_attentions(model, name) for name in SIDES}
     found = {name: layers for name, layers in found.items() if layers}
     if not found:
         raise BadInput(
-            "expected an attention to nothing but context (gated_context_transformer, "
+            "expected a model with an attention to context alone (gated_context_transformer, "
             "context_encoder_transformer, or dual_encoder_, caching_ or mtcue_transformer with "
             f"--context-fusion {', '.join(layer_fusions())}), found {architecture(model, 'context-fusion')}"
         )
     side = side or next(iter(found))
     if side not in found:
-        raise BadInput(f"--side {side}: expected {', '.join(found)} for {architecture(model)}")
+        raise BadInput(f"--side {side}: expected {' or '.join(found)} for {architecture(model)}")
     layer = max(found[side]) if layer is None else layer
     if layer not in found[side]:
         numbers = ", ".join(map(str, found[side]))
-        raise BadInput(f"--layer {layer}: expected {numbers} for the {side} of {architecture(model)}")
+        raise BadInput(f"--layer {layer}: expected one of {numbers} for the {side} of {architecture(model)}")
     return side, layer, found[side][layer]
 
 
 @contextlib.contextmanager
 def asked_for_weights(hands: Iterable[Tuple[Any, Hand]], **wanted: bool) -> Iterator[None]:
-    """Have attentions return their weights, and hand on what every call of them is given and returns.
+    """Let attentions return their weights, and hand on the arguments and the output of each of their calls.
 
     Args:
-        hands: of each attention who is handed its keyword arguments and its output.
-        wanted: keyword arguments by which it returns weights, beside ``need_weights``.
+        hands: each attention with the function that gets its keyword arguments and its output.
+        wanted: keyword arguments, besides ``need_weights``, that make an attention return its weights.
     """
 
     def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
@@ -83,8 +80,8 @@ def _handing(hand: Hand) -> Callable[..., None]:
 
 @contextlib.contextmanager
 def captured_weights(attention: ContextAttention) -> Iterator[List[Tuple[Tensor, Tensor]]]:
-    """Collects, of every call meanwhile, the weights (B, T, K), averaged over heads, and the padding (B, K)
-    of the context, which hides the pads of rows that have any context."""
+    """Collect from every call within the block the weights (B, T, K), averaged over heads, and the padding
+    (B, K) of the context, which hides the pads of rows that have any context."""
     calls: List[Tuple[Tensor, Tensor]] = []
 
     def keep(kwargs: Dict[str, Any], output: Tuple[Tensor, Tensor]) -> None:

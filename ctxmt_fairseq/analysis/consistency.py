@@ -1,14 +1,15 @@
-"""Are the terms of a document translated alike wherever they stand?
+"""Are the terms of a document translated alike everywhere?
 
-A term's translation in a sentence is the set of target words that it is aligned to there; of words joined by
-hyphens and apostrophes the parts. Two sentences translate it alike if these sets share a word: alignments
-often add an article or half of a verb, so that the sets are seldom equal. Words are compared by their first
-letters, for they are inflected. What a sentence repeats counts once: no model needs context for it.
+The translation of a term in a sentence is the set of target words to which it is aligned there; words with
+hyphens and apostrophes are split into their parts. Two sentences translate it alike if these sets share a
+word: the sets are seldom equal, because alignments often add an article or half of a verb. Words are compared
+by their first letters, because they are inflected. What a sentence repeats counts once, because no model
+needs context for it.
 
-Of a term in k sentences with a translation, ``alike`` is the share of the k(k-1)/2 pairs that translate it
-alike: the lexical translation consistency ratio (LTCR) of Lyu et al. (2021, "Encouraging lexical translation
+If k sentences translate a term, ``alike`` is the share of their k(k-1)/2 pairs that translate it alike. This
+is the lexical translation consistency ratio (LTCR) of Lyu et al. (2021, "Encouraging lexical translation
 consistency for document-level neural machine translation"), who count pairs of equal translations. ``main``
-is the share of the k sentences that have its most frequent translation.
+is the share of the k sentences with its most frequent translation.
 """
 
 from dataclasses import dataclass
@@ -26,19 +27,20 @@ from ctxmt_fairseq.evaluation.significance.translations import (
     compare_systems,
 )
 
-_SHORT = 2  # letters of parts such as French l' and d', which would make many words alike
-Links = Sequence[Mapping[int, Sequence[int]]]  # of every line, target words of source words
+_SHORT = 2  # letters; parts such as French l' and d' would make many words alike
+Links = Sequence[Mapping[int, Sequence[int]]]  # for every line: source word -> target words
 
 
 class Counts(NamedTuple):
-    """What a document adds; sums over documents give the measures.
+    """What a document adds to sums over documents, from which the measures are computed.
 
     Attributes:
-        pairs, pairs_alike: of sentences with the same term.
-        sentences, sentences_main: with a term's translation; with its most frequent one.
-        terms: in documents: a term of two documents counts twice.
-        alike, main: the terms' shares, summed.
-        single: terms with one translation in all sentences.
+        pairs, pairs_alike: pairs of sentences with the same term, and those that translate it alike.
+        sentences, sentences_main: sentences with a translation of a term, and those with its most frequent
+            one.
+        terms: a term in two documents counts twice.
+        alike, main: sums of the terms' shares.
+        single: terms with the same translation in all sentences.
     """
 
     pairs: float
@@ -51,7 +53,7 @@ class Counts(NamedTuple):
     single: float
 
 
-# Name -> numerator and denominator; the first weighs terms by their pairs or sentences, the second alike.
+# Name -> numerator and denominator. "by_term" gives all terms the same weight, whatever their pairs are.
 MEASURES: Dict[str, Tuple[str, str]] = {
     "alike": ("pairs_alike", "pairs"),
     "alike_by_term": ("alike", "terms"),
@@ -63,12 +65,12 @@ MEASURES: Dict[str, Tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Translated:
-    """A term's translations by a system.
+    """The translations of a term by a system.
 
     Attributes:
         words: for each sentence with a translation, the target words aligned to the term, in lower case.
-        unaligned: sentences without one.
-        prefix: letters that are compared; 0: all.
+        unaligned: how many sentences have no translation of the term.
+        prefix: how many letters of a word are compared; 0: all.
     """
 
     words: List[List[str]]
@@ -76,11 +78,11 @@ class Translated:
     prefix: int
 
     def key(self, word: str) -> str:
-        """What is compared of a word."""
+        """The part of a word that is compared."""
         return word[: self.prefix] if self.prefix else word
 
     def masks(self) -> Dict[str, int]:
-        """Word as it is compared -> the sentences that have it, as bits."""
+        """Part of a word that is compared -> the sentences that have it, as bits."""
         masks: Dict[str, int] = {}
         for number, words in enumerate(self.words):
             for word in words:
@@ -89,14 +91,14 @@ class Translated:
 
     @cached_property
     def counts(self) -> Counts:
-        """Of two or more sentences."""
+        """The counts of a term with translations in at least two sentences."""
         masks, size = self.masks(), len(self.words)
         alike = 0
         for words in self.words:
             others = 0
             for word in words:
                 others |= masks[self.key(word)]
-            alike += others.bit_count() - 1  # all sentences that share a word, without itself
+            alike += others.bit_count() - 1  # the sentences that share a word with it, without itself
         most = max(mask.bit_count() for mask in masks.values())
         pairs = size * (size - 1) // 2
         share = alike / 2 / pairs
@@ -105,14 +107,14 @@ class Translated:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Systems on the same terms.
+    """Systems compared on the same terms.
 
     Attributes:
-        names: of the S systems.
-        terms: that every system translates in two sentences or more.
-        translated: (S lists) of each system, a ``Translated`` for each term.
-        left_out: terms that a system translates in fewer sentences.
-        aligned_too_little: of these, how many each system does.
+        names: the names of the S systems.
+        terms: the terms that every system translates in at least two sentences.
+        translated: S lists with a ``Translated`` for each term.
+        left_out: how many terms some system translates in fewer than two sentences.
+        aligned_too_little: for each system how many of these it is to blame for.
     """
 
     names: List[str]
@@ -122,7 +124,7 @@ class Consistency:
     aligned_too_little: Dict[str, int]
 
     def statistics(self) -> List[np.ndarray]:
-        """Of each system (D, len(Counts._fields)): a row for each document that has terms."""
+        """For each system (D, len(Counts._fields)): a row for each document that has terms."""
         documents = [term.document for term in self.terms]
         starts = np.flatnonzero(np.diff(documents, prepend=-1))
         return [
@@ -131,7 +133,7 @@ class Consistency:
         ]
 
     def records(self) -> List[Dict[str, Any]]:
-        """For every system its measures in %, and sentences with and without a translation of a term."""
+        """For every system its measures in %, and how many sentences with a term translate it or do not."""
         records = []
         for name, system, rows in zip(self.names, self.translated, self.statistics(), strict=True):
             records.append(
@@ -147,15 +149,15 @@ class Consistency:
     def compared(
         self, systems: int, samples: int, seed: int, all_pairs: bool = False
     ) -> List[TranslationComparison]:
-        """Both paired tests of the first systems against the very first; documents are drawn and swapped.
+        """Both paired tests of some systems against the first one; documents are drawn and swapped.
 
         Args:
-            systems: how many; what follows is only shown.
-            all_pairs: all of them with each other.
+            systems: how many systems, from the first, are compared.
+            all_pairs: compare all of them with each other.
 
         Returns:
-            a comparison for each measure and pair, corrected over the pairs (Holm); none of a single
-            system or document.
+            a comparison for each measure and pair, corrected over the pairs (Holm); none for a single system
+                or document.
         """
         rows = self.statistics()[:systems]
         if systems < 2 or len(rows[0]) < 2:
@@ -165,7 +167,7 @@ class Consistency:
 
 
 def _score(measure: str, sums: np.ndarray) -> np.ndarray:
-    """A measure in % (R,) of summed counts (R, len(Counts._fields))."""
+    """A measure in %, (R,), from sums of counts, (R, len(Counts._fields))."""
     part, whole = (sums[:, Counts._fields.index(name)] for name in MEASURES[measure])
     return 100 * part / whole
 
@@ -177,13 +179,13 @@ def consistency(
     links: Sequence[Links],
     prefix: int,
 ) -> Consistency:
-    """The terms' translations by S systems.
+    """Collect the translations of terms by S systems.
 
     Args:
-        terms: of the source; document after document.
-        targets: of each system N lines.
-        links: of each system, see ``read_alignment``.
-        prefix: letters that are compared; 0: all.
+        terms: the terms of the source, document by document.
+        targets: for each system N lines.
+        links: for each system its alignment, see ``read_alignment``.
+        prefix: how many letters of a word are compared; 0: all.
     """
     found = []
     for lines, aligned in zip(targets, links, strict=True):
@@ -212,8 +214,8 @@ def _translated(term: Term, targets: Sequence[Sequence[str]], links: Links, pref
 
 
 def forms_of(word: str) -> List[str]:
-    """What is compared of a white-space word, in lower case: its parts of three letters or more, without such
-    parts all of it; nothing of marks alone."""
+    """The forms by which a white-space word is compared, in lower case: its parts of at least three letters,
+    or else the whole word; none if it has no letter or digit."""
     whole = bare(word)
     if not any(map(str.isalnum, whole)):
         return []

@@ -1,17 +1,17 @@
-"""What ``ctxmt analyse consistency`` prints and writes."""
+"""The tables that ``ctxmt analyse consistency`` prints and writes."""
 
 from collections import Counter
 from typing import Dict, Sequence
 
 from ctxmt_fairseq.analysis.consistency import MEASURES, Consistency, Translated
-from ctxmt_fairseq.tables import aligned_table, csv_text
+from ctxmt_fairseq.base.tables import aligned_table, csv_text
 
-_WIDEST = 80  # characters of a term's translations in a line
+_WIDEST = 80  # characters for a term's translations in a line
 
 
 def forms(translated: Translated) -> Dict[str, int]:
-    """A term's translations, the most frequent first: the most frequent form -> sentences with any of its
-    forms."""
+    """A term's translations, the most frequent first: the most frequent spelling -> sentences with any
+    spelling."""
     spellings: Dict[str, Counter] = {}
     for words in translated.words:
         for word in words:
@@ -23,7 +23,7 @@ def forms(translated: Translated) -> Dict[str, int]:
 
 
 def systems_table(found: Consistency) -> str:
-    """A row for each system: the measures in %."""
+    """A table with a row for each system: the measures in %."""
     rows = [["in %", "sentences", "unaligned", *(name.replace("_", " ") for name in MEASURES)]]
     for record in found.records():
         unaligned = 100 * record["unaligned"] / (record["unaligned"] + record["sentences"])
@@ -33,13 +33,13 @@ def systems_table(found: Consistency) -> str:
 
 
 def least_alike(found: Consistency, ids: Sequence[str], count: int) -> str:
-    """The terms with most pairs of sentences that do not translate them alike, over all systems.
+    """The terms that most pairs of sentences, over all systems, do not translate alike.
 
-    Each has a line for every system, with its translations.
+    Each term has a line for every system with its translations.
 
     Args:
-        ids: of the documents.
-        count: terms.
+        ids: the ids of the documents.
+        count: how many terms to show.
     """
     missed = [
         sum(each.counts.pairs - each.counts.pairs_alike for each in row)
@@ -60,7 +60,7 @@ def _short(text: str) -> str:
 
 
 def terms_tsv(found: Consistency, ids: Sequence[str]) -> str:
-    """A row for each term and system; shares from 0 to 1."""
+    """A TSV table with a row for each term and system; shares are from 0 to 1."""
     rows = [
         {"document": ids[term.document], "term": term.text, "system": name, "sentences": len(each.words),
          "unaligned": each.unaligned, "alike": round(each.counts.alike, 6),
@@ -73,7 +73,7 @@ def terms_tsv(found: Consistency, ids: Sequence[str]) -> str:
 
 
 def left_out(found: Consistency) -> str:
-    """Why terms are left out; empty if none are."""
+    """A line on the terms that are left out; empty if none are."""
     if not found.left_out:
         return ""
     systems = ", ".join(f"{name} {count:,}" for name, count in found.aligned_too_little.items())

@@ -10,14 +10,14 @@ import numpy as np
 
 from ctxmt_fairseq.analysis.context_space import ContextSpace
 from ctxmt_fairseq.analysis.labelled_texts import LabelledTexts
-from ctxmt_fairseq.analysis.map_files import check_picture, write_beside
+from ctxmt_fairseq.analysis.map_files import write_picture
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.plots.scatter import scatter
-from ctxmt_fairseq.tables import aligned_table, csv_text
+from ctxmt_fairseq.base.paths import Scatter
+from ctxmt_fairseq.base.plots.scatter import scatter
+from ctxmt_fairseq.base.tables import aligned_table, csv_text
+from ctxmt_fairseq.text.text_lines import PathLike
 
-NUMBERS = (".csv", ".json")  # what lies beside the picture
 COLUMNS = ("x before", "y before", "x after", "y after")
 
 
@@ -26,11 +26,11 @@ class ContextMap:
     """n contexts on two maps.
 
     Attributes:
-        encoder, model: names of the text encoder and of the model's architecture.
-        dimensions: R and D, of the vectors before and after the context encoder.
+        encoder, model: the names of the text encoder and of the model's architecture.
+        dimensions: R and D, the lengths of the vectors before and after the context encoder.
         before, after: (n, 2) points.
-        separations: of the attributes, by the vectors themselves.
-        seed: of the maps.
+        separations: how well the vectors themselves separate the attributes.
+        seed: the seed of the maps.
     """
 
     encoder: str
@@ -43,7 +43,7 @@ class ContextMap:
     seed: int
 
     def table(self) -> str:
-        """How well the vectors separate each attribute; empty without attributes."""
+        """A table of how well the vectors separate each attribute; empty without attributes."""
         rows = [["attribute: measure", "before", "after", "by chance"]]
         for found in self.separations:
             numbers = (found.before, found.after, found.chance)
@@ -52,7 +52,7 @@ class ContextMap:
         return aligned_table(rows) if self.separations else ""
 
     def csv(self) -> str:
-        """A line per text: its attributes and its places, with a head."""
+        """A head, and a line for each text with its attributes and its places."""
         columns = {"text": self.labelled.texts}
         columns |= {attribute.name: attribute.values.tolist() for attribute in self.labelled.attributes}
         places = np.char.mod("%.6f", np.concatenate([self.before, self.after], axis=1)).T.tolist()
@@ -60,7 +60,7 @@ class ContextMap:
         return csv_text([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
 
     def as_dict(self) -> Dict[str, Any]:
-        """What the table of the texts does not say."""
+        """For JSON: what ``csv`` does not have."""
         return {
             "model": self.model,
             "encoder": self.encoder,
@@ -81,7 +81,7 @@ class ContextMap:
         return scatter(title, panels, attributes, self.labelled.texts)
 
     def _caption(self, place: str) -> str:
-        """What the title of a map says of the first attribute: the place is "before" or "after"."""
+        """The line on the first attribute in the title of a map; ``place`` is "before" or "after"."""
         lines = []
         for found in self.separations:
             value = getattr(found, place)
@@ -94,11 +94,7 @@ class ContextMap:
 def context_map(
     labelled: LabelledTexts, space: ContextSpace, encoder: str, model: str, seed: int = 1
 ) -> ContextMap:
-    """Two maps of the contexts, and how well their vectors separate the attributes.
-
-    Raises:
-        BadInput: too few texts, or umap-learn is not installed.
-    """
+    """Make both maps of the contexts, and measure how well their vectors separate the attributes."""
     return ContextMap(
         encoder=Path(encoder).name,
         model=model,
@@ -118,8 +114,7 @@ def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
         the files.
 
     Raises:
-        BadInput: see ``check_picture``.
+        BadInput: see ``write_picture``.
     """
-    path = check_picture(path, NUMBERS)
     rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"
-    return write_beside(path, NUMBERS, shown.picture(), shown.csv(), rest)
+    return write_picture(Scatter(str(path)), shown.picture(), shown.csv(), rest)

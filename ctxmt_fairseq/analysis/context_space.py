@@ -6,28 +6,24 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.analysis.architecture import architecture
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.models.blocks.vector_context import VectorContextEncoder
 from ctxmt_fairseq.models.metadata_model import VectorEncoder
-from ctxmt_fairseq.modules.vector_context import VectorContextEncoder
 
 METADATA, PREVIOUS = -1, 1  # distances
 _BATCH = 1024
 
 
 class ContextSpace(NamedTuple):
-    """n texts: the text encoder's vectors (n, R) and the context encoder's (n, D), float32."""
+    """The vectors of n texts, float32: (n, R) from the text encoder, and (n, D) from the context encoder."""
 
     before: np.ndarray
     after: np.ndarray
 
 
 def context_encoder(model: Any) -> VectorContextEncoder:
-    """The model's encoder of context vectors.
-
-    Raises:
-        BadInput: it has none.
-    """
+    """The model's encoder of context vectors."""
     if not isinstance(model.encoder, VectorEncoder):
         raise BadInput(
             "expected a model that encodes vectors of contexts (mtcue_transformer or cue_transformer), "
@@ -37,7 +33,7 @@ def context_encoder(model: Any) -> VectorContextEncoder:
 
 
 def check_distance(model: Any, distance: int) -> None:
-    """Raises BadInput: the model was not trained with sentences of this distance."""
+    """Refuse a distance with which the model was not trained."""
     table = context_encoder(model).distance_embeddings
     if table is not None and distance >= table.num_embeddings:
         raise BadInput(f"--sentences: {architecture(model)} was trained without previous sentences")
@@ -46,23 +42,24 @@ def check_distance(model: Any, distance: int) -> None:
 def context_space(
     loaded: LoadedModels, texts: List[str], distance: Union[int, Sequence[int]] = METADATA
 ) -> ContextSpace:
-    """The vectors of texts, each as the only context of a sentence.
+    """The vectors of texts, when each is the only context of a sentence.
 
-    For ``cue_transformer``, the context encoder's output before the mean, which of one vector is that vector.
+    For ``cue_transformer``, ``after`` is the output of the context encoder before the mean, which changes
+    nothing for a single vector.
 
     Args:
         loaded: one model.
-        distance: ``METADATA``, or ``PREVIOUS`` for the sentence before; of all texts or of each.
+        distance: ``METADATA``, or ``PREVIOUS`` for the sentence before; one for all texts, or one for each.
 
     Raises:
-        BadInput: a model without context encoder, or one that never saw such a distance.
+        BadInput: the model has no context encoder, or was never trained with such a distance.
     """
     model = loaded.model
     encoder = context_encoder(model)
     places = np.broadcast_to(np.array(distance, np.int64), len(texts))
     for each in np.unique(places).tolist():
         check_distance(model, each)
-    surface = loaded.source_subwords.steps.surface  # sentences are embedded as the data folder's are
+    surface = loaded.source_subwords.steps.surface  # sentences are embedded in the same form as in training
     texts = [
         text if place == METADATA else surface(text)
         for text, place in zip(texts, places.tolist(), strict=True)

@@ -1,20 +1,20 @@
-"""What the vectors are that a model's attention to context sees."""
+"""Names the vectors that a model's attention to context sees."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ctxmt_fairseq.analysis.tokens import describe
-from ctxmt_fairseq.data.absence import CURRENT, METADATA, NO_VECTOR
 from ctxmt_fairseq.data.context_options import FOLLOWING_SOURCE, TARGET
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.text.absence import CURRENT, METADATA, NO_VECTOR
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
 class ContextVectors(NamedTuple):
-    """The vectors of one row's context, without pads.
+    """The K vectors in the context of one row, without pads.
 
     Attributes:
-        labels: K names.
-        words: K times whether the vector is a word's; None if vectors are made of several tokens.
-        sections: names of the context's sentences, and their vectors.
+        labels: their K names.
+        words: for each whether it is a word's; None if vectors are made of several tokens.
+        sections: the names of the context's sentences, and how many vectors each has.
     """
 
     labels: List[str]
@@ -23,11 +23,12 @@ class ContextVectors(NamedTuple):
 
 
 def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
-    """The vectors that a multi-source model makes of the context of a batch of one sentence.
+    """The vectors that a multi-source model makes of the context of one sentence.
 
     Args:
-        batch: of ``MultiSourceDataset`` with a row for every sentence.
-        dictionary: of the source.
+        batch: a batch of ``MultiSourceDataset`` with one sentence, and a row for every sentence of its
+            context.
+        dictionary: that of the source.
     """
     shortening = getattr(model.encoder, "context_shortening", None)
     windows = batch["windows"]
@@ -55,11 +56,11 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
 
 
 def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> ContextVectors:
-    """The vectors of whole texts that a model of the task ``metadata_context`` reads: their texts.
+    """The vectors that a model of the task ``metadata_context`` reads; each is that of a whole text.
 
     Args:
-        batch: of ``MetadataContextDataset`` with one row.
-        contexts: the dataset's.
+        batch: a batch of ``MetadataContextDataset`` with one row.
+        contexts: those of the dataset.
     """
     windows = batch["windows"]
     distances, rows = (windows[name][0].tolist() for name in ("distances", "rows"))
@@ -70,6 +71,6 @@ def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> Conte
 
 
 def sentence_name(role: int, distance: int) -> str:
-    """Where a context sentence stands."""
+    """The place of a context sentence, as text."""
     sign = "+" if role == FOLLOWING_SOURCE else "−"
     return f"{'target' if role == TARGET else 'source'} {sign}{distance}"

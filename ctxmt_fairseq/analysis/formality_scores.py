@@ -2,10 +2,10 @@
 
 from typing import Dict
 
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.data.metadata_text import single_spaces
-from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL
+from ctxmt_fairseq.text.json_files import Place, get, load_json
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike
 
 SCORE = "formal translations (%)"
 
@@ -17,9 +17,6 @@ def read_formality_scores(path: PathLike) -> Dict[str, float]:
 
     Args:
         path: what ``ctxmt control formality --json`` wrote.
-
-    Raises:
-        BadInput: something else, or no prompt has a score.
     """
     place = Place(path)
     scores: Dict[str, float] = {}

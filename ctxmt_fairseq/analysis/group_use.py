@@ -1,4 +1,4 @@
-"""How latent groups are used over a text (sequence shortening, section 5.4): how many, by which tokens."""
+"""How many latent groups a model uses, and for which tokens (sequence shortening, section 5.4)."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -12,30 +12,31 @@ from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.token_groups import latent_groups
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.modules.shortening import Selecting
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.models.blocks.shortening import Selecting
+from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 WORD, PUNCTUATION, END, UNKNOWN = "words", "punctuation", "</s>", "not annotated"
 
 
 @dataclass(frozen=True)
 class GroupUse:
-    """Weights c of equation 3, summed over a text.
+    """The weights c of equation 3, summed over a text.
 
     Attributes:
-        title: method and model.
-        selecting: each group's weights sum to 1 over a sentence; otherwise each token's over the groups.
-        sentences: how many.
-        classes: C classes of tokens, and ``counts`` (C,) their tokens.
-        weights: (C, K) sums over the tokens of a class.
-        used: (K,) sentences in which a group has a token with more than ``least``.
-        used_together: groups that a sentence uses, summed over the sentences.
-        unmatched: sentences whose subwords could not be put to the annotated words.
+        title: the method and the model.
+        selecting: True if the weights of each group sum to 1 over a sentence; False if those of each token
+            sum to 1 over the groups.
+        sentences: how many sentences the text has.
+        classes: C classes of tokens; ``counts`` (C,) is how many tokens each has.
+        weights: (C, K) sums of the weights over the tokens of a class.
+        used: (K,) in how many sentences a group has a token with a weight above ``least``.
+        used_together: how many groups each sentence uses, summed over the sentences.
+        unmatched: in how many sentences subwords do not match the annotated words.
     """
 
     title: str
@@ -51,8 +52,8 @@ class GroupUse:
 
     @property
     def means(self) -> np.ndarray:
-        """(C, K) of grouping the mean weight of a class' tokens (rows sum to 1), of selecting the part of a
-        group's weight that goes to the class (columns sum to 1)."""
+        """(C, K): for grouping the mean weight of a class's tokens (rows sum to 1), for selecting the part of
+        a group's weight that goes to the class (columns sum to 1)."""
         return self.weights / (self.sentences if self.selecting else self.counts[:, None])
 
     @property
@@ -61,7 +62,7 @@ class GroupUse:
 
     @property
     def summary(self) -> str:
-        """How many groups are used."""
+        """A line on how many groups are used."""
         groups, many = len(self.used), self.used_together / self.sentences
         more = f"; {self.unmatched} sentences without their annotation: other words" if self.unmatched else ""
         return (
@@ -70,7 +71,7 @@ class GroupUse:
         )
 
     def table(self) -> str:
-        """A row for each class, and one for the sentences that use each group."""
+        """A table with a row for each class, and a row for the sentences that use each group."""
         rows = [[self.mean_name, "tokens", *(str(group + 1) for group in range(len(self.used)))]]
         for name, count, means in zip(self.classes, self.counts.tolist(), self.means, strict=True):
             rows.append([name, f"{count:,}", *(f"{mean:.3f}" for mean in means)])
@@ -92,7 +93,7 @@ class GroupUse:
         )
 
     def as_dict(self) -> Dict[str, Any]:
-        """What the map does not say, for JSON."""
+        """For JSON: what the map does not have."""
         return {
             "sentences": self.sentences,
             "counts": dict(zip(self.classes, self.counts.tolist(), strict=True)),
@@ -110,16 +111,13 @@ def group_use(
     least: float = 0.0,
     max_tokens: int = MAX_TOKENS,
 ) -> GroupUse:
-    """The groups of all sentences of a text, each alone: context does not change them.
+    """Measure the groups of each sentence of a text by itself, because context does not change them.
 
     Args:
         loaded: one model with latent groups.
-        annotation: of the sentences; tokens are then classes by part of speech.
+        annotation: the annotated words of the sentences; if given, the classes are parts of speech.
         least: a token with more than this weight uses a group.
-        max_tokens: padded tokens in a batch.
-
-    Raises:
-        BadInput: a model without groups, a sentence that is too long for it, or no sentence.
+        max_tokens: the most tokens, pads included, in a batch.
     """
     model = loaded.model
     latent = latent_groups(model)
@@ -165,7 +163,7 @@ def group_use(
 def _weights(
     loaded: LoadedModels, latent: Any, tokens: Sequence[torch.Tensor], max_tokens: int
 ) -> Iterator[Tuple[int, np.ndarray]]:
-    """Place and weights (L, K) of every sentence."""
+    """The place of every sentence, and its weights (L, K)."""
     model = loaded.model
     pad = model.encoder.padding_idx
     with tqdm(total=len(tokens), unit="sentence", disable=None) as progress:
@@ -182,9 +180,9 @@ def _weights(
 def _parts_of_speech(
     sentence: str, words: Sequence[AnnotatedWord], pieces: Sequence[str]
 ) -> Optional[List[str]]:
-    """Of each subword the part of speech of the word that its first character belongs to.
+    """For each subword the part of speech of the word with its first character.
 
-    None where the subword model reads other characters than the sentence has.
+    None if the subword model reads other characters than the sentence has.
     """
     places = [place for place, character in enumerate(sentence) if not character.isspace()]
     read = "".join(pieces)

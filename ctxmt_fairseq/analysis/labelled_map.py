@@ -8,14 +8,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LabelledMap:
-    """Numbers such as the weights that tokens, or vectors made of them, have for each other.
+    """A matrix, such as the attention weights between tokens or vectors made of them, with its names.
 
     Attributes:
-        title: what is shown.
+        title: what the matrix shows.
         values: (R, C) float64.
-        rows, columns: R and C names, not always distinct.
+        rows, columns: R and C names, which may repeat.
         row_name, column_name: what the rows and the columns are.
-        sections: names and widths of runs of columns, left to right; C columns together.
+        sections: names and widths of groups of columns, from left to right, C columns together.
         value_name: what the values are.
     """
 
@@ -29,7 +29,7 @@ class LabelledMap:
     value_name: str = "weight"
 
     def tsv(self) -> str:
-        """A table with a head and a first column of names."""
+        """A TSV table with a head, and names in the first column."""
         lines = ["\t".join([self.row_name, *self.columns])]
         for name, values in zip(self.rows, self.values, strict=True):
             lines.append("\t".join([name, *(f"{value:.6f}" for value in values)]))

@@ -1,16 +1,16 @@
-"""Texts with up to two attributes each, which a picture shows as colours and markers."""
+"""Texts with up to two attributes, which a picture shows by colours and markers."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.metadata_text import single_spaces
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 FIELD = "field"
-NAMES = ("value", "second value")  # what a file's attributes are called
+NAMES = ("value", "second value")  # the names of attributes from a file
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Attribute:
     """A property of every text.
 
     Attributes:
-        values: strings, or float64 if all of them are finite numbers: (n,).
+        values: (n,) strings, or float64 if all are finite numbers.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Attribute:
 
     @classmethod
     def of(cls, name: str, values: Sequence[Any]) -> "Attribute":
-        """From the values as written."""
+        """Make an attribute from its values as written."""
         try:
             numbers = np.array([float(value) for value in values])
         except ValueError:
@@ -50,16 +50,12 @@ class LabelledTexts:
     attributes: Tuple[Attribute, ...] = ()
 
     def scored(self, name: str, scores: Mapping[str, float]) -> "LabelledTexts":
-        """The texts that have a score, which becomes the first attribute.
-
-        Raises:
-            BadInput: there are two attributes already, or no text has a score.
-        """
+        """The texts that have a score, which becomes the first attribute."""
         if len(self.attributes) > 1:
             raise BadInput("expected at most one attribute besides the scores, found two")
         chosen = [number for number, text in enumerate(self.texts) if text in scores]
         if not chosen:
-            raise BadInput("expected scores of the texts, found none of any")
+            raise BadInput("none of the texts has a score")
         texts = [self.texts[number] for number in chosen]
         score = Attribute.of(name, [scores[text] for text in texts])
         others = (Attribute(other.name, other.values[chosen]) for other in self.attributes)
@@ -71,12 +67,10 @@ METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
 
 
 def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) -> LabelledTexts:
-    """Both, the metadata first, told apart by a further attribute.
+    """Join both, the metadata first, with a further attribute that tells them apart.
 
-    Sentences without attributes beside metadata with their fields are a field of their own instead.
-
-    Raises:
-        BadInput: they have not the same number of attributes, or more than one.
+    If metadata have their field as attribute and sentences have none, the sentences become another field
+    instead.
     """
     texts = [*metadata.texts, *sentences.texts]
     fields, values = metadata.attributes, sentences.attributes
@@ -85,7 +79,7 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
         return LabelledTexts(texts, (Attribute.of(FIELD, names),))
     if len(fields) != len(values) or len(fields) > 1:
         raise BadInput(
-            "--previous: expected as many attributes as of the other texts, one at most, "
+            "--previous: give its texts as many attributes as the others have, at most one; "
             f"found {len(values)} and {len(fields)}"
         )
     shared = [
@@ -97,13 +91,9 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
 
 
 def read_labelled_texts(path: PathLike) -> LabelledTexts:
-    """Read lines of a text, and tab-separated up to two attributes; blank lines are passed over.
+    """Read lines with a text and up to two attributes, separated by tabs. Blank lines are skipped.
 
     A repeated line counts once.
-
-    Raises:
-        BadInput: no text, not as many attributes as on the first line, an empty one, or a text that has
-            other attributes than before.
     """
     rows: Dict[str, Tuple[str, ...]] = {}
     width = None
@@ -112,14 +102,16 @@ def read_labelled_texts(path: PathLike) -> LabelledTexts:
             continue
         text, *values = (single_spaces(part) for part in line.split("\t"))
         if len(values) > len(NAMES):
-            raise BadInput(f"expected a text and at most two attributes, found {len(values)}", path, number)
+            raise BadInput(
+                f"expected a text and at most two attributes, found {len(values)} attributes", path, number
+            )
         width = len(values) if width is None else width
         if len(values) != width:
-            raise BadInput(f"expected {width} tabs as on the first line, found {len(values)}", path, number)
+            raise BadInput(f"expected {width} tabs, as on the first line, found {len(values)}", path, number)
         if not all((text, *values)):
-            raise BadInput("expected text around each tab, found nothing", path, number)
+            raise BadInput("expected text on both sides of each tab", path, number)
         if rows.setdefault(text, tuple(values)) != tuple(values):
-            raise BadInput("the text stands there twice, with different attributes", path, number)
+            raise BadInput("the text is there twice, with different attributes; take one out", path, number)
     if not rows:
         raise BadInput("expected a text per line, found none", path)
     columns = zip(*rows.values(), strict=True)
@@ -129,13 +121,10 @@ def read_labelled_texts(path: PathLike) -> LabelledTexts:
 
 
 def metadata_texts(contexts: Any) -> LabelledTexts:
-    """The distinct metadata of sentences, with the (first) field of each.
+    """The distinct metadata of sentences, each with the (first) field that has it.
 
     Args:
         contexts: ``SentenceContexts``.
-
-    Raises:
-        BadInput: there is none.
     """
     fields: Dict[str, str] = {}
     for column, field in enumerate(contexts.fields):

@@ -1,24 +1,24 @@
-"""Scores by the length of the source sentence, of several systems (Voita et al. 2018, figure 4)."""
+"""Scores of several systems by the length of the source sentence (Voita et al. 2018, figure 4)."""
 
 from typing import List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, total_score
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import aligned_table
 
 
 class LengthScore(NamedTuple):
-    """A system's corpus score on sentences of like length.
+    """A system's corpus score on sentences of similar length.
 
     Attributes:
-        least, most: words of the source, inclusive; most None: any number.
-        sentences: how many there are; without any, there are no scores.
-        low, high: the 2.5 and 97.5 percentiles of bootstrap samples.
+        least, most: the bounds in words of the source, both included; most is None if there is no bound.
+        sentences: how many sentences there are; if there are none, there are no scores.
+        low, high: the 2.5 and 97.5 percentiles over bootstrap samples.
     """
 
     least: int
@@ -31,7 +31,7 @@ class LengthScore(NamedTuple):
 
     @property
     def bucket(self) -> str:
-        """Such as 11-20, or > 50."""
+        """The name of the bucket, such as 11-20 or > 50."""
         return f"{self.least}-{self.most}" if self.most is not None else f"> {self.least - 1}"
 
 
@@ -44,16 +44,13 @@ def length_curve(
     samples: int,
     seed: int,
 ) -> List[LengthScore]:
-    """The scores of systems by buckets of source length in white-space words.
+    """The scores of systems in buckets of source length, in white-space words.
 
     Args:
         sources: N sentences.
-        translations: of the systems, N lines each, with the same reference.
-        edges: the last length of each bucket but the last, ascending.
-        samples: of the bootstrap; the same for all systems.
-
-    Raises:
-        BadInput: edges that do not ascend.
+        translations: those of the systems, N lines each, with the same reference.
+        edges: the last length of each bucket except the last one, ascending.
+        samples: how many bootstrap samples, the same ones for all systems.
     """
     if list(edges) != sorted(set(edges)) or min(edges) < 1:
         raise BadInput(
@@ -77,7 +74,7 @@ def length_curve(
 
 
 def length_table(found: Sequence[LengthScore]) -> str:
-    """The scores with their bands, aligned."""
+    """The scores with their bands as an aligned table."""
     rows = {one.bucket: [one.bucket, str(one.sentences)] for one in found}
     for one in found:
         score = f"{one.score:.2f} ({one.low:.2f} .. {one.high:.2f})" if one.sentences else "-"
@@ -88,7 +85,7 @@ def length_table(found: Sequence[LengthScore]) -> str:
 
 
 def length_points(found: Sequence[LengthScore], metric: str) -> List[Point]:
-    """A line with its band for each system; empty buckets are left out."""
+    """The points of a line with its band for each system; empty buckets are left out."""
     measure = f"{metric} (0 to 100), 95 % band of a bootstrap"
     return [
         Point(measure, one.system, f"{one.bucket}\n{one.sentences:,}", one.score, one.low, one.high)

@@ -1,46 +1,14 @@
-"""The files that show a map."""
+"""Writes a map as a picture, with files of its numbers beside it."""
 
 import json
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional
 
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import check_matplotlib
-from ctxmt_fairseq.files import check_outputs, write_files
-from ctxmt_fairseq.plots.heat_map import heat_map
-
-NUMBERS = (".tsv", ".json")  # what lies beside a map
-
-
-def check_picture(
-    path: PathLike, beside: Sequence[str] = (), others: Sequence[Optional[PathLike]] = ()
-) -> Path:
-    """The path of the picture, before there is anything to draw.
-
-    Args:
-        beside: suffixes of the files with its numbers.
-        others: outputs of the same command; None for one that was not asked for.
-
-    Raises:
-        BadInput: it does not end in .png, one of the files cannot be written, two are one file, or
-            matplotlib is not installed.
-    """
-    path = Path(path)
-    if path.suffix != ".png":
-        raise BadInput("expected the name of a picture, ending in .png", path)
-    check_outputs(path, *(path.with_suffix(suffix) for suffix in beside), *others)
-    check_matplotlib()
-    return path
-
-
-def check_optional_picture(
-    path: Optional[PathLike], beside: Sequence[str] = (), others: Sequence[Optional[PathLike]] = ()
-) -> Optional[Path]:
-    """``check_picture`` where one was asked for, and the other outputs in any case."""
-    check_outputs(*others)
-    return None if path is None else check_picture(path, beside, others)
+from ctxmt_fairseq.base.files import write_files
+from ctxmt_fairseq.base.paths import Map, Picture
+from ctxmt_fairseq.base.plots.heat_map import heat_map
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 def write_map(
@@ -54,23 +22,27 @@ def write_map(
 
     Args:
         path: FILE.png.
-        more: further entries of the json file.
+        more: further entries of FILE.json.
         annotate, highest: see ``heat_map``.
 
     Returns:
         the files.
 
     Raises:
-        BadInput: see ``check_picture``.
+        BadInput: see ``write_picture``.
     """
-    path = check_picture(path, NUMBERS)
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
     picture = heat_map(**vars(labelled), annotate=annotate, highest=highest)
-    return write_beside(path, NUMBERS, picture, labelled.tsv(), numbers)
+    return write_picture(Map(str(path)), picture, labelled.tsv(), numbers)
 
 
-def write_beside(path: Path, beside: Sequence[str], content: bytes, *numbers: str) -> List[Path]:
-    """Write a picture and the files beside it, all or none; returns their paths."""
-    files = [path, *(path.with_suffix(suffix) for suffix in beside)]
+def write_picture(path: Picture, content: bytes, *numbers: str) -> List[Path]:
+    """Write a picture and the files beside it, all or none; returns their paths.
+
+    Raises:
+        BadInput: it does not end in .png, or one of the files cannot be written.
+    """
+    path.check()
+    files = list(map(Path, path.files()))
     write_files(zip(files, [content, *numbers], strict=True))
     return files

@@ -5,17 +5,17 @@ from typing import List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.input_documents import read_blank_line_documents
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A document's source sentences, the number of the current one, from 0, and what else is known: text by
-    field (task ``metadata_context``)."""
+    """The source sentences of a document, the index of the current one, and metadata: texts by field (task
+    ``metadata_context``)."""
 
     sentences: List[str]
     current: int
@@ -28,36 +28,29 @@ class Passage:
 
 
 def given_passage(sentence: str, context: Sequence[str] = ()) -> Passage:
-    """A sentence after its context, farthest first.
-
-    Raises:
-        BadInput: an empty sentence, or a separator in one.
-    """
+    """The passage of a sentence with its context, farthest sentence first."""
     for text in (*context, sentence):
         if SEPARATOR in text:
-            raise BadInput(f"expected text, found the symbol {SEPARATOR}")
+            raise BadInput(f"expected text without the symbol {SEPARATOR}")
     if not sentence.strip():
-        raise BadInput("expected a sentence, found none")
+        raise BadInput("the sentence is empty")
     return Passage([*context, sentence], len(context))
 
 
 def read_passage(path: PathLike, line: Optional[int] = None) -> Passage:
-    """The document around one line of a text file with blank lines between documents.
+    """The document around a line in a text file that has blank lines between documents.
 
     Args:
-        line: number of the current sentence's line, from 1; default: the last sentence.
-
-    Raises:
-        BadInput: there is no sentence in this line.
+        line: the number of the current sentence's line, from 1; default: the last sentence of the file.
     """
     text = read_blank_line_documents(path)
     if not text.sentences:
-        raise BadInput("expected sentences, found none", path)
+        raise BadInput("the file has no sentence", path)
     number = len(text.sentences) - 1
     if line is not None:
         (found,) = np.nonzero(text.output_lines == line - 1)
         if not len(found):
-            raise BadInput("expected a sentence in this line, found none", path, line)
+            raise BadInput("this line has no sentence; choose one that has", path, line)
         number = int(found[0])
     start, end = (int(bound) for bound in text.documents.bounds(np.array(number)))
     return Passage(text.sentences[start:end], number - start)

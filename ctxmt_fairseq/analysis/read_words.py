@@ -1,4 +1,4 @@
-"""A sentence's words and the subwords that a model reads, side by side."""
+"""The words of a sentence, and the subwords that a model reads for each."""
 
 import re
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import numpy as np
 
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.data.coreference import Span, overlap
 from ctxmt_fairseq.evaluation.probe.word_values import split_words
+from ctxmt_fairseq.text.coreference import Span, overlap
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,11 @@ class ReadWords:
     """A sentence of W words and P subwords.
 
     Attributes:
-        words: between the text's white space; or, where the subword model reads the text in another form, as
-            it has them.
-        spans: where they stand in the text; None where a word is not found there.
+        words: those between white space in the text; or if the subword model reads the text in another form,
+            the words of that.
+        spans: their places in the text; None for a word that is not found there.
         place: (P,) the word of each subword.
-        lexical: (P,) whether a subword has letters or digits: it is no punctuation.
+        lexical: (P,) whether a subword has letters or digits, and is no punctuation.
     """
 
     words: List[str]
@@ -31,7 +31,7 @@ class ReadWords:
 
     @property
     def lexical_words(self) -> np.ndarray:
-        """(W,) whether a word has such subwords."""
+        """(W,) whether a word has lexical subwords."""
         return np.bincount(self.place, weights=self.lexical, minlength=len(self.words)) > 0
 
     def within(self, span: Span) -> np.ndarray:
@@ -47,7 +47,7 @@ def read_words(text: str, subwords: Subwords) -> ReadWords:
 
 
 def _find(words: List[str], text: str) -> List[Optional[Span]]:
-    """Where words stand in a text, one after the other; case does not matter."""
+    """The places of words in a text, one after the other; case does not matter."""
     spans: List[Optional[Span]] = []
     at = 0
     for word in words:

@@ -1,4 +1,4 @@
-"""Words of the source that recur in a document: those whose translations may be alike or not."""
+"""Finds the source words that recur in a document, so that their translations may be alike or not."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -8,20 +8,21 @@ import numpy as np
 import regex
 
 from ctxmt_fairseq.corpora.linguistics.words import bare, word_spans
-from ctxmt_fairseq.data.annotation import AnnotatedWord, is_noun
-from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.text.annotation import AnnotatedWord, is_noun
+from ctxmt_fairseq.text.documents import Documents
 
 _TERM = regex.compile(r"[\p{L}\p{M}]+(?:[-'’][\p{L}\p{M}]+)*")
-_RARE = 2  # documents; a word of so few is common in no text, however small
+_RARE = 2  # documents; a word in so few is never common, however small the text is
 
 
 @dataclass(frozen=True)
 class Term:
-    """A word that stands in several sentences of a document.
+    """A word in several sentences of a document.
 
     Attributes:
         document: its number, from 0.
-        places: line of the text (from 0, ascending) -> white-space words that are the term there.
+        places: line of the text (from 0, ascending) -> the numbers of the white-space words that are the
+            term.
     """
 
     document: int
@@ -34,9 +35,9 @@ class TermRules:
     """Which words are terms.
 
     Attributes:
-        least_sentences: of a document, in which a term stands.
-        least_characters: of a term.
-        common: a word of more than this share of the documents (and of more than two) is common and no term.
+        least_sentences: the least number of sentences, in a document, with the term.
+        least_characters: the least length of a term.
+        common: a word in more than this share of the documents (and in more than two) is common, and no term.
     """
 
     least_sentences: int = 2
@@ -51,19 +52,19 @@ def recurring_terms(
     current: Optional[np.ndarray] = None,
     annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
 ) -> List[Term]:
-    """The terms of every document, by their first places.
+    """The terms of every document, in the order of their first places.
 
-    A term consists of letters, with hyphens and apostrophes between them: numbers, addresses of pages and the
-    like are none. It is a white-space word in lower case without the punctuation around it, or of annotated
-    text a noun's lemma (its text where no lemma is known).
+    A term consists of letters with hyphens and apostrophes between them, so that numbers and web addresses
+    are none. It is a white-space word in lower case without the punctuation around it; in annotated text it
+    is the lemma of a noun, or its text if no lemma is known.
 
     Args:
         sentences: N lines of the source.
-        current: (N,) bool; lines marked False are only context: nothing counts there.
-        annotation: of every line.
+        current: (N,) bool; lines marked False serve as context only, and nothing in them counts.
+        annotation: the annotated words of every line.
     """
     found: Dict[Tuple[int, str], Dict[int, List[int]]] = {}
-    within: Counter[str] = Counter()  # documents of each word
+    within: Counter[str] = Counter()  # in how many documents each word is
     for document, (start, end) in enumerate(zip(documents.starts[:-1], documents.starts[1:], strict=True)):
         seen = set()
         for line in range(start, end):
@@ -90,7 +91,7 @@ def _words(sentence: str) -> List[Tuple[int, str]]:
 
 
 def _nouns(sentence: str, annotated: Sequence[AnnotatedWord]) -> List[Tuple[int, str]]:
-    """Each noun with the first of the white-space words that it stands in."""
+    """Each noun with the first white-space word that has a part of it."""
     ends = [end for _, end in word_spans(sentence)]
     return [
         (bisect_right(ends, word.start), bare(word.lemma or word.text)) for word in annotated if is_noun(word)

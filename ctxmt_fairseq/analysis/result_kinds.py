@@ -1,8 +1,8 @@
-"""What a result of ``ctxmt`` is: told by the keys of its JSON, not by the name of its file."""
+"""Tells what a result of ``ctxmt`` is by the keys of its JSON, not by the name of its file."""
 
 from typing import Any, Dict, Optional
 
-KINDS: Dict[str, set] = {  # of several that fit the first counts
+KINDS: Dict[str, set] = {  # the first kind that fits counts
     "results": {"translations", "contrast"},
     "score": {"sentences", "scores"},
     "contrast": {"name", "convention", "phenomena", "distances"},
@@ -18,6 +18,6 @@ KINDS: Dict[str, set] = {  # of several that fit the first counts
 
 
 def kind_of(content: Any) -> Optional[str]:
-    """The kind of result that JSON holds; None: none of these."""
+    """The kind of result in this JSON; None: none of these."""
     keys = set(content) if isinstance(content, dict) else set()
     return next((kind for kind, marks in KINDS.items() if marks <= keys), None)

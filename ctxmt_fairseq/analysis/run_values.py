@@ -1,4 +1,4 @@
-"""What was measured of systems' runs, as one flat list of values, from the files that commands wrote."""
+"""Reads what commands measured of the runs of systems into one flat list of values."""
 
 import re
 import statistics
@@ -9,10 +9,9 @@ from ctxmt_fairseq.analysis.result_kinds import kind_of
 from ctxmt_fairseq.analysis.system_names import distinct_runs
 from ctxmt_fairseq.analysis.training_curves import named_with_unit
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
-from ctxmt_fairseq.data.json_files import Place as FilePlace
-from ctxmt_fairseq.data.json_files import get, load_json
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.whole_runs.results import (
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.plots.charts import Place
+from ctxmt_fairseq.evaluation.runs.results import (
     TRAINED,
     TranslationName,
     find_results,
@@ -20,12 +19,13 @@ from ctxmt_fairseq.evaluation.whole_runs.results import (
     main_scores,
     suite_name,
 )
-from ctxmt_fairseq.plots.charts import Place
+from ctxmt_fairseq.text.json_files import Place as FilePlace
+from ctxmt_fairseq.text.json_files import get, load_json
 
-REAL = "real"  # context as in training, which
-DOCUMENT = "document"  # is a probe's name of it
-TRAININGS = "trainings"  # of one system, which differ in an option
-CURRENT_LOSS = "current_loss"  # which is comparable between context discounts, while the loss is not
+REAL = "real"  # context as in training
+DOCUMENT = "document"  # the same in a probe
+TRAININGS = "trainings"  # the system, if all runs are trainings that differ in an option
+CURRENT_LOSS = "current_loss"  # comparable between context discounts, while the loss is not
 WRITTEN = "expected what ctxmt evaluate, score, contrast, probe, control or analyse attention-share wrote"
 PROBED = {"bleu": "bleu", "chrf2": "chrf2", "cxmi": "cxmi, bits per word"}  # key -> measure
 _DEV_SCORE = re.compile(r"n(-?\d+(?:\.\d+)?(?:e-?\d+)?)\.score\.json")
@@ -36,16 +36,16 @@ Result = Tuple[FilePlace, Any]  # a file and its content
 
 
 class Value(NamedTuple):
-    """A number that was measured of one run, and how it came about.
+    """A number that was measured of one run, and under which conditions.
 
     Attributes:
-        run: its path, as it was given.
-        measure: such as "bleu", or "set, Disc." of a contrastive set.
-        lines: of how many it is; None: not known.
-        at: how it came about: ``context`` (real, random, ..), ``window`` (sentences, or trained), where it is
-            known ``trained`` (sentences of a window in training), ``decoding`` (prefix, window), ``n`` (the
-            length penalty: given, or opt of a search); ``penalty`` in that search; ``examples`` of a few-shot
-            setting; an option of the training.
+        run: the path of the run, as it was given.
+        measure: such as "bleu", or "set, Disc." for a contrastive set.
+        lines: of how many lines it was measured; None: not known.
+        at: the conditions that are known: ``context`` (real, random, ..), ``window`` (sentences, or trained),
+            ``trained`` (sentences of a window in training), ``decoding`` (prefix, window), ``n`` (the length
+            penalty: given, or opt if a search found it), ``penalty`` in that search, ``examples`` of a
+            few-shot setting, or an option of the training.
     """
 
     system: str
@@ -64,19 +64,17 @@ def read_values(
 ) -> List[Value]:
     """The values of all runs of systems, given as PATH or NAME=PATH (see ``named_paths``).
 
-    PATH is a training's folder or that of ``ctxmt evaluate``; or a file that ``score``, ``contrast``,
-    ``probe`` or ``control`` wrote with --json, of which the last says the system's name, too; or NAME.log of
-    a training.
+    PATH is the folder of a training or of ``ctxmt evaluate``, the log NAME.log of a training, or a file that
+    ``score``, ``contrast``, ``probe`` or ``control`` wrote with --json. The last one also gives the system
+    its name.
 
     Args:
-        option: of the trainings, which is read from their logs, with the best losses. Then runs without a
-            name are of one system.
-        losses: which of them, as fairseq calls them; else ``current_loss``, or what the training chose its
-            best checkpoint by.
-        beside: further files, for each run one, or one of attention shares with a model for each.
-
-    Raises:
-        BadInput: other files, a run without values or with two of one kind, or a measure of several texts.
+        option: an option of the trainings. It is read from their logs together with the best losses, and runs
+            without a name belong to one system.
+        losses: which losses, by fairseq's names; default: ``current_loss``, or the metric by which the
+            training chose its best checkpoint.
+        beside: further files, each time one for each run, or one file of attention shares with a model for
+            each run.
     """
     runs = distinct_runs(systems, _trainings if option else _said_name)
     further = [_for_each_run(files, len(runs)) for files in beside]
@@ -94,7 +92,9 @@ def read_values(
             raise BadInput(f"{WRITTEN}, found no value", run)
         for measure, value, lines, at in _once(found, run):
             if counts.setdefault(measure, lines) != lines:
-                raise BadInput(f"expected {measure} of {counts[measure]} lines, found {lines}", run)
+                raise BadInput(
+                    f"expected {measure} of {counts[measure]} lines, as in the other runs, found {lines}", run
+                )
             values.append(Value(system, run, measure, value, lines, {**at, **trained}))
     return values
 
@@ -104,7 +104,7 @@ def _trainings(_: str) -> str:
 
 
 def _said_name(path: str) -> str:
-    """The system that a result of ``ctxmt control`` names; "" of anything else."""
+    """The system that a result of ``ctxmt control`` names; "" for anything else."""
     if not Path(path).is_file() or Path(path).suffix == ".log":
         return ""
     record = load_json(path)
@@ -112,18 +112,20 @@ def _said_name(path: str) -> str:
 
 
 def _for_each_run(files: Sequence[str], count: int) -> List[Result]:
-    """A result for each run; raises BadInput where there are more or fewer."""
+    """Read one result for each run; more or fewer are refused."""
     results: List[Result] = [(FilePlace(file), load_json(file)) for file in files]
     if len(results) == 1 and kind_of(results[0][1]) == "attention share":
         ((place, content),) = results
         results = [(place, {**content, "models": [model]}) for model in get(place, content, "models", list)]
     if len(results) != count:
-        raise BadInput(f"--beside: expected {count} files, or models in one, found {len(results)}", files[0])
+        raise BadInput(
+            f"--beside: give {count} files, or one of {count} models; found {len(results)}", files[0]
+        )
     return results
 
 
 def _once(found: Iterable[Found], run: str) -> Iterator[Found]:
-    """Each value once; raises BadInput where two of one kind differ."""
+    """Each value once; two different values of one kind are refused."""
     known: Dict[Any, float] = {}
     for one in found:
         measure, value, _, at = one
@@ -139,7 +141,7 @@ def _once(found: Iterable[Found], run: str) -> Iterator[Found]:
 
 
 def _of_path(path: Path) -> Iterator[Found]:
-    """A run's results, and what a search for the length penalty left beside them."""
+    """The results of a run, and those of a search for the length penalty beside them."""
     if path.suffix == ".log":
         return
     file = find_results(path)
@@ -150,30 +152,30 @@ def _of_path(path: Path) -> Iterator[Found]:
 
 
 def _searched(folder: Path) -> Iterator[Found]:
-    """The scores of the development set with every length penalty, ascending."""
+    """The scores on the development set with every length penalty, ascending."""
     files = [(_DEV_SCORE.fullmatch(file.name), file) for file in folder.glob("dev.*/*")]
     for penalty, file in sorted((float(name[1]), file) for name, file in files if name):
         decoded = TranslationName.of(file.parent.name.removeprefix("dev."))
         if decoded:
             at = {**_at(decoded.context, decoded.window), "decoding": decoded.decoding, "penalty": penalty}
-            del at["context"]  # the search is nothing to be compared with other contexts
+            del at["context"]  # results of the search are not compared with other contexts
             for measure, score, count, _ in _scores(FilePlace(file), load_json(file), at):
                 yield f"{measure}, dev", score, count, at
 
 
 def _log_of(run: Path, option: str) -> TrainingLog:
-    """The log of a run's training: in its folder, or up to two above its results."""
+    """The log of a run's training, in the folder of its results or up to two folders above."""
     files = (
         [run] if run.suffix == ".log" else [each / NAME for each in (run, *list(run.absolute().parents)[:2])]
     )
     for file in files:
         if file.is_file():
             return read_training_log(file)
-    raise BadInput(f"expected {NAME} of its training, which tells {option}", run)
+    raise BadInput(f"put the training's {NAME}, which tells {option}, into this folder", run)
 
 
 def _best_losses(log: TrainingLog, losses: Sequence[str]) -> Iterator[Found]:
-    """In validation, of every subset of the data."""
+    """The best losses in validation, for every subset of the data."""
     for subset in log.validations:
         known = {name for record in log.validated(subset) for name in record.values}
         for loss in known.intersection(losses) or known.intersection([CURRENT_LOSS]) or [None]:
@@ -185,7 +187,7 @@ def _best_losses(log: TrainingLog, losses: Sequence[str]) -> Iterator[Found]:
 
 
 def _of_result(place: FilePlace, content: Any) -> Iterator[Found]:
-    """The values in a file; of several contrastive sets in it also the mean of their accuracies."""
+    """The values in a file, and the mean of the accuracies if it has several contrastive sets."""
     records = content if isinstance(content, list) else [content]
     accuracies = []
     for record in records:
@@ -216,7 +218,7 @@ def _evaluated(place: FilePlace, record: Any) -> Iterator[Found]:
 
 
 def _probed(place: FilePlace, record: Any) -> Iterator[Found]:
-    """With other contexts, and with the document's own within so many sentences."""
+    """The values with other contexts, and with sizes of the document's own context."""
     count, options = get(place, record, "sentences", int), get(place, record, "options", dict)
     sides = {"source_context", "target_context"}.intersection(options)
     trained = 1 + max((get(place, options, side, int, null=True) or 0 for side in sides), default=0)
@@ -241,7 +243,7 @@ def _contrast(place: FilePlace, record: Any) -> Iterator[Found]:
 def _control(place: FilePlace, record: Any) -> Iterator[Found]:
     accuracy = get(place, record, "accuracy", float, null=True)
     if accuracy is None:
-        raise place.error("expected an accuracy, found none: no translation had one of the forms")
+        raise place.error("has no accuracy: no translation had one of the forms")
     setting = get(place, record, "setting", dict, null=True)
     yield "accuracy (%)", accuracy, None, {} if setting is None else {"examples": _count(place, setting)}
 
@@ -256,10 +258,12 @@ def _count(place: FilePlace, setting: Any) -> Place:
 
 
 def _share(place: FilePlace, record: Any) -> Iterator[Found]:
-    """Of encoder and decoder together."""
+    """The share of encoder and decoder together."""
     models = get(place, record, "models", list)
     if len(models) != 1:
-        raise place.error(f"expected attention shares of one model, or --beside, found {len(models)}")
+        raise place.error(
+            f"expected the shares of one model, found {len(models)}; give those of several with --beside"
+        )
     share = get(place, get(place, models[0], "means", dict), "share, both", float)
     yield "attention share (%)", 100 * share, None, {}
 
@@ -275,7 +279,7 @@ def _accuracy(place: FilePlace, suite: str, report: Any, at: At) -> Found:
 
 
 def _at(context: str = TRAINED, window: Optional[int] = None, trained: Optional[int] = None) -> At:
-    """What was evaluated: the context as commands call it, and the window, None or trained being the same."""
+    """The conditions of an evaluation. A window of None, or of the trained size, is called trained."""
     at: At = {"context": REAL if context in (TRAINED, DOCUMENT) else context,
               "window": window if window and window != trained else TRAINED}  # fmt: skip
     return at if trained is None else {**at, TRAINED: trained}

@@ -1,4 +1,4 @@
-"""Which context sentences are attended to: shares by their place, and the entropy over them."""
+"""How attention is spread over the context sentences: shares by their place, and the entropy over them."""
 
 from collections import defaultdict
 from typing import Any, Dict, Iterable, List, NamedTuple
@@ -6,19 +6,19 @@ from typing import Any, Dict, Iterable, List, NamedTuple
 import numpy as np
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence, ContextSentence
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table
 
 
 class PlacedAttention(NamedTuple):
-    """Means over the sentences that have context at the same places.
+    """Means over all sentences whose context has the same places.
 
     Attributes:
-        places: of the context sentences, such as -2 and -1; "target -1" for a translation.
-        sentences: how many sentences have context there.
-        shares: (n,) of the attention to the n context sentences, the part of each; without ``<bos>`` and
-            ``</s>``.
-        entropy: -sum p ln p of the words' shares, in nats; at most ln n.
+        places: the places of the context sentences, such as -2 and -1; "target -1" for a translation.
+        sentences: how many sentences have context at these places.
+        shares: (n,) the part that each of the n context sentences has of the attention to all of them,
+            without ``<bos>`` and ``</s>``.
+        entropy: -sum p ln p of the shares of each word, in nats, at most ln n.
     """
 
     places: List[str]
@@ -28,10 +28,11 @@ class PlacedAttention(NamedTuple):
 
 
 def sentence_attention(sentences: Iterable[AttendedSentence]) -> List[PlacedAttention]:
-    """The attention of a text's sentences to those of their context, fewest context sentences first.
+    """The attention from the sentences of a text to the sentences of their context; fewest context sentences
+    first.
 
-    Means over the words of a sentence (no punctuation), then over sentences. A word that attends to ``<bos>``
-    and ``</s>`` alone has no shares.
+    Means are taken over the words of a sentence (without punctuation), then over sentences. A word that
+    attends to ``<bos>`` and ``</s>`` alone has no shares.
     """
     found: Dict[Any, List[Any]] = defaultdict(list)
     for sentence in sentences:
@@ -59,7 +60,7 @@ def _place(line: int, part: ContextSentence) -> str:
 
 
 def sentence_table(found: List[PlacedAttention]) -> str:
-    """A row for each set of places."""
+    """A table with a row for each set of places."""
     columns = list(dict.fromkeys(place for each in reversed(found) for place in each.places))
     rows = [["context sentences", "sentences", *columns, "entropy (nats)", "uniform"]]
     for each in found:
@@ -82,7 +83,7 @@ def sentence_records(found: List[PlacedAttention]) -> List[Dict[str, Any]]:
 
 
 def sentence_points(found: List[PlacedAttention]) -> List[Point]:
-    """Bars: the shares by place, for each set of places."""
+    """The points of bars: the shares by place, for each set of places."""
     return [
         Point("attention to context sentences (%)",
               f"{len(each.places)} context sentences, n = {each.sentences:,}", place, 100 * share)

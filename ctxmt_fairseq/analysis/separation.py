@@ -1,4 +1,4 @@
-"""How well vectors separate the values of an attribute: numbers beside the picture, of the full space."""
+"""Measures how well vectors separate the values of an attribute, in the full space and not in the picture."""
 
 from dataclasses import dataclass
 from typing import Callable, List, Optional
@@ -15,8 +15,8 @@ class Separation:
     """A measure of one attribute, before and after the context encoder.
 
     Attributes:
-        before, after: None where the measure is not defined, as for equal values only.
-        chance: what to expect of vectors that have nothing to do with the attribute; None: it depends.
+        before, after: None if the measure is not defined, as when all values are equal.
+        chance: the value for vectors that have nothing to do with the attribute; None: it depends.
     """
 
     attribute: str
@@ -27,11 +27,11 @@ class Separation:
 
 
 def separations(attribute: Attribute, before: np.ndarray, after: np.ndarray) -> List[Separation]:
-    """The measures that fit an attribute; distances are Euclidean, as UMAP's.
+    """The measures that fit an attribute; distances are Euclidean, as in UMAP.
 
-    Strings: the share of texts whose nearest other text has the same value, and the mean silhouette
-    (Rousseeuw 1987: from -1 to 1, the higher the farther from other values). Numbers: Spearman's correlation
-    of a text's number with the mean of those of its ``NEIGHBOURS`` nearest others.
+    For strings these are the share of texts whose nearest other text has the same value, and the mean
+    silhouette (Rousseeuw 1987: -1 to 1, higher if other values are farther). For numbers it is Spearman's
+    correlation between the number of a text and the mean of its ``NEIGHBOURS`` nearest others.
 
     Args:
         before, after: (n, R) and (n, D), n at least 2.
@@ -55,7 +55,7 @@ def separations(attribute: Attribute, before: np.ndarray, after: np.ndarray) -> 
 
 
 def _nearest(vectors: np.ndarray, count: int) -> np.ndarray:
-    """(n, count) the nearest other vectors of each."""
+    """(n, count): the nearest other vectors of each vector."""
     from sklearn.neighbors import NearestNeighbors
 
     return NearestNeighbors(n_neighbors=count).fit(vectors).kneighbors(return_distance=False)
@@ -78,7 +78,7 @@ def silhouette(values: np.ndarray, vectors: np.ndarray) -> Optional[float]:
 
 
 def correlation(values: np.ndarray, vectors: np.ndarray) -> Optional[float]:
-    """The correlation of numbers with the mean of those of their nearest."""
+    """The rank correlation between the number of each text and the mean of its nearest others."""
     from scipy.stats import spearmanr
 
     means = values[_nearest(vectors, min(NEIGHBOURS, len(values) - 1))].mean(axis=1)

@@ -1,12 +1,12 @@
-"""What systems are called in tables and pictures."""
+"""The names of systems in tables and pictures."""
 
 import os
 from pathlib import Path
 from typing import Callable, Dict, List, Sequence, Tuple
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
-USUAL = ("train.log", "results.json", "evaluation")  # in a training's folder, whose name is the system's
+USUAL = ("train.log", "results.json", "evaluation")  # the same in the folder of every training
 
 
 def _unknown(_: str) -> str:
@@ -16,11 +16,10 @@ def _unknown(_: str) -> str:
 def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
     """Names and paths of systems, given as PATH or NAME=PATH; paths of one name are runs of one system.
 
-    Paths without a name are called as ``short_names`` of them does, but not after what every training's
-    folder holds.
+    Paths without a name get one from ``short_names``; what is ``USUAL`` does not become part of it.
 
     Args:
-        called: what a path without a name is called; "": nothing.
+        called: gives a path without a name its name, or "" for none.
     """
     parts = [(name or called(path), path) for name, path in map(_split, arguments)]
     unnamed = [_training(path) for name, path in parts if not name]
@@ -29,12 +28,12 @@ def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknow
 
 
 def distinct_runs(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
-    """``named_paths``; raises BadInput where one is there twice, which would count as two runs."""
+    """``named_paths``; a run that is there twice is refused, because it would count as two."""
     named = named_paths(arguments, called)
     found = set()
     for name, path in named:
         if (name, os.path.realpath(path)) in found:
-            raise BadInput(f"expected each run of {name} once", path)
+            raise BadInput(f"give each run of {name} once", path)
         found.add((name, os.path.realpath(path)))
     return named
 
@@ -48,7 +47,7 @@ def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
 
 
 def _split(argument: str) -> Tuple[str, str]:
-    """Name and path: at the last "=" before something that is there (names may hold one), or the first."""
+    """Name and path, split at the last "=" before a path that exists, or else at the first."""
     if Path(argument).exists() or "=" not in argument:
         return "", argument
     places = [place for place, character in enumerate(argument) if character == "="]
@@ -65,7 +64,7 @@ def _training(path: str) -> str:
 
 
 def short_names(paths: Sequence[str]) -> List[str]:
-    """Names of models, without the folders at the beginning and the end that all of them share."""
+    """Names for paths: without the folders at the beginning and the end that all of them share."""
     parts = [Path(path).parts for path in paths]
     while min(map(len, parts)) > 1 and len({each[-1] for each in parts}) == 1:
         parts = [each[:-1] for each in parts]

@@ -1,4 +1,4 @@
-"""The attention of a text's sentences to their context, word by word (Voita et al. 2018, section 5.2)."""
+"""The attention from sentences to their context, word by word (Voita et al. 2018, section 5.2)."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,25 +14,25 @@ from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
 from ctxmt_fairseq.analysis.read_words import ReadWords, read_words
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import TARGET
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset, Row
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE
 
-KNOWN = 20_000  # sentences whose words are kept: those of the neighbours
+KNOWN = 20_000  # sentences whose words are kept, because they are context of the next ones
 
 
 class ContextSentence(NamedTuple):
     """A sentence of the context.
 
     Attributes:
-        line: of the text, from 0.
+        line: its line in the text, from 0.
         target: whether it is the translation of the line.
-        words: with P subwords.
-        weights: (W, P) of the current sentence's words to its subwords.
+        words: its words, with P subwords.
+        weights: (W, P) from the words of the current sentence to its subwords.
     """
 
     line: int
@@ -46,9 +46,10 @@ class AttendedSentence:
     """A sentence with context.
 
     Attributes:
-        line: of the text, from 0.
-        words: W words of the source; of the reference for the attention of a decoder.
-        context: what weights go to; the rest of each word's 1 goes to ``<bos>``, ``</s>``, and itself.
+        line: its line in the text, from 0.
+        words: its W words in the source, or in the reference for the attention of a decoder.
+        context: the context sentences with their weights. For each word the rest of 1 goes to ``<bos>``,
+            ``</s>`` and the sentence itself.
     """
 
     line: int
@@ -57,13 +58,13 @@ class AttendedSentence:
 
     @property
     def useful(self) -> np.ndarray:
-        """(W,) the useful mass of each word: the weights that go to words of the context, without ``<bos>``,
-        ``</s>`` and punctuation."""
+        """(W,) the useful mass of each word: the sum of its weights to words of the context, without
+        ``<bos>``, ``</s>`` and punctuation."""
         return np.sum([part.weights[:, part.words.lexical].sum(1) for part in self.context], axis=0)
 
     @property
     def context_words(self) -> int:
-        """Words of the context, without punctuation."""
+        """The number of words in the context, without punctuation."""
         return sum(int(part.words.lexical_words.sum()) for part in self.context)
 
 
@@ -74,24 +75,25 @@ def attended_sentences(
     layer: Optional[int] = None,
     max_tokens: int = MAX_TOKENS,
 ) -> Iterator[AttendedSentence]:
-    """The attention of every sentence that has context: head average; of a word the mean over its subwords
-    that are no punctuation. A decoder reads the references, and a word's weights are those with which it is
-    produced.
+    """The attention of every sentence that has context.
+
+    Weights are averaged over heads, and over the subwords of a word that are no punctuation. A decoder reads
+    the references; the weights of a word are those with which it is produced.
 
     Args:
-        loaded: one model of the task ``multi_source`` whose context are tokens, in a row for each sentence.
+        loaded: one model of the task ``multi_source`` that reads tokens as context, in a row for each
+            sentence.
         side, layer: see ``choose_attention``.
-        max_tokens: padded tokens of the longer side in a batch.
-
-    Raises:
-        BadInput: another model, or a sentence that is too long for it.
+        max_tokens: the most tokens of the longer side, pads included, in a batch.
     """
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)
     shortening = getattr(model.encoder, "context_shortening", None)
     if not isinstance(dataset, MultiSourceDataset) or dataset.arrangement == "joined":
-        raise BadInput(f"expected a model that reads context sentences apart, not {architecture(model)}")
+        raise BadInput(
+            f"expected a model that reads each context sentence apart, found {architecture(model)}"
+        )
     if shortening is not None and not shortening.keeps_tokens:
         raise BadInput("expected attention to tokens, found a model that shortens its context")
     reader = _Reader(loaded, text, side)
@@ -103,7 +105,7 @@ def attended_sentences(
                 batch = utils.move_to_cuda(batch, loaded.device)
             with torch.no_grad(), captured_weights(attention) as calls:
                 model(**batch["net_input"])
-            if calls:  # else no sentence of the batch has context
+            if calls:  # otherwise no sentence of the batch has context
                 ((weights, padding),) = calls
                 queries = reader.queries(batch["net_input"])
                 for row, line in enumerate(batch["id"].tolist()):
@@ -118,7 +120,7 @@ def _read(tokens: Optional[Tensor]) -> bool:
 
 
 class _Reader:
-    """Puts weights of tokens to words."""
+    """Turns weights of tokens into weights of words."""
 
     def __init__(self, loaded: LoadedModels, text: ProbedText, side: str):
         self.loaded, self.text, self.side = loaded, text, side
@@ -131,13 +133,13 @@ class _Reader:
         return read_words(self.text.sentences[line], self.loaded.source_subwords)
 
     def queries(self, net_input: Dict[str, Tensor]) -> Tensor:
-        """(B, T): the tokens that ask."""
+        """(B, T): which tokens are queries."""
         if self.side == "encoder":
             return net_input["src_tokens"].ne(self.loaded.task.source_dictionary.pad())
         return net_input["prev_output_tokens"].ne(self.loaded.task.target_dictionary.pad())
 
     def sentence(self, example: Dict[str, Any], weights: np.ndarray) -> AttendedSentence:
-        """From weights (T, K) of tokens, without pads."""
+        """The sentence with its weights, from weights (T, K) of tokens without pads."""
         line = example["id"]
         own = self.words(line, self.side == "decoder")
         weights = _of_words(weights[-len(own.place) - 1 : -1], own)  # the last one is </s>
@@ -157,7 +159,7 @@ class _Reader:
 
 
 def _of_words(weights: np.ndarray, words: ReadWords) -> np.ndarray:
-    """(P, K) to (W, K): the mean over each word's subwords that have letters; of punctuation over all."""
+    """(P, K) to (W, K): the mean over the subwords of a word that have letters; over all if none has."""
     counted = words.lexical | ~words.lexical_words[words.place]
     member = (words.place == np.arange(len(words.words))[:, None]) & counted  # (W, P)
     return member @ weights / member.sum(1, keepdims=True)

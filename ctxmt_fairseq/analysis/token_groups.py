@@ -1,4 +1,4 @@
-"""Which latent group a sentence's tokens are assigned to (sequence shortening, section 5.4, figure 3)."""
+"""The latent groups of the tokens of a sentence (sequence shortening, section 5.4, figure 3)."""
 
 from typing import Any
 
@@ -8,17 +8,13 @@ import torch
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.tokens import describe
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.modules.shortening import Latent
+from ctxmt_fairseq.models.blocks.shortening import Latent
 
 
 def latent_groups(model: Any) -> Latent:
-    """The model's grouping or selecting.
-
-    Raises:
-        BadInput: it has none.
-    """
+    """The module of the model that groups or selects; other models are refused."""
     shortening = getattr(model.encoder, "context_shortening", None)
     if not isinstance(shortening, Latent):
         raise BadInput(
@@ -29,16 +25,13 @@ def latent_groups(model: Any) -> Latent:
 
 
 def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
-    """The weights c of equation 3 for a sentence's tokens (rows) and the groups (columns).
+    """The weights c of equation 3 between the tokens of a sentence (rows) and the groups (columns).
 
     With grouping every row sums to 1, with selecting every column.
 
     Args:
         loaded: one model.
         sentence: source text.
-
-    Raises:
-        BadInput: a model without groups, or more tokens than it has positions for.
     """
     model = loaded.model
     latent = latent_groups(model)
@@ -61,5 +54,5 @@ def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
 
 
 def used_groups(values: np.ndarray) -> int:
-    """How many groups (columns) any token belongs to."""
+    """How many groups (columns) have any token."""
     return int(values.any(axis=0).sum())

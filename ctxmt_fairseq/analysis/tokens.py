@@ -1,22 +1,22 @@
-"""Tokens as readers of a map want to see them."""
+"""The names of tokens for readers of a map."""
 
 from typing import Any, List, NamedTuple
 
 from torch import Tensor
 
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 
 class Token(NamedTuple):
-    """A token's name, and whether it is (part of) a word: no punctuation, no ``<bos>`` or ``<eos>``."""
+    """A token's name, and whether it is (part of) a word: not punctuation, ``<bos>`` or ``<eos>``."""
 
     label: str
     word: bool
 
 
 def describe(dictionary: Any, tokens: Tensor) -> List[Token]:
-    """The real tokens of a sentence (L,), which may have pads anywhere, in their order."""
+    """The tokens of a sentence (L,) in their order, without pads, which may be anywhere."""
     names = {dictionary.bos(): "<bos>", dictionary.eos(): "<eos>"}
     symbols = {*names, dictionary.index(SEPARATOR), dictionary.index(MASK)}
     return [

@@ -1,14 +1,14 @@
-"""Trainings side by side, from their logs: curves of validation, and what each training took."""
+"""Compares trainings by their logs: curves of validation, and what each training took."""
 
 from dataclasses import dataclass
 from typing import Iterator, List, Mapping, Optional, Sequence
 
 from ctxmt_fairseq.analysis.training_log import TrainingLog
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
 
-Systems = Mapping[str, Sequence[TrainingLog]]  # of each its runs
+Systems = Mapping[str, Sequence[TrainingLog]]  # system -> its runs
 FIGURE_3 = ("current_loss", "current_context_ratio")  # of Lupo et al. 2022
 _UNITS = {
     "loss": "bits per token",
@@ -20,27 +20,24 @@ _UNITS = {
 
 
 def named_with_unit(metric: str, subset: str) -> str:
-    """A metric as an axis calls it."""
+    """The name of a metric on an axis."""
     unit = f" ({_UNITS[metric]})" if metric in _UNITS else ""
     return f"{metric}, {subset}{unit}"
 
 
 def known_metrics(systems: Systems, subset: str) -> List[str]:
-    """What any training logged at its last validation."""
+    """The metrics that any training logged at its last validation."""
     return sorted(
         {name for logs in systems.values() for log in logs for name in log.validated(subset)[-1].values}
     )
 
 
 def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Point]:
-    """Validations of every run of every system.
+    """The points of all validations, for every run of every system.
 
     Args:
-        subset: of the data, such as valid.
-        by: epoch: the last validation in each epoch; updates: every validation.
-
-    Raises:
-        BadInput: a metric that no training logged.
+        subset: the subset of the data, such as valid.
+        by: "epoch" takes the last validation in each epoch, "updates" every validation.
     """
     known = known_metrics(systems, subset)
     if metric not in known:
@@ -56,7 +53,7 @@ def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Poin
 
 
 def differing_losses(systems: Systems) -> Optional[str]:
-    """A warning where the loss is not the same measure in all trainings; None where it is."""
+    """A warning if the loss is not the same measure in all trainings; None if it is."""
     known = [log.criterion for logs in systems.values() for log in logs if log.criterion]
     names = dict.fromkeys(name for options in known for name in options if name != "report_accuracy")
     differ = [name for name in names if len({options.get(name) for options in known}) > 1]
@@ -76,9 +73,10 @@ class Effort:
     """What a training took until its best checkpoint.
 
     Attributes:
-        metric: by which it is the best, and ``best`` its value.
-        device_hours: of an epoch, see ``TrainingLog``; None: not in the log.
-        epochs: validated in all; ``best_epoch`` and ``best_update`` say when the best one was.
+        metric: the metric by which the checkpoint is best; ``best`` is its value.
+        device_hours: those of an epoch, see ``TrainingLog``; None: not in the log.
+        epochs: how many epochs were validated; ``best_epoch`` and ``best_update`` tell when the best
+            checkpoint was saved.
     """
 
     system: str
@@ -93,7 +91,7 @@ class Effort:
 
 
 def efforts(systems: Systems, subset: str, metric: Optional[str] = None) -> List[Effort]:
-    """Of every run of every system; ``metric`` as for ``TrainingLog.best``."""
+    """What every run of every system took; for ``metric`` see ``TrainingLog.best``."""
     found = []
     for system, logs in systems.items():
         for log in logs:
@@ -105,7 +103,7 @@ def efforts(systems: Systems, subset: str, metric: Optional[str] = None) -> List
 
 
 def effort_table(found: Sequence[Effort]) -> str:
-    """A row for each system (MTCue, table 3): means and standard deviations over its runs."""
+    """A table with a row for each system (MTCue, table 3): means and standard deviations over its runs."""
     columns = {"hours per epoch": "device_hours", "epochs": "epochs", "best epoch": "best_epoch",
                "best update": "best_update"}  # fmt: skip
     metrics = dict.fromkeys(one.metric for one in found)

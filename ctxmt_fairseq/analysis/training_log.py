@@ -1,4 +1,4 @@
-"""What fairseq-train logged: the one reader of its logs, in the formats simple, json and tqdm."""
+"""Reads the logs of fairseq-train, in the formats simple, json and tqdm."""
 
 import io
 import math
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
-from ctxmt_fairseq.data.json_files import parse_json
-from ctxmt_fairseq.data.text_lines import PathLike, open_file
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.json_files import parse_json
+from ctxmt_fairseq.text.text_lines import PathLike, open_file
 
 NAME = "train.log"  # in a training's folder
-TRAIN = "train"  # whose values are averages over an epoch
+TRAIN = "train"  # the subset whose values are averages over an epoch
 UPDATES = "num_updates"
 
-# A line is "time | LEVEL | logger | message"; in fairseq's --log-file it is the message alone.
+# A line is "time | LEVEL | logger | message", or the message alone in fairseq's --log-file.
 _HEAD = re.compile(r"[^|]*\| [A-Z]+ \| (?P<logger>[^|]*) \| ")
 _SIMPLE = re.compile(r"epoch (?P<epoch>\d+) \| (?:valid on '(?P<subset>[^']*)' subset \| )?(?P<values>.*)")
 _PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
@@ -25,12 +25,12 @@ _OPTIONS = re.compile(r"^(?:[^|]*\| [A-Z]+ \| fairseq_cli\.train \| )?(\{'_name'
 
 @dataclass(frozen=True)
 class Record:
-    """Values that were logged together: of an epoch's training, or of a validation.
+    """Values that were logged together, for the training of an epoch or for a validation.
 
     Attributes:
         epoch: from 1.
-        updates: of the training until then.
-        values: by fairseq's names, such as nll_loss or train_wall.
+        updates: how many updates the training had made.
+        values: the values by fairseq's names, such as nll_loss or train_wall.
     """
 
     epoch: int
@@ -40,13 +40,13 @@ class Record:
 
 @dataclass
 class TrainingLog:
-    """One training. Where a resumed training has repeated updates, the later records count alone.
+    """The log of a training. If a resumed training repeated updates, only the later records count.
 
     Attributes:
-        epochs: a record for each that came to its end.
-        validations: subset -> records, by updates.
-        parameters: of the model; None: not in the log.
-        epoch_updates: of a whole epoch; None: not in the log.
+        epochs: a record for each finished epoch.
+        validations: subset -> records in the order of updates.
+        parameters: how many parameters the model has; None: not in the log.
+        epoch_updates: how many updates a whole epoch has; None: not in the log.
     """
 
     path: Path
@@ -57,23 +57,19 @@ class TrainingLog:
     _options: str = ""
 
     def option(self, name: str) -> Optional[str]:
-        """What an option of the training was, as text; None where the log does not say."""
+        """The value of an option of the training, as text; None if the log does not have it."""
         found = re.search(rf"(?:'{re.escape(name)}': |\b{re.escape(name)}=)('[^']*'|[^,)}}]+)", self._options)
         return found[1].strip("'[]") if found else None
 
     @property
     def criterion(self) -> Dict[str, str]:
-        """The criterion's name as ``_name`` and its options, as text; empty where the log does not say."""
+        """The criterion's name as ``_name``, and its options, as text; empty if they are not in the log."""
         found = re.search(r"'criterion': \{([^}]*)\}", self._options)
         options = re.findall(r"'(\w+)': (.*?)(?:, (?=')|$)", found[1]) if found else []
         return {name: value.strip("'") for name, value in options}
 
     def number(self, name: str) -> float:
-        """An option that is a number.
-
-        Raises:
-            BadInput: the log does not say it, or it is none.
-        """
+        """The value of an option, which must be a number."""
         text = self.option(name)
         value = _number(text) if text is not None else None
         if value is None:
@@ -81,23 +77,21 @@ class TrainingLog:
         return value
 
     def validated(self, subset: str) -> List[Record]:
-        """The validations with a subset; raises BadInput where there are none."""
+        """The validations on a subset; there must be some."""
         if subset not in self.validations:
             known = ", ".join(self.validations) or "none"
             raise BadInput(f"expected validations with {subset!r}, found those with: {known}", self.path)
         return self.validations[subset]
 
     def best(self, subset: str, metric: Optional[str] = None) -> Tuple[str, Record]:
-        """The validation with the best value, of equal ones the first.
+        """The validation with the best value, the first one if several have it.
 
         Args:
-            metric: the lowest; None: what the training chose its best checkpoint by.
+            metric: the lowest value of it is best; None: the metric by which the training chose its best
+                checkpoint.
 
         Returns:
-            the metric's name and the record.
-
-        Raises:
-            BadInput: no validation has the metric.
+            the name of the metric, and the record.
         """
         records = self.validated(subset)
         chosen = self.option("best_checkpoint_metric") or "loss"
@@ -106,15 +100,17 @@ class TrainingLog:
         sign = -1 if highest and metric == chosen else 1
         known = [record for record in records if metric in record.values]
         if not known:
-            raise BadInput(f"expected {metric}, found {', '.join(records[-1].values)}", self.path)
+            raise BadInput(
+                f"the validations have no {metric}; choose from {', '.join(records[-1].values)}", self.path
+            )
         return metric, min(known, key=lambda record: sign * record.values[metric])
 
     @property
     def device_hours(self) -> Optional[float]:
-        """Of an epoch: hours of training steps, on all devices together; None without a finished epoch.
+        """The hours of training steps in an epoch, all devices together; None without a finished epoch.
 
-        Validation, saving and loading are not among them. They are those of an update, times the updates of a
-        whole epoch: the end of a training may cut the last one.
+        Validation, saving and loading do not count. The mean time of an update is multiplied by the updates
+        of a whole epoch, because the last epoch may be cut short.
         """
         timed = [record for record in self.epochs if "train_wall" in record.values]
         if not timed or not timed[-1].updates:
@@ -127,13 +123,10 @@ class TrainingLog:
 
 
 def read_training_log(path: PathLike) -> TrainingLog:
-    """Read a log; other lines than fairseq's own are passed over.
+    """Read a log; lines that are not fairseq's own are skipped.
 
     Args:
-        path: a log, or a training's folder with ``train.log``.
-
-    Raises:
-        BadInput: no such file, or nothing in it that fairseq logs at the end of an epoch or validation.
+        path: a log, or the folder of a training with ``train.log``.
     """
     path = Path(path)
     path = path / NAME if path.is_dir() else path
@@ -180,7 +173,7 @@ def _simple_record(message: str) -> Optional[Tuple[str, Record]]:
 
 
 def _json_record(message: str, path: Path) -> Optional[Tuple[str, Record]]:
-    """Keys begin with the subset and "_"; records within an epoch do not."""
+    """Read a record whose keys begin with the subset and "_"; records within an epoch have other keys."""
     try:
         values = parse_json(message, path)
     except BadInput:

@@ -1,13 +1,13 @@
-"""Values of runs across one of the things that they differ in: tables, records, differences."""
+"""Shows values of runs across one of their conditions: tables, records, differences."""
 
 import statistics
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.run_values import REAL, Value
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.evaluation.whole_runs.results import TRAINED, decimals
-from ctxmt_fairseq.plots.charts import Place, in_order, place_name
-from ctxmt_fairseq.tables import aligned_table, mean_and_deviation
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
+from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
+from ctxmt_fairseq.evaluation.runs.results import TRAINED, decimals
 
 SYSTEM, WINDOW = "system", "window"
 USUAL = {"context": REAL, WINDOW: TRAINED, "decoding": "prefix", "n": "given"}  # goes without saying
@@ -18,10 +18,10 @@ class Placed(NamedTuple):
     """A value in a table, or a difference.
 
     Attributes:
-        measure: and of how many lines it is; of each there is a table.
-        system: the row: the system, and what is not usual.
+        measure: the measure, with the number of lines; each measure has a table.
+        system: the row: the system, and its unusual conditions.
         place: the column.
-        against: the place whose value was subtracted; "" where none was.
+        against: the place whose value was subtracted; "" if none was.
     """
 
     measure: str
@@ -43,21 +43,18 @@ class Placed(NamedTuple):
 def chosen(
     values: Sequence[Value], across: str, metrics: Sequence[str] = (), only: Sequence[str] = ()
 ) -> List[Value]:
-    """The values that have a place.
+    """The values that have a place across a condition.
 
     Args:
         across: system, or a name in ``Value.at``.
-        metrics: measures, or what they are called before a comma and after "best"; none: all.
-        only: conditions NAME=VALUE on ``Value.at``; a value without this name meets them.
-
-    Raises:
-        BadInput: a condition on a name that no value has, or a run or a metric without values.
+        metrics: names of measures, which may omit "best" and what follows a comma; none: all measures.
+        only: requirements NAME=VALUE on ``Value.at``; a value without this name meets them.
     """
     kept = [one for one in values if place_of(one, across) is not None]
     for condition in only:
         name, _, wanted = condition.partition("=")
         if not any(name in one.at for one in kept):
-            raise BadInput(f"--only {condition}: expected NAME=VALUE, with a name from {_names(kept)}")
+            raise BadInput(f"--only {condition}: write NAME=VALUE, with a name from {_names(kept)}")
         kept = [one for one in kept if place_name(one.at.get(name, wanted)) == wanted]
     for run in dict.fromkeys(one.run for one in values):
         if not any(one.run == run for one in kept):
@@ -67,7 +64,7 @@ def chosen(
     measures = list(dict.fromkeys(one.measure for one in kept))
     for metric in metrics:
         if not any(_is(metric, measure) for measure in measures):
-            raise BadInput(f"--metrics: expected {metric}, found {'; '.join(measures)}")
+            raise BadInput(f"--metrics {metric}: expected one of {'; '.join(measures)}")
     return [one for one in kept if not metrics or any(_is(metric, one.measure) for metric in metrics)]
 
 
@@ -83,7 +80,7 @@ def _is(metric: str, measure: str) -> bool:
 
 
 def place_of(value: Value, across: str) -> Optional[Place]:
-    """Where a value is placed; None: nowhere."""
+    """The place of a value; None: it has none."""
     if across == SYSTEM:
         return value.system
     place = value.at.get(across)
@@ -96,13 +93,10 @@ def placed(values: Sequence[Value], across: str) -> List[Placed]:
 
 
 def differences(values: Sequence[Value], across: str, against: str) -> List[Placed]:
-    """By what a run's values exceed its value at one place, of the same measure and row.
+    """The differences of a run's values from its value at one place, in the same measure and row.
 
     Args:
-        against: that place; across windows also "trained", each system's own.
-
-    Raises:
-        BadInput: no run has values there and at another place.
+        against: that place; across windows also "trained", each system's own window.
     """
     known = {(one.run, *key[:2], place_name(key[2])): one.value for one, key in _keys(values, across)}
     found = []
@@ -113,7 +107,7 @@ def differences(values: Sequence[Value], across: str, against: str) -> List[Plac
             found.append(Placed(*key, one.value - less, one.run, against))
     if not found:
         places = ", ".join(dict.fromkeys(place_name(place) for _, (*_, place) in _keys(values, across)))
-        raise BadInput(f"--against {against}: expected one of the places of a run, from {places}")
+        raise BadInput(f"--against {against}: expected one of {places}")
     return _ordered(found)
 
 
@@ -127,7 +121,7 @@ def _keys(values: Sequence[Value], across: str) -> Iterator[Tuple[Value, Tuple[s
 
 
 def _row(value: Value, across: str) -> str:
-    """The system, and how its value came about where that is not usual."""
+    """The system, and the conditions of its value that are not usual."""
     hidden = (across,) if across == WINDOW else (across, TRAINED)
     usual = {**USUAL, "context": None} if across == SYSTEM else USUAL
     unusual = [f"{name} {place_name(place)}" for name, place in value.at.items()
@@ -136,7 +130,7 @@ def _row(value: Value, across: str) -> str:
 
 
 def _ordered(found: Iterable[Placed]) -> List[Placed]:
-    """By measure and row as they come, then by place."""
+    """The values by measure and row in the order of their appearance, then by place."""
     found = list(found)
     measures = list(dict.fromkeys(one.measure for one in found))
     rows = list(dict.fromkeys(one.system for one in found))
@@ -151,13 +145,13 @@ def _ordered(found: Iterable[Placed]) -> List[Placed]:
 
 
 def value_tables(found: Sequence[Placed]) -> str:
-    """A table for each measure, with mean and deviation over the runs, and how many where some lack it."""
+    """A table for each measure: mean and deviation over the runs, and how many runs if some lack it."""
     measures = dict.fromkeys(one.measure for one in found)
     return "\n\n".join(_table([one for one in found if one.measure == measure]) for measure in measures)
 
 
 def _table(found: Sequence[Placed]) -> str:
-    """Of one measure; with rows for columns where it would be wide."""
+    """The table of one measure; rows and columns are swapped if it would be too wide."""
     measure = found[0].measure
     places = in_order(one.place for one in found)
     columns = sorted(found, key=lambda one: (bool(one.against), places.index(one.place)))
@@ -183,7 +177,7 @@ def _cell(found: Sequence[Placed], runs: int) -> str:
 
 
 def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
-    """What the tables show, with the value of each run, for JSON."""
+    """For JSON: what the tables show, with the value of each run."""
     cells: Dict[Tuple[str, str, str], List[float]] = {}
     for one in found:
         cells.setdefault((one.measure, one.system, one.column), []).append(one.value)
@@ -195,7 +189,7 @@ def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
 
 
 def best_places(found: Sequence[Placed]) -> Dict[str, Dict[str, List[Place]]]:
-    """Measure -> row -> of each run the place with the highest value, of equals the first."""
+    """Measure -> row -> for each run the place with the highest value, the first one if several have it."""
     best: Dict[Tuple[str, str, str], Placed] = {}
     for one in found:
         key = one.measure, one.system, one.run

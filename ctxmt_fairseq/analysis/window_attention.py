@@ -1,7 +1,7 @@
-"""Where a model of windows looks: the share of attention that stays in the current sentence, and the entropy
-of attention (focused concatenation, Lupo et al. 2022, sections 4.5.2 and 4.6.1).
+"""Measures where a model of windows looks: the share of attention that stays in the current sentence, and the
+entropy of attention (focused concatenation, Lupo et al. 2022, sections 4.5.2 and 4.6.1).
 
-The reference is the target text. Weights are reduced batch by batch as the model runs, never kept.
+The references are the target text. Weights are reduced batch by batch as the model runs, and are not kept.
 """
 
 import contextlib
@@ -18,14 +18,14 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.analysis.architecture import architecture
 from ctxmt_fairseq.analysis.captured_weights import SIDES, Hand, asked_for_weights
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.modules.segment_positions import segment_index
+from ctxmt_fairseq.models.blocks.segment_positions import segment_index
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 KINDS = ("encoder self", "decoder self", "cross")
 Reduce = Callable[[str, int, Tensor], None]  # kind, layer from 0, weights (H, B, T, S)
@@ -33,13 +33,13 @@ Reduce = Callable[[str, int, Tensor], None]  # kind, layer from 0, weights (H, B
 
 @dataclass(frozen=True)
 class WindowAttention:
-    """Means of each of N windows.
+    """The means of each of N windows.
 
     Attributes:
-        shares: by side, (N,): of the attention that the current sentence's tokens pay in self-attention, the
-            part that goes to the current sentence; mean over heads, layers and tokens. NaN where the side of
-            a window has no context.
-        entropies: by kind, (N, L, H): entropy -sum a ln a of the weights of all tokens, mean over tokens.
+        shares: by side, (N,): the part of the current sentence's self-attention that goes to the current
+            sentence itself, as mean over heads, layers and tokens. NaN if this side of a window has no
+            context.
+        entropies: by kind, (N, L, H): the entropy -sum a ln a of the weights, as mean over all tokens.
     """
 
     shares: Dict[str, np.ndarray]
@@ -47,24 +47,21 @@ class WindowAttention:
 
     @property
     def both_shares(self) -> np.ndarray:
-        """(N,) the mean of both sides; NaN where one has no context."""
+        """(N,) the mean of both sides; NaN if one has no context."""
         return (self.shares["encoder"] + self.shares["decoder"]) / 2
 
     def entropy(self, kind: str = "") -> np.ndarray:
-        """(N,) mean over layers and heads of a kind; of none: of all attentions."""
+        """(N,) the mean over layers and heads of one kind of attention; default: of all kinds."""
         chosen = [self.entropies[kind]] if kind else list(self.entropies.values())
         return np.concatenate([each.reshape(len(each), -1) for each in chosen], axis=1).mean(1)
 
 
 def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = MAX_TOKENS) -> WindowAttention:
-    """The attention of one model over a text.
+    """Measure the attention of one model over a text.
 
     Args:
         loaded: one model of the task ``document_window`` whose layers are a transformer's.
-        max_tokens: padded tokens of the longer side in a batch.
-
-    Raises:
-        BadInput: another kind of model, or a sentence that is too long for it.
+        max_tokens: the most tokens of the longer side, pads included, in a batch.
     """
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
@@ -93,7 +90,7 @@ def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = M
 
 
 def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
-    """Kind, layer and module of every attention; none if the model is no plain transformer."""
+    """The kind, layer and module of every attention; empty if the model is no plain transformer."""
     found: List[Tuple[str, int, MultiheadAttention]] = []
     for side, kind in (
         (model.encoder, TransformerEncoderLayerBase),
@@ -110,7 +107,7 @@ def _attentions(model: Any) -> List[Tuple[str, int, MultiheadAttention]]:
 
 
 def batches_by_length(lengths: np.ndarray, max_tokens: int) -> Iterator[List[int]]:
-    """Places (N,) of what is of like length, at most so many padded tokens together or one alone."""
+    """Batches of places with similar lengths: at most ``max_tokens`` with pads, or a single place."""
     batch: List[int] = []
     for place in np.argsort(lengths, kind="stable").tolist():
         if batch and lengths[place] * (len(batch) + 1) > max_tokens:
@@ -122,10 +119,11 @@ def batches_by_length(lengths: np.ndarray, max_tokens: int) -> Iterator[List[int
 
 
 class _Reducer:
-    """What the weights of one batch of B windows, by their places in the dataset, come to.
+    """Reduces the weights of one batch of B windows, given by their places in the dataset.
 
-    A query or key in the decoder belongs to the sentence of the token that is read there, as for segment-
-    shifted positions: the first one, which reads ``</s>``, to the window's first sentence.
+    A query or key in the decoder belongs to the sentence of the token that is read there, as for
+    segment-shifted positions. The first one, which reads ``</s>``, belongs to the first sentence of the
+    window.
     """
 
     def __init__(self, loaded: LoadedModels, examples: Dict[int, Any], dataset: ContextDataset):
@@ -161,20 +159,20 @@ class _Reducer:
             self._shares[side].append(_mean(within, self.current[side]).mean(0))
 
     def share(self, side: str) -> np.ndarray:
-        """(B,) the mean over layers and heads; NaN in windows without context on this side."""
+        """(B,) the mean over layers and heads; NaN for windows without context on this side."""
         share = torch.stack(self._shares[side]).mean(0)
         context = (self.real[side] & ~self.current[side]).any(1)
         return share.masked_fill(~context, float("nan")).cpu().numpy()
 
 
 def _mean(values: Tensor, chosen: Tensor) -> Tensor:
-    """(H, B, T) to the mean (H, B) over the tokens that are ``chosen`` (B, T)."""
+    """The means (H, B) of values (H, B, T) over the tokens that are ``chosen`` (B, T)."""
     return values.masked_fill(~chosen, 0.0).sum(-1) / chosen.sum(1).clamp(min=1)
 
 
 @contextlib.contextmanager
 def _watched(attentions: List[Tuple[str, int, MultiheadAttention]], reduce: Reduce) -> Iterator[None]:
-    """Hand the weights of all heads to ``reduce``, whenever one of the attentions is asked."""
+    """Hand the weights of all heads to ``reduce`` at each call of these attentions."""
 
     def to(kind: str, layer: int) -> Hand:
         return lambda kwargs, output: reduce(kind, layer, output[1])
@@ -183,7 +181,9 @@ def _watched(attentions: List[Tuple[str, int, MultiheadAttention]], reduce: Redu
     hands = [(module, to(kind, layer)) for kind, layer, module in attentions]
     try:
         for module, _ in checked:
-            module.skip_embed_dim_check = True  # fairseq's own attention: torch's returns the heads' mean
+            module.skip_embed_dim_check = (
+                True  # selects fairseq's own attention, because torch's returns the mean of the heads
+            )
         with asked_for_weights(hands, need_head_weights=True):
             yield
     finally:

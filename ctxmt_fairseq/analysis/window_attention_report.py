@@ -1,4 +1,4 @@
-"""Windows' attention of several models side by side: means, tests, and a map of entropies."""
+"""Compares the attention of several models in windows: means, tests, and a map of entropies."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, NamedTuple, Sequence
@@ -8,13 +8,13 @@ import numpy as np
 from ctxmt_fairseq.analysis.captured_weights import SIDES
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
-from ctxmt_fairseq.tables import aligned_table
 
 
 class Difference(NamedTuple):
-    """Two models' means of one measure over the windows that have it in both; ``b`` minus ``a``."""
+    """The difference of two models' means, ``b`` minus ``a``, over windows with the measure in both."""
 
     a: str
     b: str
@@ -27,12 +27,12 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class AttentionReport:
-    """Models on one text; differences are those from the first.
+    """Several models on one text; differences are those from the first model.
 
     Attributes:
-        names: of the models.
-        models: their windows' attention.
-        shuffles, seed: of the approximate randomization.
+        names: the names of the models.
+        models: their attention.
+        shuffles, seed: those of approximate randomization.
     """
 
     names: Sequence[str]
@@ -41,13 +41,13 @@ class AttentionReport:
     seed: int
 
     def windows(self, model: WindowAttention) -> Dict[str, np.ndarray]:
-        """(N,) of every measure: shares with NaN where there is no context, and entropies in nats."""
+        """The values (N,) of every measure: shares, with NaN without context, and entropies in nats."""
         shares = {f"share, {side}": model.shares[side] for side in SIDES}
         entropies = {f"entropy, {kind}": model.entropy(kind) for kind in KINDS}
         return {**shares, "share, both": model.both_shares, **entropies, "entropy, all": model.entropy()}
 
     def differences(self) -> List[Difference]:
-        """Of every later model from the first; p of windows, corrected over the models (Holm)."""
+        """Compare every other model with the first; p is corrected over the models (Holm)."""
         found = []
         first = self.windows(self.models[0])
         for name, model in zip(self.names[1:], self.models[1:], strict=True):
@@ -63,7 +63,7 @@ class AttentionReport:
         return [Difference(*row, p) for row, p in zip(found, corrected, strict=True)]
 
     def table(self) -> str:
-        """The means of every model, and below them the differences."""
+        """A table with the means of every model, and below it the differences."""
         measures = [self.windows(model) for model in self.models]
         rows = [["", *self.names, "windows"]]
         for measure in measures[0]:
@@ -81,7 +81,7 @@ class AttentionReport:
         return "\n".join(lines)
 
     def map(self) -> LabelledMap:
-        """Entropy of every layer (rows, of every model) and head (columns, by kind), mean over windows."""
+        """Entropy, as mean over windows: layers of every model (rows), heads by kind (columns)."""
         rows: List[str] = []
         values = []
         heads = {kind: max(model.entropies[kind].shape[2] for model in self.models) for kind in KINDS}
@@ -103,7 +103,7 @@ class AttentionReport:
         )
 
     def as_dict(self) -> Dict[str, Any]:
-        """Means, differences and every window's values, for JSON."""
+        """For JSON: means, differences, and the values of every window."""
         return {
             "models": [
                 {
@@ -126,7 +126,7 @@ class AttentionReport:
 
 
 def _layer(entropies: np.ndarray, layer: int, heads: int) -> np.ndarray:
-    """(heads,) means of a layer; NaN where the model has no such layer or head."""
+    """(heads,) the means of a layer; NaN if the model has no such layer or head."""
     values = np.full(heads, np.nan)
     if layer < entropies.shape[1]:
         values[: entropies.shape[2]] = entropies[:, layer].mean(0)
@@ -142,7 +142,7 @@ def _mean(sums: np.ndarray) -> np.ndarray:
 
 
 def _known_mean(values: np.ndarray) -> float:
-    """The mean of those that are not NaN; NaN if none is."""
+    """The mean of the values that are not NaN; NaN if there are none."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else float("nan")
 

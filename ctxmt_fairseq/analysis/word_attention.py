@@ -1,5 +1,5 @@
-"""Which words attend to the context, in sentences of which length and at which place (Voita et al. 2018,
-table 2, figures 2 and 3)."""
+"""How much words attend to the context, by the word, the length of the sentence and the place in it (Voita et
+al. 2018, table 2, figures 2 and 3)."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Optional
@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 
 from ctxmt_fairseq.analysis.text_attention import AttendedSentence
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.probe.word_report import bare
-from ctxmt_fairseq.plots.charts import Point
-from ctxmt_fairseq.tables import records_table
 
-SHOWN = 10  # words of a table
+SHOWN = 10  # words in a table
 
 
 @dataclass(frozen=True)
 class WordAttention:
-    """Words of a text, without punctuation.
+    """The words of a text, without punctuation.
 
     Attributes:
-        words: a row for each, with its sentence, ``position`` from 1, the ``length`` of its sentence and of
-            its ``context`` in words, and the useful mass.
-        length: of the sentences whose positions count; None: of all.
+        words: a row for each word: its sentence, its ``position`` from 1, the ``length`` of its sentence and
+            of its ``context`` in words, and its useful mass.
+        length: positions count only in sentences of this length; None: in all.
     """
 
     words: pd.DataFrame
@@ -33,8 +33,8 @@ class WordAttention:
         return self.words.sentence.nunique()
 
     def by(self, name: str, least: int = 1) -> pd.DataFrame:
-        """n, mean useful mass and position by word, later_word, position, length or context; of lengths over
-        sentences, of which a value is the mean over the words."""
+        """n, and the mean useful mass and position, by word, later_word, position, length or context. By
+        length and context these are means over sentences, each of which is the mean over its words."""
         words = self.words
         if name == "later_word":
             words = words[words.position > 1].rename(columns={"word": name})
@@ -48,7 +48,7 @@ class WordAttention:
         return found[found.n >= least]
 
     def top(self, name: str, least: int) -> List[Dict[str, Any]]:
-        """The words that occur at least so often, those with the highest mean first."""
+        """The words that occur at least ``least`` times, the highest mean first."""
         found = self.by(name, least).rename(columns={name: "word"})
         return found.sort_values(["useful", "word"], ascending=[False, True]).to_dict("records")
 
@@ -63,7 +63,7 @@ class WordAttention:
         return "\n\n".join(parts)
 
     def points(self, least: int) -> Dict[str, List[Point]]:
-        """Figures 2 and 3 by what is drawn across: lengths and positions with at least so many values."""
+        """Figures 2 and 3 by their horizontal axis: lengths and positions with at least ``least`` values."""
 
         def line(measure: str, name: str, key: str) -> List[Point]:
             found = self.by(key, least)
@@ -79,7 +79,7 @@ class WordAttention:
         return {"words of the sentence or its context": lengths, f"position of the word{of}": positions}
 
     def as_dict(self, least: int) -> Dict[str, Any]:
-        """For JSON: all words that occur often enough, all lengths and positions."""
+        """For JSON: the words that occur at least ``least`` times, and all lengths and positions."""
         lengths = {"source_lengths": "length", "context_lengths": "context", "positions": "position"}
         return {
             "sentences": self.sentences,
@@ -96,7 +96,7 @@ class WordAttention:
 
 
 def word_attention(sentences: Iterable[AttendedSentence], length: Optional[int] = None) -> WordAttention:
-    """All words of sentences; one of punctuation alone, or whose context is that, counts for nothing."""
+    """Collect the words of sentences, without those sentences whose context has no words."""
     rows = []
     for number, sentence in enumerate(sentences):
         chosen = np.flatnonzero(sentence.words.lexical_words).tolist()

@@ -8,9 +8,9 @@ Example: ctxmt average checkpoints --count 5 --output checkpoints/averaged.pt
 from pathlib import Path
 from typing import Literal, Optional
 
-from ctxmt_fairseq.cli.options.model import UserDir
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.paths import Folder, Output
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.paths import Folder, Output
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 
 
 class Average(Command):
@@ -22,8 +22,13 @@ class Average(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq import register
-        from ctxmt_fairseq.checkpoints import checkpoints_in, nearest_checkpoints, save_dir, write_average
-        from ctxmt_fairseq.files import check_outputs, keeping
+        from ctxmt_fairseq.base.files import check_outputs, keeping
+        from ctxmt_fairseq.checkpoints.averaging import (
+            checkpoints_in,
+            nearest_checkpoints,
+            save_dir,
+            write_average,
+        )
 
         register()
         folder = save_dir(Path(self.save_dir))

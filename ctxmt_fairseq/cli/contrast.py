@@ -2,7 +2,7 @@
 
 Prints accuracies per phenomenon and distance. Each suite's own scoring convention is the default; --json has
 all four (sum or mean of the token log-probabilities, over the current sentence or the window; the tokens of a
-sentence include its </s>). SET is one of
+sentence include its </s>), of several sets in a list. SET is one of
   opensubs   a folder with NAME.current.src and its like (Lopes et al. 2020)
   bawden     JSON blocks (Bawden et al. 2018, and the English-Czech disambiguation)
   voita      JSON (Voita et al. 2019), a file or a folder of them; deixis, lexical cohesion and both kinds of
@@ -25,10 +25,10 @@ Example: ctxmt contrast checkpoint_best.pt en-fr-pronouns --json scores.json --e
 
 from typing import Any, List, Literal, Optional
 
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.model import Model
-from ctxmt_fairseq.cli.options.results import Examples, as_json, as_lines
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.paths import Folder, Input
+from ctxmt_fairseq.cli.options.result_files import Examples, as_json, as_lines
 
 
 class Contrast(Command):
@@ -43,10 +43,10 @@ class Contrast(Command):
     model: Model
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.files import write_files
+        from ctxmt_fairseq.base.provenance import made_by
         from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
         from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
-        from ctxmt_fairseq.files import write_files
-        from ctxmt_fairseq.provenance import made_by
 
         suites = read_contrastive_sets(self.sets, self.format, self.documents)
         model = self.model.load(self.path)

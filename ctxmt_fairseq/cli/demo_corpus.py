@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import Literal, Optional
 
-from ctxmt_fairseq import option_types
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.paths import OutputFolder
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.paths import OutputFolder
 
 
 class DemoCorpus(Command):

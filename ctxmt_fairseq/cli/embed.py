@@ -18,13 +18,13 @@ Example: ctxmt embed data-bin --train text/train --valid text/valid --test text/
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.cli.options.results import as_json
-from ctxmt_fairseq.cli.options.text import Splits
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.data.store_header import DTYPES
-from ctxmt_fairseq.data.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Folder, Output, OutputFolder
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Folder, Output, OutputFolder
+from ctxmt_fairseq.cli.options.result_files import as_json
+from ctxmt_fairseq.cli.options.split_prefixes import Splits
+from ctxmt_fairseq.vectors.store_header import DTYPES
+from ctxmt_fairseq.vectors.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS
 
 
 class Embed(Command):
@@ -54,9 +54,9 @@ class Embed(Command):
     json: Optional[Output] = option("write the counts there too")
 
     def run(self) -> None:
+        from ctxmt_fairseq.base.files import write_files
         from ctxmt_fairseq.corpora.embed import Request, embed
         from ctxmt_fairseq.corpora.embed_preview import preview, preview_text
-        from ctxmt_fairseq.files import write_files
 
         fields = {None: None, "all": None, "none": []}.get(self.fields, (self.fields or "").split(","))
         splits = self.splits.prefixes()
@@ -80,7 +80,7 @@ def _device(cpu: bool) -> str:
 
 def result_text(report: Any) -> str:
     """The table of splits, and what the store saves."""
-    from ctxmt_fairseq.tables import aligned_table
+    from ctxmt_fairseq.base.tables import aligned_table
 
     table = [["split", "sentences", "contexts", "new vectors"]]
     for split, part in report["splits"].items():

@@ -1,12 +1,15 @@
 """The console script ``ctxmt``: finds the subcommand and ends cleanly on bad input."""
 
 import sys
-from typing import List, Optional
+from typing import TYPE_CHECKING, List, Optional, Sequence, Type
 
+from ctxmt_fairseq.base.exit_codes import BAD_INPUT, run_command
+from ctxmt_fairseq.base.provenance import COMMAND_LINE
 from ctxmt_fairseq.cli.moved import check_not_moved
 from ctxmt_fairseq.cli.parser import CommandParser, add_commands
-from ctxmt_fairseq.exit_codes import BAD_INPUT, run_command
-from ctxmt_fairseq.provenance import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.base.command import Command
 
 COMMANDS = {
     "cli.": {
@@ -49,10 +52,17 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 def _run(argv: List[str]) -> Optional[int]:
-    COMMAND_LINE.set(argv)
+    COMMAND_LINE.set(["ctxmt", *argv])
     check_not_moved(argv)
     _import_users_code(argv)
     return parser().command(argv).start()
+
+
+def script(program: str, command: Type["Command"], arguments: Sequence[str]) -> int:
+    """Run a command of a program of its own, outside of ``ctxmt``; returns the exit code."""
+    COMMAND_LINE.set([*program.split(), *arguments])
+    whole = CommandParser(prog=program, command=command)
+    return run_command(lambda words: whole.command(words).start(), arguments)
 
 
 def _import_users_code(argv: List[str]) -> None:
@@ -60,6 +70,6 @@ def _import_users_code(argv: List[str]) -> None:
     for place, word in enumerate(argv):
         option, equals, folder = word.partition("=")
         if option == "--user-dir" and (equals or argv[place + 1 :]):
-            from ctxmt_fairseq.user_code import import_user_dir
+            from ctxmt_fairseq.generation.user_code import import_user_dir
 
             import_user_dir(folder if equals else argv[place + 1])

@@ -5,10 +5,10 @@ import importlib
 import re
 from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence, Type, Union
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.command import Command
+    from ctxmt_fairseq.base.command import Command
 
 # How the names of modules begin -> command -> its line in the list of commands. "cli.control." and few-shot
 # are the module cli/control/few_shot.py, which has the class FewShot, or tables of its own, COMMANDS. A class
@@ -27,7 +27,8 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     def __init__(self, *args: Any, command: Union[str, Type["Command"], None] = None, **kwargs: Any):
-        super().__init__(*args, **{**kwargs, "allow_abbrev": False})
+        how = {"allow_abbrev": False, "formatter_class": argparse.RawDescriptionHelpFormatter}
+        super().__init__(*args, **{**kwargs, **how})
         self._command = command
 
     def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
@@ -40,25 +41,22 @@ class CommandParser(argparse.ArgumentParser):
         return parsed, unknown
 
     def _add(self, command: Union[str, Type["Command"]]) -> None:
-        from ctxmt_fairseq.cli import arguments
-
-        if not isinstance(command, str):
-            self.description = command.help()
-            arguments.add_options(self, command)
-            self.set_defaults(command=command)
-            return
-        module = importlib.import_module(command)
-        if hasattr(module, "COMMANDS"):
-            self.description = module.__doc__
-            add_commands(self, module.COMMANDS)
-        elif hasattr(module, "add_arguments"):  # TODO: goes with the last command that is no class
-            self.description = module.__doc__
-            module.add_arguments(self)
-            self.set_defaults(**({"run": module.run} if hasattr(module, "run") else {}))
+        if isinstance(command, str):
+            module = importlib.import_module(command)
+            if hasattr(module, "COMMANDS"):
+                self.description = module.__doc__
+                add_commands(self, module.COMMANDS)
+                return
+            found = getattr(module, command.rpartition(".")[2].title().replace("_", ""))
         else:
-            self._add(getattr(module, command.rpartition(".")[2].title().replace("_", "")))
+            found = command
+        from ctxmt_fairseq.cli.arguments import add_options
 
-    def command(self, argv: Sequence[str]) -> Any:
+        self.description = found.help()
+        add_options(self, found)
+        self.set_defaults(command=found)
+
+    def command(self, argv: Sequence[str]) -> "Command":
         """The command that a command line asks for, with its options.
 
         Raises:
@@ -67,14 +65,10 @@ class CommandParser(argparse.ArgumentParser):
         for word in argv:
             if re.fullmatch("--[^=]+=--", word):  # argparse would take the value away
                 self.error(f"{word}: expected a value, found --")
-        from ctxmt_fairseq.cli.commands import Options, Plain
+        parsed = self.parse_args(argv)
+        from ctxmt_fairseq.cli.arguments import with_values
 
-        parsed = self.parse_args(argv, Options(argv))
-        if hasattr(parsed, "run"):
-            return Plain(parsed)
-        from ctxmt_fairseq.cli import arguments
-
-        return arguments.with_values(parsed.command, parsed)
+        return with_values(parsed.command, parsed)
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message} (see {self.prog} --help)")
@@ -85,9 +79,7 @@ def add_commands(parser: CommandParser, tables: Tables) -> None:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for prefix, commands in tables.items():
         for name, line in commands.items():
-            if isinstance(line, str):
-                command: Union[str, Type[Command]] = f"ctxmt_fairseq.{prefix}{name.replace('-', '_')}"
-            else:
+            command: Any = f"ctxmt_fairseq.{prefix}{name.replace('-', '_')}"
+            if not isinstance(line, str):
                 command, line = line, line.help().partition("\n")[0].replace("%", "%%")
-            how: Any = {"command": command, "formatter_class": argparse.RawDescriptionHelpFormatter}
-            subparsers.add_parser(name, help=line, **how)
+            subparsers.add_parser(name, help=line, command=command)

@@ -13,11 +13,11 @@ Example: ctxmt preprocess --source-lang en --target-lang fr --train text/train -
 
 from typing import Any, Dict, List, Literal, Optional
 
-from ctxmt_fairseq import option_types
-from ctxmt_fairseq.cli.options.text import Splits
-from ctxmt_fairseq.command import Command, OptionGroup, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Folder, Input, Language, OutputFolder
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Folder, Input, Language, OutputFolder
+from ctxmt_fairseq.cli.options.split_prefixes import Splits
 
 
 class Moses(OptionGroup):

@@ -20,12 +20,12 @@ Example: ctxmt probe checkpoints/averaged.pt text/test --json probe.json --words
 
 from typing import Any, List, Literal, Optional, Tuple
 
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Chart, Input, Output, Prefix
 from ctxmt_fairseq.cli.options.model import ModelWithContext, search
-from ctxmt_fairseq.cli.options.results import Json, as_lines
-from ctxmt_fairseq.cli.options.scores import TOKENIZER, Resampling
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Chart, Input, Output, Prefix
+from ctxmt_fairseq.cli.options.result_files import Json, as_lines
+from ctxmt_fairseq.cli.options.scoring import TOKENIZER, Resampling
 
 
 class Words(OptionGroup):

@@ -16,10 +16,10 @@ Example: ctxmt report runs/sentence runs/s4to4 compared.json --source text/test.
 import sys
 from typing import List, Optional
 
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Input, Named, Output
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Input, Named, Output
 
 
 class Differing(OptionGroup):
@@ -41,12 +41,12 @@ class Report(Command):
     differing: Differing
 
     def run(self) -> None:
+        from ctxmt_fairseq.analysis.page.differences import read_text
+        from ctxmt_fairseq.analysis.page.found import read_runs
+        from ctxmt_fairseq.analysis.page.page import render
+        from ctxmt_fairseq.analysis.page.sections import sections
+        from ctxmt_fairseq.base.files import write_file
         from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_sets
-        from ctxmt_fairseq.files import write_file
-        from ctxmt_fairseq.report.differences import read_text
-        from ctxmt_fairseq.report.found import read_runs
-        from ctxmt_fairseq.report.page import render
-        from ctxmt_fairseq.report.sections import sections
 
         source, reference, docids = self.differing.source, self.differing.reference, self.differing.docids
         if (source is None) != (reference is None) or (docids and not source):

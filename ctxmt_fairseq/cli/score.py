@@ -11,16 +11,15 @@ et al. 2022); without references, those of the translation.
 Example: ctxmt score hyp.fr test.fr --docids test.docids --data data-bin --json scores.json
 """
 
-import dataclasses
 import sys
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.options.results import Json
-from ctxmt_fairseq.cli.options.scores import Comet, Tokens
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Folder, Input
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Folder, Input
+from ctxmt_fairseq.cli.options.result_files import Json
+from ctxmt_fairseq.cli.options.scoring import Comet, Tokens
 
 TOKENIZED = 100  # lines, as many as sacrebleu waits for
 
@@ -41,6 +40,8 @@ class Score(Command):
     comet: Comet
 
     def run(self) -> None:
+        from dataclasses import asdict
+
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation import metrics
 
@@ -67,5 +68,5 @@ class Score(Command):
                 "people write it, and --tokenize none for tokens",
                 file=sys.stderr,
             )
-        segments = {"comet": [dataclasses.asdict(one) for one in comet]} if comet else {}
+        segments = {"comet": [asdict(one) for one in comet]} if comet else {}
         self.results.write({**metrics.score_dict(translation, scores), **segments})

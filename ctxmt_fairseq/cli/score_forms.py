@@ -22,10 +22,10 @@ Example: ctxmt score-forms gender.opensubtitles.en-fr.test.json hyp.fr --example
 
 from typing import Literal, Optional
 
-from ctxmt_fairseq.cli.options.results import Examples, as_lines
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.cli.options.result_files import Examples, as_lines
 
 
 class ScoreForms(Command):

@@ -21,11 +21,11 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Dict, List, Literal, Optional, Tuple
 
-from ctxmt_fairseq import option_types
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, Output, OutputPrefix, Prefix
 from ctxmt_fairseq.cli.options.model import Model, search
-from ctxmt_fairseq.command import Command, OptionGroup, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input, Output, OutputPrefix, Prefix
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.input_documents import InputDocuments
@@ -163,7 +163,7 @@ class Translate(Command):
         self, languages: Tuple[str, str], documents: "InputDocuments", mark: Optional[Tuple[str, str]]
     ) -> Tuple[Optional[str], List[Tuple[str, Optional[str]]]]:
         """Where the translations go, and the other files of --corpus."""
-        from ctxmt_fairseq.files import check_outputs
+        from ctxmt_fairseq.base.files import check_outputs
         from ctxmt_fairseq.generation.back_translation import is_same, other_files
 
         if not (self.corpus and self.docids):

@@ -5,7 +5,7 @@ Example: fairseq-train data-bin --user-dir $(ctxmt user-dir) --task document_win
 
 from pathlib import Path
 
-from ctxmt_fairseq.command import Command
+from ctxmt_fairseq.base.command import Command
 
 
 class UserDir(Command):

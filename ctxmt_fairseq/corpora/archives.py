@@ -1,4 +1,5 @@
-"""Documents by name from folders and zip files as downloaded; nothing is unpacked to the disk."""
+"""Reads documents by name from folders and zip files as downloaded, without unpacking anything to the
+disk."""
 
 import functools
 import gzip
@@ -7,10 +8,10 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import IO, Callable, Dict, Sequence, Tuple
 
-from ctxmt_fairseq.data.text_lines import PathLike, open_file
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, open_file
 
-LARGEST = 1 << 28  # bytes of one document, decompressed: a larger one is no document but an attack
+LARGEST = 1 << 28  # bytes of a document, decompressed; a larger one is no document but an attack
 _BELOW = ("xml", "raw", "*/xml", "*/raw")  # where OPUS puts documents in its folders
 # RuntimeError: encrypted, or compressed in a way that zipfile does not know.
 _BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
@@ -21,9 +22,6 @@ class Archives:
 
     A name is that of an OPUS alignment (``en/2009/1218838/4681542.xml.gz``). It is found whether or not the
     file is compressed, and below the folders that OPUS puts around it (``OpenSubtitles/xml/``).
-
-    Raises:
-        BadInput: a path is neither.
     """
 
     def __init__(self, paths: Sequence[PathLike]):
@@ -39,16 +37,13 @@ class Archives:
 
     @functools.cached_property
     def _members(self) -> Dict[str, Tuple[zipfile.ZipFile, str]]:
-        """Where a document is in the zip files, the first of several; a large one's index takes seconds."""
+        """Where each document is in the zip files; the first file counts. A large file's index takes
+        seconds."""
         archives = [zipfile.ZipFile(path) for path in reversed(self._zips)]
         return {_below_format(name): (archive, name) for archive in archives for name in archive.namelist()}
 
     def read(self, name: str) -> bytes:
-        """A document's content.
-
-        Raises:
-            BadInput: no such document, a name that leaves the folder, or a damaged file.
-        """
+        """Read a document; its name may not lead out of the folder."""
         parts = PurePosixPath(name).parts
         if not parts or parts[0] == "/" or ".." in parts or "\0" in name or "\\" in name:
             raise BadInput(f"expected the name of a document, found {name!r}")
@@ -64,11 +59,7 @@ class Archives:
 
 
 def read_document(path: PathLike) -> bytes:
-    """A file's content, decompressed if its name ends with .gz.
-
-    Raises:
-        BadInput: no such file, a damaged one, or one that is larger than any document.
-    """
+    """Read a file, and decompress it if its name ends with .gz."""
     return _content(lambda: open_file(path), str(path))
 
 
@@ -84,7 +75,7 @@ def _content(open_it: Callable[[], IO[bytes]], name: str) -> bytes:
 
 
 def _below_format(member: str) -> str:
-    """A member's name as alignments write it: ``OpenSubtitles/xml/en/1.xml.gz`` is ``en/1.xml``."""
+    """Turn a member's name into that of alignments: ``OpenSubtitles/xml/en/1.xml.gz`` is ``en/1.xml``."""
     parts = PurePosixPath(member.removesuffix(".gz")).parts
     form = next((form for form in ("xml", "raw") if form in parts[:2]), None)
     return "/".join(parts[parts.index(form) + 1 :] if form else parts)

@@ -1,4 +1,4 @@
-"""Which subwords of a binarised sentence are which word."""
+"""Tells which subwords of a binarised sentence are which word."""
 
 from typing import Any, List, Optional
 
@@ -6,15 +6,15 @@ import numpy as np
 from fairseq.data import Dictionary
 
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.data.highlights import split_words
+from ctxmt_fairseq.text.highlights import split_words
 
 
 class SideWords:
     """One side of a binarised text.
 
     Args:
-        sentences: LongTensors, each ending with ``</s>``; None: there are none.
-        dictionary: of their subwords.
+        sentences: LongTensors, each with ``</s>`` at its end; None: there are none.
+        dictionary: that of their subwords.
         subwords: the segmentation that made them.
     """
 
@@ -22,9 +22,9 @@ class SideWords:
         self.sentences, self.dictionary, self.subwords = sentences, dictionary, subwords
 
     def places(self, line: int) -> Optional[List[np.ndarray]]:
-        """The places of each word's subwords in a sentence.
+        """Find the places of each word's subwords in a sentence.
 
-        None where a subword is unknown to the dictionary, and so whether it starts a word.
+        None: the dictionary lacks a subword, so nobody knows whether it starts a word.
         """
         tokens = [] if self.sentences is None else self.sentences[line].tolist()[:-1]
         if self.subwords.cuts_words and self.dictionary.unk() in tokens:

@@ -1,34 +1,32 @@
-"""Byte-pair encoding (Sennrich et al. 2016): files of merges, which subword-nmt applies.
+"""Byte-pair encoding (Sennrich et al. 2016): reads files of merges, which subword-nmt applies.
 
-Read are the files of subword-nmt, whose first line is ``#version: 0.2`` (0.1 or none in old ones) and every
-other line a merge, ``a b``; and those of fastBPE, ``a b COUNT`` without a first line of its own. fastBPE
-writes the end of a word as subword-nmt 0.2 does, so its merges without their counts are such a file.
+A file of subword-nmt has ``#version: 0.2`` as its first line (0.1 or none if it is old) and a merge, ``a b``,
+on every other line; one of fastBPE has ``a b COUNT`` on every line. fastBPE writes the end of a word as
+subword-nmt 0.2 does, so its merges without their counts are a file of subword-nmt.
 """
 
 import io
 import re
 from typing import Any, List
 
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
-SEPARATOR = "@@"  # at the end of every piece but a word's last one
+SEPARATOR = "@@"  # ends every piece of a word but its last one
 _VERSION = re.compile(r"#version: (0\.[12])")
 
 
 def load_codes(path: PathLike) -> Any:
-    """subword-nmt's ``BPE`` with the merges of a file.
-
-    Raises:
-        BadInput: no such file, or a line that is no merge.
-    """
-    from subword_nmt.apply_bpe import BPE  # which ends the process at a line that it does not like
+    """Make subword-nmt's ``BPE`` with the merges of a file."""
+    from subword_nmt.apply_bpe import (
+        BPE,  # it ends the process at a bad line, so the lines are checked before
+    )
 
     return BPE(io.StringIO("\n".join(_merges(path)) + "\n"), separator=SEPARATOR)
 
 
 def _merges(path: PathLike) -> List[str]:
-    """The lines of a file as subword-nmt is to read them."""
+    """Read a file, and return the lines that subword-nmt shall read."""
     lines = [line.strip("\r ") for line in iterate_lines(path)]
     while lines and not lines[-1]:
         lines.pop()

@@ -1,6 +1,6 @@
-"""Whether a corpus is what it should be: its files together, their encoding, ids, and pairs that look wrong.
+"""Checks a corpus: whether its files fit together, their encoding, ids, and pairs that look wrong.
 
-Unlike ``corpora.text_rows``, which stops at the first fault, this reads to the end and counts.
+``corpora.text_rows`` stops at the first fault; this module reads to the end and counts.
 """
 
 import itertools
@@ -8,23 +8,23 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.transforms.language import detector, language_of
-from ctxmt_fairseq.data.documents import document_id
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.metadata_text import parse_metadata
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.data.text_lines import decode_line, open_file, raw_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import document_id
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.metadata_text import parse_metadata
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.text_lines import decode_line, open_file, raw_lines
 
-EXAMPLES = 5  # lines that are named for each finding
-SHORT = 20  # characters: below, any ratio of lengths is usual
+EXAMPLES = 5  # so many lines are named for each finding
+SHORT = 20  # characters; for shorter texts any ratio of lengths is usual
 
 
 class Report:
-    """What was found; ``faults`` are what ``ctxmt preprocess`` refuses, ``remarks`` what may be intended.
+    """What was found: ``ctxmt preprocess`` refuses ``faults``; ``remarks`` may be intended.
 
     Attributes:
-        lines: file -> lines.
+        lines: file -> its number of lines.
         examples: finding -> the first lines, as FILE:LINE.
     """
 
@@ -41,7 +41,7 @@ class Report:
             places.append(f"{path}" if line is None else f"{path}:{line}")
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON."""
+        """Make it JSON."""
         return {
             "lines": self.lines,
             "faults": dict(self.faults),
@@ -56,16 +56,13 @@ def check(
     """Read all files of a corpus.
 
     Args:
-        max_ratio: of the characters of the two sides, blanks aside; beyond, a pair is suspicious, if one side
-            has at least 20.
-        admitted: codes of the languages that either side may be in; none: it is not looked at. Sides of
-            fewer than 20 characters may be in any.
-
-    Raises:
-        BadInput: a file cannot be read at all, or no tool for languages is installed.
+        max_ratio: a pair is suspicious if one side has more than so many times the characters of the other,
+            blanks left out, and at least 20.
+        admitted: for either side, the codes of the languages that it may be in; none: any. Sides of fewer
+            than 20 characters may be in any.
     """
     if any(admitted):
-        detector()  # a missing tool is said at once
+        detector()  # so that a missing tool is said at once
     report = Report()
     texts = [Path(f"{prefix}.{language}") for language in languages]
     ids, marks = Path(f"{prefix}.docids"), Path(f"{prefix}.current")
@@ -85,7 +82,7 @@ def check(
         row = {path: line for path, line in zip(present, lines, strict=True) if line is not None}
         for path, line in row.items():
             counts[path] += 1
-            if path in necessary or line.strip():  # blank lines at the end of metadata are read as none
+            if path in necessary or line.strip():  # blank lines at the end of metadata do not count
                 filled[path] = number
         if texts[0] in row and texts[1] in row:
             sides = [row[path] for path in texts]
@@ -130,7 +127,7 @@ class _Ids:
 
 
 def _lines(path: Path, report: Report) -> Iterator[str]:
-    """A file's lines; those that are no text become empty, and are counted."""
+    """Yield a file's lines; those that are no text become empty, and are counted."""
     with open_file(path) as stream:
         for number, raw in enumerate(raw_lines(stream, path), 1):
             try:

@@ -1,14 +1,15 @@
-"""The binarised data folder: its description ``ctxmt.json`` and how a new one comes into being."""
+"""The binarised data folder: its description ``ctxmt.json``, and how a new one is made."""
 
 import json
 import os
 from pathlib import Path
 from typing import Any, ContextManager, Dict, Optional, Union
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_nothing_kept_within
+from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.data.binarised import checked_dictionary
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import check_nothing_kept_within, folder_output
+from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 PathLike = Union[str, Path]
 DESCRIPTION = "ctxmt.json"
@@ -28,14 +29,10 @@ def first_folder(data: object) -> Path:
 
 
 def read_description(folder: PathLike) -> Dict[str, Any]:
-    """The description that ``ctxmt preprocess`` wrote: languages, subwords, counts, ..
-
-    Raises:
-        BadInput: the folder has none, or one of a later version.
-    """
+    """Read the description that ``ctxmt preprocess`` has written: languages, subwords, counts, .."""
     path = Path(folder) / DESCRIPTION
     if not path.is_file():
-        raise BadInput(f"expected a data folder of ctxmt preprocess, found no {DESCRIPTION}", folder)
+        raise BadInput(f"is no data folder of ctxmt preprocess: found no {DESCRIPTION}", folder)
     place = Place(path)
     description = load_json(path)
     version = get(place, description, "version", int)
@@ -55,20 +52,13 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
 
 
 def entry(folder: PathLike, key: str) -> Any:
-    """An entry of the description that not every folder has.
-
-    Raises:
-        BadInput: see ``read_description``; or there is no such entry.
-    """
+    """Read an entry of the description that not every folder has."""
     return get(Place(Path(folder) / DESCRIPTION), read_description(folder), key, _ENTRIES[key])
 
 
 def load_dictionary(path: PathLike) -> Any:
-    """The fairseq dictionary ``dict.LANG.txt`` of a data folder.
-
-    Raises:
-        BadInput: no dictionary, or another than the folder's text was binarised with.
-    """
+    """Load the fairseq dictionary ``dict.LANG.txt`` of a data folder; the folder's text must be binarised
+    with it."""
     path = Path(path)
     described = (path.parent / DESCRIPTION).is_file()
     digests = read_description(path.parent).get("dictionaries", {}) if described else {}
@@ -76,30 +66,30 @@ def load_dictionary(path: PathLike) -> Any:
 
 
 def source_digest(folder: PathLike, split: str) -> Optional[str]:
-    """The digest of a split's source text; None for a folder that does not tell."""
+    """The digest of a split's source text; None: the folder does not tell."""
     if not (Path(folder) / DESCRIPTION).is_file():
         return None
     return read_description(folder)["splits"].get(split, {}).get("source_digest")
 
 
 def digest_line(sentence: str) -> bytes:
-    """A source sentence as its split's digest, SHA-256 over all of them, takes it: as output would have it
-    (``TextSteps.surface``)."""
+    """What a source sentence, as output would have it (``TextSteps.surface``), adds to its split's digest,
+    which is the SHA-256 of all of them."""
     return f"{sentence}\n".encode()
 
 
 def write_description(folder: PathLike, description: Dict[str, Any]) -> None:
-    """Write ``ctxmt.json``; the version is added."""
+    """Write ``ctxmt.json``, and add the version to it."""
     text = json.dumps({"version": VERSION, **description}, indent=2, ensure_ascii=False)
     (Path(folder) / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
 
 
 def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
-    """A data folder to be filled, which is at ``path`` at the end, or nowhere on an error.
+    """Make a data folder to be filled, which is at ``path`` at the end, or nowhere on an error.
 
     Raises:
-        BadInput: ``path`` is in use: by something that is no data folder, or by one and not ``overwrite``;
-            it or something in it is read (``files.keeping``); or it cannot be written.
+        BadInput: something else is at ``path``, or a data folder that is not to be overwritten, or that the
+            command reads (``files.keeping``); or it cannot be written.
     """
 
     def check(folder: Path) -> None:

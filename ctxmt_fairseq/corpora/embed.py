@@ -1,6 +1,7 @@
-"""The contexts of a data folder's splits into a context store: survey the text, then embed what is new.
+"""Embeds the contexts of a data folder's splits into a context store: surveys the text, then embeds what is
+new.
 
-Both passes read line by line; the survey comes first so that text which does not belong to the data folder is
+Both passes read line by line. The survey comes first, so that text that does not belong to the data folder is
 refused before hours of embedding.
 """
 
@@ -14,21 +15,21 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.folders import check_folder
 from ctxmt_fairseq.corpora.data_folder import PathLike, digest_line, read_description
 from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
-from ctxmt_fairseq.data.metadata_text import metadata_text
-from ctxmt_fairseq.data.store_header import (
+from ctxmt_fairseq.text.metadata_text import metadata_text
+from ctxmt_fairseq.vectors.store_header import (
     HEADER,
     INDEX_DTYPE,
     StoreHeader,
     index_file,
     read_header,
 )
-from ctxmt_fairseq.data.text_encoders import load_text_encoder
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import check_folder
+from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 
 _CHUNK = 2**20
 
@@ -38,9 +39,9 @@ class Request:
     """What to embed.
 
     Attributes:
-        data: folder that ``ctxmt preprocess`` made.
-        splits: fairseq's split name -> prefix of its text.
-        fields: of metadata; None: those of the store, if it is there, else all that are found.
+        data: the folder that ``ctxmt preprocess`` has made.
+        splits: fairseq's split name -> the prefix of its text.
+        fields: those of the metadata; None: those of the store, if it is there, else all that are found.
         sentences: whether the source sentences are embedded.
     """
 
@@ -51,12 +52,12 @@ class Request:
     blank_lines: bool = False
 
     def files(self) -> Dict[str, TextFiles]:
-        """The text of each split, known to the data folder."""
+        """The text of each split; the data folder must have these splits."""
         description = read_description(self.data)
         for split in self.splits:
             if split not in description["splits"]:
                 known = ", ".join(description["splits"])
-                raise BadInput(f"expected a split of the data folder ({known}), found {split}", self.data)
+                raise BadInput(f"has no split {split}, only {known}", self.data)
         if not self.splits:
             raise BadInput("expected --train, --valid or --test")
         languages = description["source_lang"], description["target_lang"]
@@ -67,8 +68,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Survey:
-    """What a split's text holds: ``digest`` of its source text; field -> sentences with a value, and how many
-    of these values say nothing (fields in the order of their first occurrence)."""
+    """What is in a split's text: the ``digest`` of its source text; field -> the number of sentences with a
+    value, and of values that say nothing (fields are in the order of their first occurrence)."""
 
     sentences: int
     digest: str
@@ -77,11 +78,7 @@ class Survey:
 
 
 def survey(request: Request) -> Dict[str, Survey]:
-    """Read all text and metadata once.
-
-    Raises:
-        BadInput: text or metadata that cannot be read, or that is not the data folder's.
-    """
+    """Read all text and metadata once, and check that they are the data folder's."""
     described = read_description(request.data)["splits"]
     steps = steps_of_language(request.data, "source")
     surveys = {}
@@ -105,8 +102,8 @@ def survey(request: Request) -> Dict[str, Survey]:
             )
         if digest.hexdigest() != expected.get("source_digest", digest.hexdigest()):
             raise BadInput(
-                f"another text than the split {split} of {request.data} was made from; run ctxmt preprocess "
-                "again, or name the text that it read",
+                f"is another text than the split {split} of {request.data} was made from; run ctxmt "
+                "preprocess again, or name the text that it has read",
                 text,
             )
         surveys[split] = Survey(sentences, digest.hexdigest(), dict(given), dict(nothing))
@@ -116,13 +113,10 @@ def survey(request: Request) -> Dict[str, Survey]:
 def chosen_fields(
     request: Request, surveys: Mapping[str, Survey], store: Optional[StoreHeader]
 ) -> Tuple[str, ...]:
-    """The fields to embed.
+    """Choose the fields to embed.
 
     Args:
-        store: the header of the store that will be added to, if there is one.
-
-    Raises:
-        BadInput: a field that no split has, or one that the store lacks.
+        store: the header of the store that they will be added to, if there is one.
     """
     found = list(dict.fromkeys(field for one in surveys.values() for field in one.given))
     known = list(store.fields) if store else []
@@ -132,7 +126,7 @@ def chosen_fields(
     for field in wanted:
         if field not in found + known:
             names = ", ".join(found) or "none"
-            raise BadInput(f"--fields {field}: expected fields of the metadata, found {names}")
+            raise BadInput(f"--fields {field}: the metadata has no such field, only {names}")
     if store and set(wanted) != set(known):
         raise BadInput(
             f"the context store there has the fields {', '.join(known) or 'none'}, not "
@@ -140,21 +134,21 @@ def chosen_fields(
         )
     fields = tuple(known) if store else tuple(wanted)
     if not fields and not request.sentences:
-        raise BadInput("expected metadata or sentences to embed, found neither")
+        raise BadInput("nothing to embed: there is no metadata, and sentences are not wanted")
     return fields
 
 
 def texts_to_embed(
     files: TextFiles, fields: Sequence[str], sentences: bool, steps: TextSteps
 ) -> Iterator[List[Optional[str]]]:
-    """For each sentence its own text (``TextSteps.surface``) and that of each field, None for nothing."""
+    """Yield for each sentence its own text (``TextSteps.surface``) and that of each field; None: nothing."""
     for row in files.rows():
         own = steps.surface(row.source) if sentences else None
         yield [own, *(metadata_text(field, row.metadata.get(field, "")) for field in fields)]
 
 
 def existing(out: PathLike) -> Optional[StoreHeader]:
-    """The header of the store in a folder, if there is one."""
+    """The header of the store in a folder; None: there is no store."""
     return read_header(out) if (Path(out) / HEADER).is_file() else None
 
 
@@ -166,16 +160,16 @@ def embed(
     device: str = "cpu",
     batch_size: int = 64,
 ) -> Dict[str, Any]:
-    """Make the store ``out``, or add to it; returns what it then holds (``summary``).
+    """Make the store ``out``, or add to it; returns what is in it then (``summary``).
 
     Raises:
-        BadInput: text, metadata, encoder or store cannot be used; a store keeps what was embedded so far.
+        BadInput: text, metadata, encoder or store cannot be used. The store keeps what was embedded so far.
     """
     encoder = load_text_encoder(encoder_name, device, batch_size)
     wanted = StoreHeader(encoder.name, encoder.dimension, dtype, (), request.sentences)
     store = existing(out)
     check_folder(out)
-    if store:  # said before the text is read
+    if store:  # checked before the text is read
         check_same_kind(out, store, dataclasses.replace(wanted, fields=store.fields))
     surveys = survey(request)
     wanted = dataclasses.replace(wanted, fields=chosen_fields(request, surveys, store))
@@ -197,10 +191,11 @@ def embed(
 
 
 def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:
-    """What a store holds, and how much smaller it is than one vector for every sentence and field with text.
+    """Tell what is in a store, and how much smaller it is than a vector for every sentence and field with
+    text.
 
     Args:
-        new: split -> vectors that were added for it.
+        new: split -> the number of vectors that were added for it.
     """
     header = read_header(out)
     contexts = {split: _contexts(Path(out) / index_file(split)) for split in header.splits}
@@ -230,7 +225,7 @@ def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:
 
 
 def _contexts(path: Path) -> int:
-    """Entries of an index that are there."""
+    """Count the entries of an index that have a vector."""
     count = 0
     with open(path, "rb") as stream:
         while len(entries := np.fromfile(stream, INDEX_DTYPE, _CHUNK)):

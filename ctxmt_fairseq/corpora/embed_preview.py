@@ -1,27 +1,25 @@
-"""What ``ctxmt embed`` would embed, without embedding anything."""
+"""Shows what ``ctxmt embed`` would embed, without embedding anything."""
 
 import itertools
 import tempfile
 from pathlib import Path
 from typing import Any, Dict, List
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.data_folder import PathLike
 from ctxmt_fairseq.corpora.embed import Request, chosen_fields, existing, survey, texts_to_embed
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
 from ctxmt_fairseq.corpora.text_steps import steps_of_language
-from ctxmt_fairseq.tables import aligned_table
 
 
 def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:
-    """The texts of the first sentences of each split, and counts; no encoder is loaded, nothing written.
+    """Collect the texts of the first sentences of each split, and counts; no encoder is loaded, nothing
+    written.
 
     Returns:
-        ``fields``; ``splits``: name -> ``sentences``, ``examples`` (texts of the sentence and of each field,
-        None for nothing), ``given`` and ``nothing`` as in ``Survey``; ``contexts``, ``distinct``: texts of
-        all splits together, the empty one included.
-
-    Raises:
-        BadInput: text or metadata that cannot be read, or that is not the data folder's.
+        ``fields``; ``splits``: name -> ``sentences``, ``examples`` (the texts of the sentence and of each
+        field, None for nothing), ``given`` and ``nothing`` as in ``Survey``; ``contexts``, ``distinct``: the
+        texts of all splits together, with the empty one.
     """
     surveys = survey(request)
     fields = chosen_fields(request, surveys, existing(out))
@@ -53,7 +51,7 @@ def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:
 
 
 def preview_text(report: Dict[str, Any]) -> str:
-    """The report for reading."""
+    """Write the report as text."""
     names = ["sentence", *report["fields"]]
     width = max(map(len, names))
     lines: List[str] = []

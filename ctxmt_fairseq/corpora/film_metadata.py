@@ -1,4 +1,5 @@
-"""Metadata of films for the lines of a corpus, and how many lines have which context (MTCue, section 3.1)."""
+"""Gives the lines of a corpus their films' metadata, and counts which context they have (MTCue, section
+3.1)."""
 
 import functools
 import json
@@ -7,14 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Union
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import open_outputs
+from ctxmt_fairseq.corpora.film_records import FIELDS, Films
 from ctxmt_fairseq.corpora.films import normal_id
-from ctxmt_fairseq.corpora.raw.film_records import FIELDS, Films
-from ctxmt_fairseq.data.documents import id_spans, iterate_ids
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.metadata_text import metadata_text, parse_metadata
-from ctxmt_fairseq.data.text_lines import iterate_lines, parse_flag, together
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import open_outputs
+from ctxmt_fairseq.text.documents import id_spans, iterate_ids
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.metadata_text import metadata_text, parse_metadata
+from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, together
 
 PathLike = Union[str, Path]
 PREVIOUS = 5  # previous sentences, as MTCue reads
@@ -23,11 +24,11 @@ _RANGE = re.compile(r"\s*(\d{4})\s*[-‐-―−]\s*(\d{4})?\s*")
 
 
 class Film(NamedTuple):
-    """The film that a document is of.
+    """The film that a document belongs to.
 
     Attributes:
         id: IMDb's, without tt and zeros.
-        year: as the document's id has it; None if that does not know.
+        year: that in the document's id; None: it has none.
     """
 
     id: str
@@ -35,28 +36,25 @@ class Film(NamedTuple):
 
 
 def film_of_document(document: str) -> Optional[Film]:
-    """The film in an id ``YEAR/IMDB/FILE``; None if it names none."""
+    """The film in an id ``YEAR/IMDB/FILE``; None: it names none."""
     found = _FILM.search(document)
     return Film(normal_id(found[2]), int(found[1]) or None) if found else None
 
 
 def films_of(prefix: PathLike) -> Set[str]:
-    """The ids of all films of a corpus.
-
-    Raises:
-        BadInput: as ``id_spans``; or no document's id names a film.
-    """
+    """The ids of all films of a corpus."""
     found = {film_of_document(name) for name, _ in id_spans(f"{prefix}.docids")}
     films = {film.id for film in found if film}
     if not films:
-        raise BadInput("expected ids of documents as YEAR/IMDB/FILE, found none", f"{prefix}.docids")
+        raise BadInput("has no document with an id as YEAR/IMDB/FILE", f"{prefix}.docids")
     return films
 
 
 def film_texts(film: Film, records: Mapping[str, str]) -> Dict[str, str]:
-    """What is known of a film, as MTCue has it: values stay as they are, but for those that say nothing.
+    """Give what is known of a film, in MTCue's fields. Values stay as they are, but those that say nothing
+    go.
 
-    Of a range of years, as series have, the document's own counts if it is among them, else the first.
+    Series have a range of years. The document's own year counts if it is in the range, else the first.
     """
     texts = {}
     for field in FIELDS:
@@ -71,7 +69,7 @@ def film_texts(film: Film, records: Mapping[str, str]) -> Dict[str, str]:
 
 
 def joined(first: Films, second: Films) -> Films:
-    """What two sources know of films; where both have a value that says something, the first's."""
+    """Join what two sources know of films. If both have a value that says something, the first's counts."""
     films = {film: dict(records) for film, records in second.items()}
     for film, records in first.items():
         films.setdefault(film, {}).update(
@@ -89,24 +87,20 @@ class _Line(NamedTuple):
 def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]) -> Dict[str, Any]:
     """Write PREFIX.meta.jsonl with the six fields of MTCue, and PREFIX.films.json, the account.
 
-    Other fields that the lines have stay. Each value goes to all lines of its film.
+    Other fields that the lines have stay. All lines of a film get its values.
 
     Args:
-        films: film -> value by field (``corpora.raw.film_records``).
-        remarks: what else is to be said in the account.
+        films: film -> value by field (``corpora.film_records``).
+        remarks: further entries of the account.
 
     Returns:
-        what PREFIX.films.json holds; ``coverage`` is the share of sentences with each field, with at least 1,
-        .., 5 lines before them in their document, and with any of these (table 1; lines that serve as context
-        only do not count).
-
-    Raises:
-        BadInput: files of different lengths, or that cannot be read or written; a field that has a file of
-            its own; no sentences.
+        the content of PREFIX.films.json; ``coverage`` is the share of sentences with each field, with at
+        least 1, .., 5 lines before them in their document, and with any of these (table 1; lines that are
+        only context do not count).
     """
     own = [field for field in FIELDS if field in MetadataFiles.beside(prefix).fields]
     if own:
-        raise BadInput("is there too: a field is in one file", f"{prefix}.meta.{own[0]}")
+        raise BadInput("is there already, but a field is in one file: remove it", f"{prefix}.meta.{own[0]}")
     counts: Counter = Counter()
     known: Dict[str, str] = {}
     named: Set[str] = set()

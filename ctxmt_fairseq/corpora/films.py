@@ -1,21 +1,21 @@
-"""Which films or documents belong to which corpus: held out by a list of ids, or by a share of all."""
+"""Tells which films or documents are held out, by a list of ids or by a share of all."""
 
 import hashlib
 import os
 import re
 from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple, Union
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import whole_document
-from ctxmt_fairseq.data.documents import document_id
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import document_id
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 _IMDB = re.compile(r"(?:tt)?0*(\d+)")
 Selector = Union[FrozenSet[str], float]
 
 
 def film_of(document: str) -> str:
-    """The IMDb id, without zeros before it, in ``YEAR/IMDB/FILE/NUMBER``."""
+    """The IMDb id in ``YEAR/IMDB/FILE/NUMBER``, without zeros before it."""
     document = whole_document(document)
     parts = document.split("/")
     return normal_id(parts[1]) if len(parts) > 1 else document
@@ -32,11 +32,7 @@ def _whole_document(text: str) -> str:
 
 
 def _share(text: str) -> Optional[float]:
-    """A share of the documents; None: the name of a file.
-
-    Raises:
-        BadInput: a number that is no share.
-    """
+    """Read a share of the documents; None: it is the name of a file."""
     try:
         share = float(text)
     except ValueError:
@@ -49,20 +45,18 @@ def _share(text: str) -> Optional[float]:
 
 
 class HeldOut:
-    """The route of documents to corpora.
+    """Sends documents to corpora.
 
     Args:
         selections: for each held-out corpus ``PREFIX=FILE`` (a list of IMDb ids, one per line) or
             ``PREFIX=SHARE`` (of all films, drawn by a hash of the id, so the same in every language).
-        by: what the ids are of, ``film`` or ``document``; runs of a document (``NAME#2``) go with it.
+        by: whether the ids are those of a ``film`` or a ``document``; runs of a document (``NAME#2``) go with
+            it.
 
     Attributes:
-        prefixes: of the held-out corpora.
-        key: from a document's id to what the selections are about.
+        prefixes: those of the held-out corpora.
+        key: turns a document's id into what the selections name.
         listed: all that a list names.
-
-    Raises:
-        BadInput: not of this form, a file that cannot be read, or shares of more than 1 together.
     """
 
     def __init__(self, selections: Sequence[str], by: str = "film"):
@@ -85,10 +79,10 @@ class HeldOut:
                 self._lists.append((number, names))
                 self.listed |= names
         if sum(share for _, share in self._shares) > 1:
-            raise BadInput("--held-out: expected shares of at most 1 together")
+            raise BadInput("--held-out: the shares are more than 1 together")
 
     def __call__(self, document: str) -> int:
-        """0 for the main corpus, else the number of the held-out one."""
+        """The number of a document's held-out corpus, or 0 for the main corpus."""
         film = self.key(document)
         for number, films in self._lists:
             if film in films:

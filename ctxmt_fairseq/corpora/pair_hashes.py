@@ -1,7 +1,7 @@
-"""Pairs of sentences by 64 bits of their texts: which are alike, in little memory."""
+"""Tells which pairs of sentences are alike by 64 bits of their texts, in little memory."""
 
 import hashlib
-from typing import Iterable, List
+from typing import Iterable
 
 import numpy as np
 
@@ -15,39 +15,13 @@ def pair_hash(pair: Pair) -> int:
 
 
 def pair_hashes(pairs: Iterable[Pair]) -> np.ndarray:
-    """(N,) uint64."""
+    """The hashes of N pairs, (N,) uint64."""
     return np.fromiter(map(pair_hash, pairs), np.uint64)
 
 
 def among(values: np.ndarray, ordered: np.ndarray) -> np.ndarray:
-    """(N,) bool: which values are in a sorted array."""
+    """Tell which values are in a sorted array, (N,) bool."""
     if not len(ordered):
         return np.zeros(len(values), bool)
     places = np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)
     return ordered[places] == values
-
-
-class SeenHashes:
-    """A growing set of hashes, at 8 bytes each (16 for a moment, while sorted arrays are joined).
-
-    Sorted arrays, each at least twice as long as the next, so that a look-up searches few of them and a hash
-    is moved few times.
-    """
-
-    def __init__(self) -> None:
-        self._arrays: List[np.ndarray] = []
-
-    def add_new(self, hashes: np.ndarray) -> np.ndarray:
-        """Add hashes (N,); returns which were not there before, (N,) bool: of equal ones the first."""
-        new = np.zeros(len(hashes), bool)
-        distinct, first = np.unique(hashes, return_index=True)
-        known = np.zeros(len(distinct), bool)
-        for array in self._arrays:
-            known |= among(distinct, array)
-        new[first[~known]] = True
-        latest = distinct[~known]
-        while self._arrays and len(self._arrays[-1]) < 2 * len(latest):
-            latest = np.sort(np.concatenate([self._arrays.pop(), latest]))
-        if len(latest):
-            self._arrays.append(latest)
-        return new

@@ -1,11 +1,11 @@
-"""What every corpus is made of: pairs in documents without holes, and the account of what was left out."""
+"""The parts of every corpus: pairs in documents without holes, and the account of what was left out."""
 
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence
 
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 _NOTHING: Mapping[str, str] = {}
 _RUN = re.compile(r"#\d+$")
@@ -16,7 +16,7 @@ class Pair(NamedTuple):
 
     Attributes:
         document: the document's id; a document is a run of equal ids.
-        current: False for a line that serves as context only.
+        current: False for a line that is only context.
         metadata: text by field.
     """
 
@@ -29,14 +29,14 @@ class Pair(NamedTuple):
 
 @dataclass
 class Account:
-    """Where the input went: ``read`` is what was kept and what was left out for each reason.
+    """Says where the input went: ``read`` is the sum of what was kept and what was left out for each reason.
 
     Attributes:
-        read: units of the input (links, lines, ..).
-        kept: lines of the corpus.
-        left_out: reason -> units.
-        remarks: what happened to units without leaving them out, such as times that were interpolated.
-        broken: files that could not be read, in words (``--skip-broken``).
+        read: the number of units of the input (links, lines, ..).
+        kept: the number of lines of the corpus.
+        left_out: reason -> number of units.
+        remarks: what happened to units that were kept, such as times that were interpolated -> their number.
+        broken: the errors of files that could not be read (``--skip-broken``).
     """
 
     read: int = 0
@@ -46,7 +46,7 @@ class Account:
     broken: List[str] = field(default_factory=list)
 
     def add(self, other: "Account") -> None:
-        """Take in the account of another part of the input."""
+        """Add the account of another part of the input."""
         self.read += other.read
         self.kept += other.kept
         self.left_out += other.left_out
@@ -59,20 +59,21 @@ class Account:
         return self.read == self.kept + sum(self.left_out.values())
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON."""
+        """Make it JSON."""
         left_out, remarks = (dict(sorted(counts.items())) for counts in (self.left_out, self.remarks))
         return {**vars(self), "left_out": left_out, "remarks": remarks}
 
 
 class Part(NamedTuple):
-    """What one piece of work yields: pairs in order, and their account."""
+    """The result of a piece of work: pairs in order, and their account."""
 
     pairs: List[Pair]
     account: Account
 
 
 def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
-    """The lines that are kept of ``read``; the others, if any, were left out for a reason."""
+    """Make the part of the lines that are kept of ``read``; the others, if any, were left out for a
+    reason."""
     left_out = Counter({reason: read - len(kept)} if read > len(kept) else {})
     return Part(kept, Account(read, len(kept), left_out))
 
@@ -80,12 +81,12 @@ def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
 class DocumentBuilder:
     """Collects the lines of one document of the input.
 
-    Context never crosses a hole: the lines after it are a document of their own, ``NAME/2``, ``NAME/3``, ..
+    Context never crosses a hole, so the lines after it are a document of their own, ``NAME/2``, ``NAME/3``,
+    ..
 
     Args:
-        name: the document's id.
-        account: of the piece of work that it belongs to.
-        keep_empty: lines that are empty on a side are kept, as in a test set, whose lines are numbered.
+        name: the document's id. account: that of the piece of work. keep_empty: whether to keep lines that
+        are empty on a side, as in a test set, whose lines are numbered.
     """
 
     def __init__(self, name: str, account: Account, keep_empty: bool = False):
@@ -96,10 +97,10 @@ class DocumentBuilder:
     def add(
         self, source: str, target: str, metadata: Mapping[str, str] = _NOTHING, current: bool = True
     ) -> None:
-        """Take in a unit of the input, blanks of any kind folded, unless it must be left out.
+        """Add a unit of the input, with its blanks folded, unless it must be left out.
 
         Args:
-            current: False for a line that serves as context only, of which one side may be empty.
+            current: False for a line that is only context; one of its sides may be empty.
         """
         source, target = " ".join(source.split()), " ".join(target.split())
         if not (source and target or (source or target) and not current or self.keep_empty):
@@ -124,7 +125,7 @@ class DocumentBuilder:
         self._hole = True
 
     def hole(self) -> None:
-        """What follows does not belong to what was before."""
+        """Say that what follows does not belong to what was before."""
         self._hole = True
 
     def part(self) -> Part:
@@ -133,10 +134,10 @@ class DocumentBuilder:
 
 
 def distinct(parts: Iterable[Part]) -> Iterator[Part]:
-    """The parts, each of one ``DocumentBuilder``, with the numbers of documents of one name going on.
+    """Yield the parts, each of one ``DocumentBuilder``; documents of one name get numbers that go on.
 
     OPUS aligns some files with several of the other language. Their documents would have the same ids, and
-    become one where they stand behind each other.
+    become one if they followed each other.
     """
     numbers: Counter = Counter()
     for pairs, account in parts:
@@ -151,7 +152,7 @@ def distinct(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def runs(document: Sequence[Pair], places: Iterable[int]) -> List[Pair]:
-    """The lines at ``places``; from a gap on, their document is ``NAME#2``, ``NAME#3``, .."""
+    """Keep the lines at ``places``; after each gap their document is ``NAME#2``, ``NAME#3``, .."""
     kept: List[Pair] = []
     number, previous = 1, -1
     for place in sorted(places):
@@ -163,5 +164,5 @@ def runs(document: Sequence[Pair], places: Iterable[int]) -> List[Pair]:
 
 
 def whole_document(name: str) -> str:
-    """The id of the document that a run is of."""
+    """The id of the document that a run belongs to."""
     return _RUN.sub("", name)

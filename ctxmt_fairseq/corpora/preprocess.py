@@ -1,8 +1,8 @@
-"""Text with document ids to a binarised data folder, in streams: no list of all sentences is ever held.
+"""Turns text with document ids into a binarised data folder, in streams, never with a list of all sentences.
 
-Steps: check and normalise the text (``text_rows``), apply the folder's text steps (``text_steps``), train or
-load subwords and encode, count the dictionary over the training text (``vocabulary``), binarise with fairseq,
-put the folder in its place.
+It checks and normalises the text (``text_rows``), applies the folder's text steps (``text_steps``), trains or
+loads subwords and encodes, counts the dictionary in the training text (``vocabulary``), binarises with
+fairseq, and puts the folder in its place.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional
 import torch
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.data_folder import (
     PathLike,
     digest_line,
@@ -38,10 +39,10 @@ from ctxmt_fairseq.corpora.vocabulary import (
     place_steps,
     place_subwords,
 )
+from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.data.binarised import dictionary_digest
-from ctxmt_fairseq.errors import BadInput
 
-BATCH = 10_000  # sentences that are encoded together
+BATCH = 10_000  # so many sentences are encoded together
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def preprocess(
     """Make the data folder ``out``; returns its description (the content of ``ctxmt.json``).
 
     Raises:
-        BadInput: the text or the request cannot be used; nothing is left behind.
+        BadInput: the text or the request cannot be used. Nothing is left behind.
     """
     languages = corpus.languages
     like = _check(corpus, vocabulary)
@@ -86,7 +87,7 @@ def preprocess(
         splits = {split: _stage(corpus, split, files[split], folder, steps) for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
-        subwords = {x: Subwords(find_model(folder, x)) for x in languages}  # of text after its steps
+        subwords = {x: Subwords(find_model(folder, x)) for x in languages}  # for text after its steps
         for split, language in itertools.product(splits, languages):
             counter = frequencies[language] if split == "train" else None
             counts = _encode(text / f"{split}.{language}", subwords[language], counter, workers)
@@ -122,7 +123,7 @@ def preprocess(
 
 
 def statistics_table(description: Dict[str, Any]) -> str:
-    """The corpus statistics as text: one row per split and language; tokens without ``</s>``."""
+    """Write the corpus statistics as text: a row for each split and language; tokens leave out ``</s>``."""
     row = "{:<8}{:<6}{:>12}{:>12}{:>14}{:>8}{:>10}{:>8}"
     lines = [row.format("split", "lang", "sentences", "documents", "tokens", "mean", "unknown", "empty")]
     for name, split in description["splits"].items():
@@ -135,9 +136,7 @@ def statistics_table(description: Dict[str, Any]) -> str:
 
 
 def _check(corpus: Corpus, vocabulary: Vocabulary) -> Optional[Dict[str, Any]]:
-    """Refuse requests that contradict themselves; returns the description of the folder to be like."""
-    if corpus.source_lang == corpus.target_lang:
-        raise BadInput(f"expected two language names, found {corpus.source_lang} twice")
+    """Refuse requests that contradict themselves; returns the description of the folder of ``--like``."""
     if not corpus.splits:
         raise BadInput("expected --train, --valid or --test")
     if vocabulary.like is None:
@@ -149,18 +148,19 @@ def _check(corpus: Corpus, vocabulary: Vocabulary) -> Optional[Dict[str, Any]]:
         entry(vocabulary.like, key)
     if [like["source_lang"], like["target_lang"]] != corpus.languages:
         found = f"{like['source_lang']}-{like['target_lang']}"
-        raise BadInput(f"expected {'-'.join(corpus.languages)}, found {found}", vocabulary.like)
+        raise BadInput(f"has the languages {found}, not {'-'.join(corpus.languages)}", vocabulary.like)
     return like
 
 
 def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]]) -> int:
-    """Mean subwords of a training source sentence: the shift of focused concatenation, section 4.3."""
+    """The mean number of subwords of a training source sentence: the shift of focused concatenation, section
+    4.3."""
     train = splits["train"]
     return max(1, round(train["tokens"][corpus.source_lang] / train["sentences"]))
 
 
 def _training_text(files: Mapping[str, TextFiles], corpus: Corpus, language: str) -> Iterator[str]:
-    """The sentences of a language, as they are."""
+    """Yield the sentences of a language as they are."""
     for row in files["train"].rows():
         yield row.source if language == corpus.source_lang else row.target
 
@@ -168,7 +168,8 @@ def _training_text(files: Mapping[str, TextFiles], corpus: Corpus, language: str
 def _stage(
     corpus: Corpus, split: str, files: TextFiles, folder: Path, steps: Dict[str, TextSteps]
 ) -> Dict[str, Any]:
-    """Check one split, write its text after ``steps`` to ``text/``, its side files to the folder; counts."""
+    """Check one split, write its text after ``steps`` to ``text/`` and its other files to the folder; returns
+    counts."""
     columns = {
         "source": folder / "text" / f"{split}.{corpus.source_lang}",
         "target": folder / "text" / f"{split}.{corpus.target_lang}",
@@ -205,14 +206,15 @@ def _stage(
 
 
 def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers: int) -> Dict[str, int]:
-    """Write ``path``.pieces; add the known pieces to ``counter``, if any; returns tokens and empty lines."""
+    """Write ``path``.pieces, and add the known pieces to ``counter``, if there is one; returns how many
+    tokens and empty lines there are."""
     tokens = empty = 0
     with (
         open(path, encoding="utf-8", newline="\n") as lines,
         open(f"{path}.pieces", "w", encoding="utf-8", newline="\n") as output,
     ):
         progress = tqdm(desc=f"encode {path.name}", unit=" lines", disable=None)
-        while batch := list(itertools.islice(lines, BATCH)):
+        for batch in chunks(lines, BATCH):
             for pieces in subwords.encode_all(batch, workers):
                 output.write(pieces + "\n")
                 symbols = pieces.split()
@@ -228,7 +230,7 @@ def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers:
 
 
 def _binarise(pieces: Path, prefix: Path, dictionary: Any) -> Counter:
-    """What fairseq-preprocess does to one file; returns how often each unknown token occurs."""
+    """Do what fairseq-preprocess does to one file; returns how often each unknown token occurs."""
     from fairseq.data.indexed_dataset import make_builder
 
     place, unknown_place = dictionary.indices, dictionary.unk()

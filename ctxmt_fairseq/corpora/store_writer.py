@@ -1,8 +1,8 @@
-"""Writing of a context store, so that it can be killed at any moment.
+"""Writes a context store, and may be killed at any moment.
 
-Vectors and texts are appended and put on disk first; then the header, which says how much of the files
-counts, is replaced in one step. Whatever a killed run left beyond that is cut off by the next run, which goes
-on from there: a text that is in the store is never embedded again.
+Vectors and texts are appended and put on disk first. Then the header, which says how much of the files
+counts, is replaced in one step. The next run cuts off what a killed run has left beyond that, and goes on
+there: a text that is in the store is never embedded again.
 """
 
 import contextlib
@@ -15,9 +15,13 @@ from typing import Any, Iterator, List, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.base.drafts import PREFIX, Draft, Lock
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import writing
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
-from ctxmt_fairseq.data.absence import EMPTY_TEXT, NO_TEXT
-from ctxmt_fairseq.data.store_header import (
+from ctxmt_fairseq.text.absence import EMPTY_TEXT, NO_TEXT
+from ctxmt_fairseq.text.text_lines import PathLike
+from ctxmt_fairseq.vectors.store_header import (
     DTYPES,
     HEADER,
     INDEX_DTYPE,
@@ -30,14 +34,10 @@ from ctxmt_fairseq.data.store_header import (
     read_header,
     write_header,
 )
-from ctxmt_fairseq.data.text_encoders import TextEncoder
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.drafts import PREFIX, Draft, Lock
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import writing
+from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 
-CHUNK = 2048  # texts that are embedded, and put on disk, together
-_SAME = 0.01  # how far apart two runs of one encoder may be: devices and float16 round differently
+CHUNK = 2048  # so many texts are embedded, and put on disk, together
+_SAME = 0.01  # two runs of one encoder may differ so much, because devices and float16 round differently
 
 
 @contextlib.contextmanager
@@ -45,13 +45,8 @@ def store_writer(path: PathLike, wanted: StoreHeader, encoder: TextEncoder) -> I
     """Make a store, or go on with one.
 
     Args:
-        path: its folder: new, empty or a store.
-        wanted: encoder, dimension, dtype, fields and sentences of a new store, or those that the store there
-            must have.
-
-    Raises:
-        BadInput: the folder holds something else, or another kind of store, or another process writes to it;
-            or it cannot be written, or is damaged.
+        path: its folder: new, empty or a store. wanted: encoder, dimension, dtype, fields and sentences of a
+        new store; a store that is there must have the same.
     """
     path = Path(path)
     try:
@@ -88,7 +83,7 @@ def _full_disk(path: Path) -> Iterator[None]:
 
 
 def check_same_kind(path: PathLike, header: StoreHeader, wanted: StoreHeader) -> None:
-    """Raises BadInput: a store holds vectors of another kind than wanted."""
+    """Refuse a store with vectors of another kind than wanted."""
     for what in ("encoder", "dimension", "dtype", "fields", "sentences"):
         found, expected = getattr(header, what), getattr(wanted, what)
         if found != expected:
@@ -107,7 +102,7 @@ class StoreWriter:
 
     Attributes:
         header: what is on disk.
-        new: texts embedded by this writer.
+        new: the number of texts that this writer has embedded.
     """
 
     def __init__(self, path: Path, header: StoreHeader, encoder: TextEncoder):
@@ -120,18 +115,16 @@ class StoreWriter:
         self._lookup = TextLookup(path / ".lookup.sqlite")
 
     def start(self) -> None:
-        """Learn what is in the store; a new one gets the empty text.
-
-        Raises:
-            BadInput: the encoder gives the empty text another vector than the store has.
-        """
+        """Learn what is in the store, and give a new one the empty text. The encoder must give the empty text
+        the vector that the store has."""
         with open(self.path / TEXTS, encoding="utf-8", newline="\n") as lines:
             self._lookup.add((line[:-1], number) for number, line in enumerate(lines))
         if not self.header.count:
             self.row("")
             self._embed_waiting()
         dtype = DTYPES[self.header.dtype]
-        stored = np.fromfile(self.path / VECTORS, dtype, self.header.dimension, offset=EMPTY_TEXT)
+        offset = EMPTY_TEXT * self.header.vector_bytes
+        stored = np.fromfile(self.path / VECTORS, dtype, self.header.dimension, offset=offset)
         now = self.encoder.encode([""])[0]
         if np.linalg.norm(now - stored) > _SAME * max(1.0, float(np.linalg.norm(now))):
             raise BadInput(
@@ -152,11 +145,7 @@ class StoreWriter:
         return row
 
     def _embed_waiting(self) -> None:
-        """Embed new texts and put them on disk; then the header may speak of them.
-
-        Raises:
-            BadInput: the encoder gives something else than vectors.
-        """
+        """Embed new texts and put them on disk; then the header may count them."""
         if not self._waiting:
             return
         vectors, shape = self.encoder.encode(list(self._waiting)), (len(self._waiting), self.header.dimension)
@@ -182,11 +171,12 @@ class StoreWriter:
         self.header = header
 
     def write_split(self, name: str, rows: Iterator[Sequence[Optional[str]]], digest: str) -> None:
-        """Write a split's index, and embed what is new in it; an index of that name is replaced at the end.
+        """Write a split's index, and embed what is new in it; an earlier index of the split is replaced at
+        the end.
 
         Args:
             rows: for each sentence its own text and one of each field, None for nothing.
-            digest: of the source text.
+            digest: that of the source text.
         """
         checksum = sentences = 0
         with Draft(self.path / index_file(name)) as draft:
@@ -201,7 +191,7 @@ class StoreWriter:
             self._embed_waiting()
             splits = {split: what for split, what in self.header.splits.items() if split != name}
             if name in self.header.splits:
-                self._commit(splits=splits)  # a header never speaks of another index
+                self._commit(splits=splits)  # a header must never describe another index
             draft.place()
         self._commit(
             splits={**splits, name: {"sentences": sentences, "digest": digest}},

@@ -1,24 +1,24 @@
-"""Text to subwords and back as a data folder does it: text steps (BPE codes are one), then SentencePiece if
-there is a model."""
+"""Turns text into subwords and back, as a data folder says: by its text steps (BPE codes are one), and then
+by SentencePiece if there is a model."""
 
 import io
 import re
 from pathlib import Path
 from typing import Iterable, Iterator, List, Optional, Sequence, Union
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 
 PathLike = Union[str, Path]
-# SentencePiece loads its training text into memory: from larger corpora it draws this many sentences.
+# SentencePiece loads its training text into memory, so from larger corpora it draws this many sentences.
 TRAINING_SENTENCES = 5_000_000
 WORD_START = "▁"  # SentencePiece's mark of a word's start
 _NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
 def model_names(language: str) -> List[str]:
-    """The names a language's model may have in a data folder, the language's own first."""
+    """The names that a language's model may have in a data folder, the language's own first."""
     return [f"spm.{language}.model", "spm.model"]
 
 
@@ -29,14 +29,11 @@ def find_model(data_folder: PathLike, language: str) -> Optional[Path]:
 
 
 class Subwords:
-    """Text to subword pieces and back.
+    """Turns text into subword pieces and back.
 
     Args:
         model: a SentencePiece model file; None: pieces are the words between white space after the steps.
-        steps: applied to the text before, and undone after.
-
-    Raises:
-        BadInput: the file is no SentencePiece model.
+        steps: they are applied to the text before, and undone after.
     """
 
     def __init__(self, model: Optional[PathLike] = None, steps: Optional[TextSteps] = None):
@@ -50,23 +47,24 @@ class Subwords:
             try:
                 self.processor = SentencePieceProcessor(model_file=str(model))
             except RuntimeError:
-                raise BadInput("expected a SentencePiece model", model) from None
+                raise BadInput("is no SentencePiece model", model) from None
 
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "Subwords":
-        """The segmentation that a data folder's text of one language was made with."""
+        """Load the segmentation of a data folder's text in one language."""
         return cls(find_model(data_folder, language), TextSteps.load(data_folder, language))
 
     def encode(self, text: str) -> str:
-        """The pieces of a sentence, joined by spaces; "" for a sentence without any."""
+        """Turn a sentence into pieces, joined by spaces; "": it has none."""
         return self.encode_all([text])[0]
 
     def encode_all(self, texts: List[str], threads: int = 1) -> List[str]:
-        """``encode`` of many sentences.
+        """Encode many sentences.
 
-        White space of any kind counts as a space, so no piece holds any. Nor is a piece one of the symbols
-        that mark the ends of sentences and the like: text that reads like one, as "<SEP>" in lower case and
-        full-width "<sep>" to SentencePiece, is spelled out.
+        White space of any kind counts as a space, so no piece has any. No piece is one of the symbols that
+        mark
+        the ends of sentences and the like: text that reads like one, such as "<SEP>" in lower case, or a
+        full-width "<sep>" for SentencePiece, is spelled out.
         """
         texts = [" ".join(self.steps.apply(text).split()) for text in texts]
         rows = (
@@ -77,7 +75,7 @@ class Subwords:
         return [" ".join(row if _NEVER_TEXT.isdisjoint(row) else _spelled_out(row)) for row in rows]
 
     def decode(self, pieces: str) -> str:
-        """The text of pieces joined by spaces, without blanks around it, as fairseq's."""
+        """Turn pieces joined by spaces into text without blanks around it, as fairseq does."""
         text = pieces if self.processor is None else self.processor.decode_pieces(pieces.split()).strip()
         return self.steps.undo(text)
 
@@ -87,14 +85,14 @@ class Subwords:
         return self.processor is not None or bool(self.steps.separator)
 
     def word_starts(self, pieces: Sequence[str]) -> List[bool]:
-        """Which of a sentence's pieces are the first of a word."""
+        """Tell which of a sentence's pieces are the first of a word."""
         if self.processor is not None:
             return [piece.startswith(WORD_START) for piece in pieces]
         separator = self.steps.separator
         return [not (separator and before.endswith(separator)) for before in ["", *pieces][: len(pieces)]]
 
     def bare(self, piece: str) -> str:
-        """A piece without the mark of where words start or go on."""
+        """A piece without the mark that says where words start or go on."""
         return (
             piece.removesuffix(self.steps.separator)
             if self.processor is None
@@ -102,12 +100,12 @@ class Subwords:
         )
 
     def knows(self, piece: str) -> bool:
-        """False for a piece outside the model: characters that its training text lacked."""
+        """Whether the model has a piece; it lacks characters that its training text did not have."""
         return self.processor is None or self.processor.piece_to_id(piece) != self.processor.unk_id()
 
 
 def _spelled_out(pieces: List[str]) -> Iterator[str]:
-    """The pieces, with those that are symbols as single characters."""
+    """Yield the pieces, but those that are symbols as single characters."""
     for piece in pieces:
         yield from piece if piece in _NEVER_TEXT else (piece,)
 
@@ -120,15 +118,12 @@ def train_subwords(
     The same sentences give the same model.
 
     Args:
-        sentences: the training text; must not raise (SentencePiece would take it for the end).
+        sentences: the training text. It must not raise, because SentencePiece would take that for the end.
         kind: "unigram" or "bpe".
-        character_coverage: share of the text's characters that get a piece.
+        character_coverage: the share of the text's characters that get a piece.
 
     Returns:
         the model file's content.
-
-    Raises:
-        BadInput: the text does not allow a vocabulary of this size.
     """
     import sentencepiece
 
@@ -145,7 +140,7 @@ def train_subwords(
             input_sentence_size=TRAINING_SENTENCES,
             shuffle_input_sentence=True,
             max_sentence_length=65536,  # bytes; longer lines are left out of the training
-            num_threads=16,  # fixed: the sums, and so the model, depend on it
+            num_threads=16,  # fixed, because the sums, and so the model, depend on it
             minloglevel=2,
         )
     except RuntimeError as error:

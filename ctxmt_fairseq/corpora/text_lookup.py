@@ -1,4 +1,4 @@
-"""Which row of a store a text has: a table on disk, so that millions of texts take no memory."""
+"""Finds a text's row in a store, with a table on disk, so that millions of texts take no memory."""
 
 import hashlib
 import sqlite3
@@ -13,9 +13,9 @@ def _key(text: str) -> bytes:
 
 
 class TextLookup:
-    """Text to number, for texts that were added.
+    """Finds the numbers of texts that were added.
 
-    The table is made anew from what it indexes whenever it is needed: nothing of it has to survive.
+    The table is made anew whenever it is needed, so nothing of it has to survive.
 
     Args:
         path: a new file; one that is there is replaced. ``close`` deletes it.
@@ -31,7 +31,7 @@ class TextLookup:
         self._table.execute("BEGIN")
 
     def get(self, text: str) -> Optional[int]:
-        """The number of a text; None if it was not added."""
+        """The number of a text; None: it was not added."""
         found = self._table.execute("SELECT number FROM texts WHERE key = ?", (_key(text),)).fetchone()
         return None if found is None else found[0]
 

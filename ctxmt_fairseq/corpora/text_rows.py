@@ -1,21 +1,21 @@
-"""The rows of a parallel text with document ids, read in one pass and checked line by line."""
+"""Reads the rows of a parallel text with document ids in one pass, and checks them line by line."""
 
 import itertools
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Pair
-from ctxmt_fairseq.data.documents import iterate_ids
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, SPECIAL_WORDS
-from ctxmt_fairseq.data.text_lines import iterate_lines, parse_flag, together
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import iterate_ids
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
+from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, together
 
 
 @dataclass(frozen=True)
 class Row:
-    """One sentence pair: its line from 1, texts with single spaces, document id, ``current`` "0" or "1",
+    """A sentence pair: its line from 1, texts with single spaces, document id, ``current`` "0" or "1",
     metadata by field."""
 
     line: int
@@ -31,12 +31,10 @@ class TextFiles:
     """The files of one split: PREFIX.SRC, PREFIX.TGT, PREFIX.docids and, if there, .current; metadata.
 
     Args:
-        blank_lines: there are no ids; a blank line on both sides ends a document.
-        ids_optional: without ids every line is a document, whose id is its number.
-        whole_words: the words will be the dictionary's symbols (no subwords), so none may be a special one.
-
-    Raises:
-        BadInput: one language twice; no document ids (or ids where blank lines shall mark the documents).
+        blank_lines: whether a blank line on both sides ends a document, and there are no ids.
+        ids_optional: whether every line is a document, with its number as the id, if there are no ids.
+        whole_words: whether the words will be the dictionary's symbols (no subwords), so that none may be a
+            special one.
     """
 
     prefix: str
@@ -51,7 +49,7 @@ class TextFiles:
             raise BadInput(f"expected two languages, found {self.source_lang} twice")
         ids = self.path("docids")
         if self.blank_lines and any(self.path(name).exists() for name in ("docids", "current")):
-            raise BadInput(f"blank lines between documents exclude {ids.name} and .current", self.prefix)
+            raise BadInput(f"--blank-lines does not work with {ids.name} and .current", self.prefix)
         if not (self.blank_lines or self.ids_optional or ids.is_file()):
             raise BadInput(
                 "no such file; expected one document id per line (or --blank-lines, for text with a blank "
@@ -71,11 +69,7 @@ class TextFiles:
         return MetadataFiles.beside(self.prefix)
 
     def rows(self) -> Iterator[Row]:
-        """The rows in order; every check happens here.
-
-        Raises:
-            BadInput: names file, line and what was expected.
-        """
+        """Yield the rows in order, and check everything on the way."""
         rows = self._blank_line_rows() if self.blank_lines else self._id_rows()
         if not self.metadata:
             return rows
@@ -83,15 +77,18 @@ class TextFiles:
         return (replace(row, metadata=values) for row, values in known)
 
     def documents(self) -> Iterator[List[Pair]]:
-        """The documents in order; raises as ``rows``."""
+        """Yield the documents in order."""
         for _, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
-            yield [Pair(x.source, x.target, x.document, x.current != "0", x.metadata) for x in rows]
+            yield [
+                Pair(row.source, row.target, row.document, row.current != "0", row.metadata) for row in rows
+            ]
 
     def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, List[str]]]:
-        """Line number and one line of each file; all must be equally long."""
+        """Yield the line number and a line of each file; all must be of the same length."""
         paths = {suffix: self.path(suffix) for suffix in suffixes}
         columns = [
-            (path, (iterate_ids if x == "docids" else iterate_lines)(path)) for x, path in paths.items()
+            (path, iterate_ids(path) if suffix == "docids" else iterate_lines(path))
+            for suffix, path in paths.items()
         ]
         number = 0
         for number, lines in enumerate(together(columns), 1):

@@ -1,8 +1,8 @@
-"""What is done to text before it becomes subwords: the list ``text_steps`` of a data folder's ``ctxmt.json``.
+"""The changes of text before it becomes subwords: the list ``text_steps`` of a data folder's ``ctxmt.json``.
 
 All text that a data folder or its models read goes through these steps in their order, and what the models
-write back through them. An entry is ``{"step": NAME, ...}``: the name of a class in ``STEPS``, and whatever
-that class wants to know, such as names of files in the data folder. A new step is one class.
+write goes back through them. An entry is ``{"step": NAME, ...}``: the name of a class in ``STEPS``, and
+whatever that class needs, such as names of files in the data folder. A new step is one class.
 """
 
 import re
@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence, Tuple, Type
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, read_description
 from ctxmt_fairseq.corpora.truecasing import Truecaser
-from ctxmt_fairseq.data.json_files import Place, get
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, get
 
 KEY = "text_steps"
 
@@ -23,9 +23,9 @@ class TextStep(ABC):
     """A change of the sentences of one language.
 
     Attributes:
-        stays: what the step changes stays changed in output, for nothing can tell how it was.
-        separator: of a step that cuts words into pieces, what all of a word's pieces but the last end with.
-        files: names of the files in the data folder that the step reads; ``preprocess --like`` copies them.
+        stays: whether its changes stay in output, because nothing can tell how the text was before.
+        separator: the end of all of a word's pieces but the last, for a step that cuts words.
+        files: the names of the files in the data folder that it reads; ``preprocess --like`` copies them.
     """
 
     stays: ClassVar[bool] = False
@@ -35,26 +35,22 @@ class TextStep(ABC):
     @classmethod
     @abstractmethod
     def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "TextStep":
-        """The step of an entry of ``ctxmt.json``.
-
-        Raises:
-            BadInput: the entry or a file cannot be used.
-        """
+        """Make the step of an entry of ``ctxmt.json``."""
 
     @abstractmethod
     def apply(self, text: str) -> str:
-        """What the models read of a sentence."""
+        """Turn a sentence into what the models read."""
 
     @abstractmethod
     def undo(self, text: str) -> str:
-        """The sentence that the models mean."""
+        """Turn what the models write into a sentence."""
 
 
 class Lowercase(TextStep):
-    """Lower case by Unicode's full mapping: German ß stays, and Greek has its final sigma.
+    """Lower-cases text by Unicode's full mapping: German ß stays, and Greek has its final sigma.
 
-    In Turkish and Azerbaijani, I becomes ı and İ becomes i; elsewhere İ becomes i with a dot above (two
-    characters), as Unicode has it. The language is told by its code (tr, tr_TR, tur, ..).
+    In Turkish and Azerbaijani (told by the language's code: tr, tr_TR, tur, ..) I becomes ı, and İ becomes i.
+    Elsewhere İ becomes i with a dot above (two characters), as in Unicode.
     """
 
     stays = True
@@ -76,9 +72,9 @@ class Lowercase(TextStep):
 
 
 class Moses(TextStep):
-    """Moses' tokeniser and its detokeniser, by sacremoses.
+    """Moses' tokeniser and detokeniser, by sacremoses.
 
-    An entry may say ``escape`` (write & | < > ' " [ ] as entities, as Moses does; default: true) and
+    An entry may have ``escape`` (write & | < > ' " [ ] as entities, as Moses does; default: true) and
     ``split_dashes`` (high-speed becomes high @-@ speed; default: false).
     """
 
@@ -103,7 +99,7 @@ class Moses(TextStep):
 
 
 class Truecase(TextStep):
-    """Truecasing of tokenised text (``truecasing``); output has a capital where a sentence starts.
+    """Truecases tokenised text (``truecasing``); in output a sentence begins with a capital.
 
     An entry's ``counts`` names each language's file in the data folder: {"en": "truecase.en"}.
     """
@@ -124,7 +120,7 @@ class Truecase(TextStep):
 
 
 class BytePairs(TextStep):
-    """Byte-pair encoding (``bpe_codes``): the last step, after which pieces are words.
+    """Byte-pair encoding (``bpe_codes``): the last step, which turns words into pieces.
 
     An entry's ``codes`` names each language's file of merges in the data folder: {"en": "bpe.codes"}.
     """
@@ -164,31 +160,24 @@ STEPS: Dict[str, Type[TextStep]] = {
 
 
 class TextSteps:
-    """The steps of one language, in the order in which they are applied; none change nothing."""
+    """The steps of one language, in the order in which they are applied."""
 
     def __init__(self, steps: Sequence[TextStep] = ()):
         self.steps = tuple(steps)
 
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "TextSteps":
-        """Those of a data folder; none, if it has no ``ctxmt.json`` (folders of other tools).
-
-        Raises:
-            BadInput: as ``of_entries``.
-        """
+        """Load those of a data folder; a folder without ``ctxmt.json``, of another tool, has none."""
         if not (Path(data_folder) / DESCRIPTION).is_file():
             return cls()
         return cls.of_entries(read_description(data_folder).get(KEY, []), data_folder, language)
 
     @classmethod
     def of_entries(cls, entries: Sequence[Any], folder: PathLike, language: str) -> "TextSteps":
-        """From the list in ``ctxmt.json``.
+        """Make the steps of the list in ``ctxmt.json``.
 
         Args:
-            folder: has the steps' files.
-
-        Raises:
-            BadInput: an unknown step, or one that cannot be used.
+            folder: it has the steps' files.
         """
         steps = []
         for entry in entries:
@@ -196,26 +185,27 @@ class TextSteps:
             if not isinstance(name, str) or name not in STEPS:
                 known = ", ".join(STEPS)
                 raise BadInput(
-                    f"{KEY}: expected steps that this version knows ({known}), found {entry!r}",
+                    f"{KEY}: this version knows the steps {known}, not {entry!r}",
                     Path(folder) / DESCRIPTION,
                 )
             steps.append(STEPS[name].load(entry, Path(folder), language))
         return cls(steps)
 
     def apply(self, text: str) -> str:
-        """What the models read of a sentence, before it is cut into subwords."""
+        """Turn a sentence into what the models read, before it is cut into subwords."""
         for step in self.steps:
             text = step.apply(text)
         return text
 
     def undo(self, text: str) -> str:
-        """The sentence that a model's output stands for."""
+        """Turn a model's output into a sentence."""
         for step in reversed(self.steps):
             text = step.undo(text)
         return text
 
     def surface(self, text: str) -> str:
-        """A sentence as it would stand in output: with what the steps do for good, such as lower case.
+        """Turn a sentence into what output would have: with the changes of the steps that stay, such as lower
+        case.
 
         Text is compared with output, and embedded, in this form.
         """
@@ -231,21 +221,18 @@ class TextSteps:
 
     @property
     def separator(self) -> str:
-        """What all pieces of a word but the last end with; "": the steps leave words whole."""
+        """The end of all pieces of a word but the last; "": the steps leave words whole."""
         return next((step.separator for step in self.steps if step.separator), "")
 
     @property
     def files(self) -> Tuple[str, ...]:
-        """Names of the files in the data folder that the steps read."""
+        """The names of the files in the data folder that the steps read."""
         return tuple(name for step in self.steps for name in step.files)
 
 
 def steps_of_language(data_folder: Optional[PathLike], side: str) -> TextSteps:
-    """The steps of a data folder's ``source`` or ``target`` language; none without a folder.
-
-    Raises:
-        BadInput: no such folder; or as ``TextSteps.load``.
-    """
+    """Load the steps of a data folder's ``source`` or ``target`` language; without a folder there are
+    none."""
     if data_folder is None:
         return TextSteps()
     if not Path(data_folder).is_dir():

@@ -1,15 +1,15 @@
-"""Truecasing as Moses does it: a sentence's first word gets the case that it has within sentences.
+"""Truecases as Moses does: a sentence's first word gets the case that it has within sentences.
 
-sacremoses looks at sentences; here is the file of counts, in Moses' format: on each line the forms of one
-word, the most frequent first, ``the (95/100) The (4) THE (1)``.
+sacremoses handles the sentences; this module reads and writes the file of counts, in Moses' format: each line
+has the forms of one word, the most frequent first, ``the (95/100) The (4) THE (1)``.
 """
 
 import re
 from collections import Counter
 from typing import Any, Dict, Iterable, List
 
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 _FORM = re.compile(r"(\S+) \((\d{1,18})(?:/\d{1,18})?\)(?: |$)")
 Forms = Dict[str, Counter]  # word in lower case -> form -> count
@@ -32,25 +32,21 @@ class Truecaser:
 
     @classmethod
     def read(cls, path: PathLike) -> "Truecaser":
-        """From a file of counts, of Moses or ``count_forms``.
-
-        Raises:
-            BadInput: no such file, or a line of another form.
-        """
+        """Read it from a file of counts, of Moses or ``count_forms``."""
         return cls(read_forms(path))
 
     def truecase(self, text: str) -> str:
-        """A tokenised sentence in which the first word, words behind a full stop, and forms that were never
-        seen have their word's most frequent form, as Moses' truecase.perl does it."""
+        """Give the first word of a tokenised sentence, words behind a full stop, and forms that were never
+        seen their word's most frequent form, as Moses' truecase.perl does."""
         return self._truecaser.truecase(text, return_str=True, use_known=True)
 
     def detruecase(self, text: str) -> str:
-        """The sentence with capitals where sentences start."""
+        """Write capitals where sentences start."""
         return self._detruecaser.detruecase(text, return_str=True)
 
 
 def count_forms(sentences: Iterable[str]) -> Forms:
-    """The forms of all words within tokenised sentences; the first word of each is left out, as in Moses."""
+    """Count the forms of words within tokenised sentences, without the first word of each, as Moses does."""
     from sacremoses import MosesTruecaser
 
     weights = MosesTruecaser().learn_truecase_weights
@@ -62,7 +58,7 @@ def count_forms(sentences: Iterable[str]) -> Forms:
 
 
 def forms_text(forms: Forms) -> str:
-    """The file of counts; the same counts give the same text."""
+    """Write the file of counts; the same counts give the same text."""
     lines: List[str] = []
     for word in sorted(forms):
         counts = forms[word]
@@ -73,11 +69,7 @@ def forms_text(forms: Forms) -> str:
 
 
 def read_forms(path: PathLike) -> Forms:
-    """The counts of a file.
-
-    Raises:
-        BadInput: no such file, or a line of another form.
-    """
+    """Read the counts of a file."""
     forms: Forms = {}
     for number, line in enumerate(iterate_lines(path), 1):
         found: List[Any] = _FORM.findall(line)
@@ -86,10 +78,11 @@ def read_forms(path: PathLike) -> Forms:
         for form, count in found:
             forms.setdefault(form.lower(), Counter())[form] += int(count)
     if not forms:
-        raise BadInput("expected counts of words for truecasing, found none", path)
+        raise BadInput("has no counts of words for truecasing", path)
     return forms
 
 
 def _by_frequency(counts: Counter) -> List[str]:
-    """Of equals the first that was counted, or that stands in the file."""
+    """Sort forms by their counts; of equal ones the first that was counted, or is in the file, comes
+    first."""
     return [form for form, _ in counts.most_common()]

@@ -10,9 +10,9 @@ from ctxmt_fairseq.corpora.data_folder import PathLike
 from ctxmt_fairseq.corpora.subwords import Subwords
 
 logger = logging.getLogger(__name__)
-TOLERATED = 0.05  # share of unknown subwords that is not worth a word
-_KINDS = 1000  # of unknown subwords, the most frequent ones, are asked for a cause
-_SCRIPT_SHARE = 0.01  # of the vocabulary's letters: rarer scripts are those of stray foreign words
+TOLERATED = 0.05  # up to this share of unknown subwords there is no warning
+_KINDS = 1000  # so many unknown subwords, the most frequent ones, tell the cause
+_SCRIPT_SHARE = 0.01  # of the vocabulary's letters; rarer scripts are those of stray foreign words
 
 CAPITALS = (
     "capitals, where the vocabulary is lower-cased (lower-case the text, or make the data folder with "
@@ -24,7 +24,7 @@ LANGUAGE = "another language or subject than the training text's"
 
 
 def count_unknown(texts: Iterable[str], subwords: Subwords, dictionary: Any) -> Tuple[int, Counter]:
-    """How many subwords sentences have, and how often each one occurs that ``dictionary`` lacks."""
+    """Count the subwords of sentences, and how often each one occurs that ``dictionary`` lacks."""
     total = 0
     unknown: Counter = Counter()
     for text in texts:
@@ -40,7 +40,7 @@ def warn_of_unknown(
     """Log a warning if more than 5 % of a text's subwords are unknown.
 
     Args:
-        name: what the text is called.
+        name: the text's name.
         total, unknown: see ``count_unknown``.
     """
     share = unknown.total() / max(total, 1)
@@ -57,13 +57,13 @@ def warn_of_unknown(
 
 
 def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
-    """What most of the unknown subwords point to."""
+    """Find the cause that explains most of the unknown subwords."""
     scripts = _scripts_of(dictionary)
     known = _knows(subwords, dictionary)
     causes: Counter = Counter()
     for piece, count in unknown.most_common(_KINDS):
         text = piece.replace("▁", " ").removesuffix("@@").strip()
-        if text and not known(text):  # else only the cut is unknown, beside a character that is
+        if text and not known(text):  # else only the cut is unknown, because a character next to it is
             causes[_cause(text, scripts, known)] += count
     return max(causes, key=causes.__getitem__, default=LANGUAGE)
 
@@ -80,7 +80,8 @@ def _cause(text: str, scripts: Set[str], known: Callable[[str], bool]) -> str:
 
 
 def _knows(subwords: Subwords, dictionary: Any) -> Callable[[str], bool]:
-    """Whether a word could be text of the vocabulary: itself, or, where words are cut, all its characters."""
+    """Make what tells whether a word could be text of the vocabulary: the vocabulary has it or, if words are
+    cut, all its characters."""
     characters = set(itertools.chain.from_iterable(dictionary.symbols))
 
     def known(text: str) -> bool:
@@ -93,14 +94,14 @@ def _knows(subwords: Subwords, dictionary: Any) -> Callable[[str], bool]:
 
 
 def script(character: str) -> Optional[str]:
-    """The script of a letter, as the first word of its Unicode name has it; None for what is no letter."""
+    """The script of a letter, which is the first word of its Unicode name; None: it is no letter."""
     if not character.isalpha():
         return None
     return unicodedata.name(character, "UNNAMED").split()[0]
 
 
 def _scripts_of(dictionary: Any) -> Set[str]:
-    """The scripts in which a vocabulary is written."""
+    """The scripts of a vocabulary."""
     symbols = (x for x in dictionary.symbols if not x.startswith(("<", "madeupword")))  # none of the fillers
     letters = Counter(map(script, itertools.chain.from_iterable(symbols)))
     del letters[None]

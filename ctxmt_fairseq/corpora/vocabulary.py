@@ -1,4 +1,5 @@
-"""Puts text steps, subword models and dictionaries into a data folder: own ones, given, or another one's."""
+"""Puts text steps, subword models and dictionaries into a data folder: own ones, given ones, or another
+folder's."""
 
 import itertools
 import shutil
@@ -9,16 +10,16 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import load_codes
 from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_description
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model, model_names, train_subwords
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
 from ctxmt_fairseq.corpora.truecasing import Truecaser, count_forms, forms_text
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR, add_symbols
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, add_symbols
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
-MULTIPLE = 8  # dictionary sizes, for the matrix units of GPUs
+MULTIPLE = 8  # dictionary sizes are multiples of it, for the matrix units of GPUs
 
 
 @dataclass(frozen=True)
@@ -26,19 +27,20 @@ class Vocabulary:
     """How a data folder's text becomes symbols.
 
     Attributes:
-        steps: what is done to the text first: entries of ``ctxmt.json`` (``text_steps``).
-        joint: one dictionary (and, if trained, one subword model) for both languages; void with given ones.
+        steps: the first text steps: entries of ``ctxmt.json`` (``text_steps``).
+        joint: whether both languages have one dictionary (and, if it is trained, one subword model); it means
+            nothing if these are given.
         subwords: False: the words between white space are the symbols.
         spm: language -> a given SentencePiece model; empty: train.
-        truecase: language -> a file of counts (``truecasing``): a step after those.
+        truecase: language -> a file of counts (``truecasing``): the step after those.
         learn_truecase: count in the training text instead.
-        bpe: language -> a file of BPE codes (``bpe_codes``), in the place of SentencePiece: the last step.
+        bpe: language -> a file of BPE codes (``bpe_codes``), instead of SentencePiece: the last step.
         dictionaries: language -> a given dictionary of fairseq's, all of whose symbols keep their places;
             empty: count the training text.
-        vocab_size: of each model that is trained (default 8000); without one the number of most frequent
-            words or pieces that are kept (default all).
-        spm_type, character_coverage: see ``train_subwords``.
-        like: a data folder; its steps, models and dictionaries are taken and all of the above is void.
+        vocab_size: the size of each model that is trained (default 8000); if none is, the number of most
+            frequent words or pieces that are kept (default all).
+        spm_type, character_coverage: see ``train_subwords``. like: a data folder whose steps, models and
+        dictionaries are taken; then all of the above means nothing.
     """
 
     steps: Sequence[Mapping[str, Any]] = ()
@@ -55,14 +57,14 @@ class Vocabulary:
     like: Optional[PathLike] = None
 
     def whole_words(self, languages: List[str]) -> bool:
-        """Whether the text stays in words."""
+        """Whether words stay whole."""
         if self.like is None:
             return not (self.subwords or self.bpe)
         return not any(Subwords.load(self.like, language).cuts_words for language in languages)
 
 
 def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
-    """Name of each language's SentencePiece model in a data folder, None where there is none."""
+    """The name of each language's SentencePiece model in a data folder; None: there is none."""
     paths = (find_model(folder, language) for language in languages)
     return [path.name if path else None for path in paths]
 
@@ -73,13 +75,10 @@ def place_steps(
     """Put the files that text steps read into the folder.
 
     Args:
-        text: a language's training text.
+        text: gives a language's training text.
 
     Returns:
         the list for ``ctxmt.json``; language -> steps.
-
-    Raises:
-        BadInput: a step cannot be used.
     """
     entries = list(vocabulary.steps)
     if vocabulary.truecase or vocabulary.learn_truecase:
@@ -92,7 +91,7 @@ def place_steps(
         entries.append({"step": "truecase", "counts": counts})
     names = {x: _own_or_joint(vocabulary.bpe, f"bpe.{x}.codes", "bpe.codes") for x in vocabulary.bpe}
     for language, codes in vocabulary.bpe.items():
-        load_codes(codes)  # refuses what are none
+        load_codes(codes)  # to check them
         shutil.copyfile(codes, folder / names[language])
     if names:
         entries.append({"step": "bpe", "codes": names})
@@ -107,33 +106,29 @@ def place_steps(
 def _place_truecase(given: Optional[str], path: Path, steps: TextSteps, text: Iterable[str]) -> None:
     """Copy the given counts, or count the text after ``steps``."""
     if given is not None:
-        Truecaser.read(given)  # refuses what are none
+        Truecaser.read(given)  # to check them
         shutil.copyfile(given, path)
         return
     forms = count_forms(steps.apply(line) for line in tqdm(text, desc=path.name, unit=" lines", disable=None))
     if not forms:
-        raise BadInput("--truecase: expected training text with words within sentences, found none")
+        raise BadInput("--truecase: the training text has no words within sentences")
     path.write_text(forms_text(forms), encoding="utf-8", newline="\n")
 
 
 def _own_or_joint(given: Mapping[str, str], own: str, joint: str) -> str:
-    """The name of a language's file: the joint one, where one file was given for both languages."""
+    """The name of a language's file: the joint one, if one file was given for both languages."""
     return joint if given and len(set(given.values())) == 1 else own
 
 
 def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) -> None:
-    """Write the folder's SentencePiece models; ``text``: language -> its training text, for new models.
-
-    Raises:
-        BadInput: a given model is none, or the text is too small for the vocabulary.
-    """
+    """Write the folder's SentencePiece models; ``text``: language -> its training text, for new models."""
     languages = list(text)
     if vocabulary.like is not None:
         for name in filter(None, set(find_models(vocabulary.like, languages))):
             shutil.copyfile(Path(vocabulary.like) / name, folder / name)
     elif vocabulary.spm:
         for language, model in vocabulary.spm.items():
-            Subwords(model)  # refuses what is no model
+            Subwords(model)  # to check it
             shutil.copyfile(model, folder / _own_or_joint(vocabulary.spm, *model_names(language)))
     elif vocabulary.bpe or not vocabulary.subwords:
         return
@@ -153,10 +148,11 @@ def _train(vocabulary: Vocabulary, model: Path, paths: List[Path]) -> None:
 def place_dictionaries(
     vocabulary: Vocabulary, folder: Path, frequencies: Dict[str, Counter]
 ) -> Dict[str, Any]:
-    """Write ``dict.LANG.txt``, the separator and the mask at the end; returns language -> fairseq Dictionary.
+    """Write ``dict.LANG.txt``, with the separator and the mask at the end; returns language -> fairseq
+    Dictionary.
 
     Args:
-        frequencies: language -> symbol counts of the encoded training text (unused where dictionaries are
+        frequencies: language -> symbol counts of the encoded training text (not used if dictionaries are
             given, or with ``like``).
     """
     names = {language: f"dict.{language}.txt" for language in frequencies}
@@ -176,7 +172,7 @@ def place_dictionaries(
 
 
 def _place_given(path: PathLike, copy: Path) -> Any:
-    """Copy a dictionary line by line, with what it lacks of the plugin's symbols at the end.
+    """Copy a dictionary line by line, and add those of the plugin's symbols that it lacks at the end.
 
     fairseq cannot save all that it can load, such as symbols that are there twice.
     """
@@ -189,8 +185,8 @@ def _place_given(path: PathLike, copy: Path) -> Any:
 
 
 def given_symbols(vocabulary: Vocabulary) -> Dict[str, int]:
-    """Language -> how many symbols, fairseq's own included, the dictionary has that was given for it; of
-    ``like`` what was given for that. {}: the dictionaries are counted.
+    """Language -> how many symbols, with fairseq's own, its given dictionary has; with ``like``, those that
+    were given for that folder. {}: the dictionaries are counted.
 
     A model that was trained with such a dictionary has as many embeddings.
     """
@@ -200,7 +196,8 @@ def given_symbols(vocabulary: Vocabulary) -> Dict[str, int]:
 
 
 def _dictionary(vocabulary: Vocabulary, frequencies: Counter) -> Any:
-    """By falling frequency, then by symbol; padded so that the size is a multiple at the end."""
+    """Make a dictionary, sorted by falling frequency, then by symbol, and padded to a multiple of
+    ``MULTIPLE``."""
     from fairseq.data import Dictionary
 
     dictionary = Dictionary()

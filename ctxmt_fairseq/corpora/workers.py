@@ -1,4 +1,4 @@
-"""File-wise work on one core or several; results in the work's order."""
+"""Works on files with one core or several, and gives the results in the files' order."""
 
 import collections
 import functools
@@ -7,28 +7,28 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Callable, Deque, Iterable, Iterator, List, TypeVar
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.processes import interrupts_are_ours
 from ctxmt_fairseq.corpora.pairs import Part, part_of
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.processes import interrupts_are_ours
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_AHEAD = 8  # pieces of work per worker that may be under way: the rest stays unread
+_AHEAD = 8  # so many pieces of work for each worker are under way at most; the others are not read yet
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int = 1) -> Iterator[Result]:
-    """``work`` of each item, in the order of the items, however many workers there are.
+    """Yield ``work`` of each item, in the order of the items, however many workers there are.
 
     Args:
         work: a function that other processes can import; what it raises is raised here.
-        items: read as the work goes on, never all at once.
-        workers: processes; 1 works in this one.
+        items: they are read as the work goes on, never all at once.
+        workers: the number of processes; 1 works in this one.
     """
     if workers == 1:
         yield from map(work, items)
         return
     waiting: Deque[Future] = collections.deque()
-    # Not forked: a child must not share the parent's threads and open files.
+    # Not forked, because a child must not share the parent's threads and open files.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         try:
             for item in items:
@@ -44,14 +44,15 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[List[Item]]:
-    """The items in lists of ``size``, but for the last."""
+    """Yield the items in lists of ``size``; the last one may be shorter."""
     left = iter(items)
     while chunk := list(itertools.islice(left, size)):
         yield chunk
 
 
 def skipping(work: Callable[[Item], Part], units: Callable[[Item], int]) -> Callable[[Item], Part]:
-    """``work``, but for an item that raises BadInput a part that leaves all its units out, and says why."""
+    """Make what works like ``work``, but gives for an item that raises ``BadInput`` a part that leaves all
+    its units out and says why."""
     return functools.partial(_skip, work, units)
 
 

@@ -1,13 +1,14 @@
-"""Writes a corpus as its pairs come: text, document ids, marks, metadata, and the account, all or nothing."""
+"""Writes a corpus as its pairs come: text, document ids, marks, metadata and the account, all or nothing."""
 
+import functools
 import itertools
 import json
 from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Sequence
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import open_outputs
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
 
 Route = Callable[[str], int]  # a document id -> the place of the corpus that it goes to
 _ENDS = ("docids", "current", "meta.jsonl", "counts.json")
@@ -24,7 +25,7 @@ class _Corpus:
         self._last: Optional[str] = None
 
     def write(self, pairs: List[Pair]) -> None:
-        """Raises BadInput: a document id of several lines, which would shift all ids behind it."""
+        """Write pairs. A document id must be one line, because several would shift all ids behind it."""
         sources, targets, ids, current, metadata = zip(*pairs, strict=True)
         marks = ["1" if one else "0" for one in current]
         objects = [json.dumps(dict(one), ensure_ascii=False) if one else "{}" for one in metadata]
@@ -32,7 +33,7 @@ class _Corpus:
             stream.write("\n".join([*column, ""]).encode())
         for name, _ in itertools.groupby(ids):
             if "\n" in name:
-                raise BadInput(f"document id {name!r}: expected no line break")
+                raise BadInput(f"the document id {name!r} has a line break")
             self.counts["documents"] += name != self._last
             self._last = name
         self.counts["sentences"] += len(pairs)
@@ -46,7 +47,7 @@ def corpus_files(prefix: str, languages: Sequence[str]) -> List[str]:
 
 
 def check_no_metadata(prefix: str) -> None:
-    """Raises BadInput: there is a PREFIX.meta.FIELD, which would count as metadata of a new corpus."""
+    """Refuse a name for a new corpus if there is a PREFIX.meta.FIELD, which would count as its metadata."""
     for path in MetadataFiles.beside(prefix).fields.values():
         raise BadInput(f"belongs to another corpus {prefix}: remove it, or choose another name", path)
 
@@ -58,23 +59,24 @@ def write_corpus(
     description: Dict[str, Any],
     route: Route = lambda document: 0,
 ) -> Dict[str, Any]:
-    """Write PREFIX.SRC, PREFIX.TGT, PREFIX.docids and PREFIX.counts.json; PREFIX.current where a line is
-    context only, PREFIX.meta.jsonl where one has metadata.
+    """Write PREFIX.SRC, PREFIX.TGT, PREFIX.docids and PREFIX.counts.json; PREFIX.current if a line is only
+    context, PREFIX.meta.jsonl if one has metadata.
 
     Args:
-        parts: in order; read as they are written, so that memory stays small.
-        prefixes: of one corpus or several, which ``route`` chooses from by document.
+        parts: in order; they are read as they are written, so that memory stays small.
+        prefixes: those of one corpus or several, from which ``route`` chooses by document.
         languages: source and target.
-        description: goes into the counts: what was read, and how.
+        description: what was read, and how; it goes into the counts.
 
     Returns:
-        what PREFIX.counts.json holds, for the first prefix.
+        the content of PREFIX.counts.json, for the first prefix.
 
     Raises:
         BadInput: an output cannot be written, PREFIX.meta.FIELD would count as metadata of the new corpus, or
             no line is left for one of the corpora. Then nothing is written.
     """
     account = Account()
+    route = functools.lru_cache(maxsize=1)(route)  # all lines of a document go one way
     names = [corpus_files(prefix, languages) for prefix in prefixes]
     for prefix in prefixes:
         check_no_metadata(prefix)
@@ -93,7 +95,7 @@ def write_corpus(
         record = {**description, **account.as_dict(), "corpora": counts}
         for corpus in corpora:
             if not corpus.counts["sentences"]:
-                raise BadInput("no document goes there", corpus.prefix)
+                raise BadInput("would be empty: no document goes there", corpus.prefix)
             corpus.counts_file.write(json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n")
             for end, wanted in (
                 ("current", corpus.counts["context_only"]),

@@ -1,4 +1,4 @@
-"""XML from elsewhere, by lxml: entities that it declares are refused, and nothing that it names is loaded."""
+"""Reads XML with lxml; entities that it declares are refused, and nothing that it names is loaded."""
 
 import contextlib
 import zlib
@@ -6,28 +6,21 @@ from typing import Any, Iterator
 
 from lxml import etree
 
-from ctxmt_fairseq.data.text_lines import PathLike, open_text
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, open_text
 
 _SAFELY = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}
 
 
 def parse_xml(content: bytes, name: str) -> Any:
-    """The root of a document; ``name`` is for messages.
-
-    Raises:
-        BadInput: no well-formed XML, or declarations of entities.
-    """
+    """Parse a document, and return its root; ``name`` is for messages."""
     with _named_errors(name):
         return _checked(etree.fromstring(content, etree.XMLParser(**_SAFELY)), name)
 
 
 def xml_elements(path: PathLike, tag: str) -> Iterator[Any]:
-    """The elements of a name in a file, compressed or not, as they end; each is gone when the next comes.
-
-    Raises:
-        BadInput: as ``parse_xml``; no such file, or a damaged one.
-    """
+    """Yield the elements of a name in a file, compressed or not, as they end; each is gone when the next
+    comes."""
     with _named_errors(path), open_text(path) as stream:
         for _, element in etree.iterparse(stream, tag=tag, **_SAFELY):
             yield _checked(element, path)
@@ -39,7 +32,7 @@ def xml_elements(path: PathLike, tag: str) -> Iterator[Any]:
 def _checked(element: Any, path: PathLike) -> Any:
     declared = element.getroottree().docinfo.internalDTD
     if declared is not None and next(declared.iterentities(), None) is not None:
-        raise BadInput("expected XML without declarations of entities", path)
+        raise BadInput("declares entities, which may be an attack; remove the declarations", path)
     return element
 
 

@@ -11,9 +11,9 @@ from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerDecoderLayerBase, TransformerEncoderLayerBase
 from torch import Tensor
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import logged_sum
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.attention_divergence import divergence, first_inputs, log_attention
+from ctxmt_fairseq.models.blocks.attention_divergence import divergence, first_inputs, log_attention
 
 # For each name of an attention: its side, the class of the layers, and the layer's attribute.
 ATTENTIONS = {
@@ -80,7 +80,7 @@ def distance(attention: MultiheadAttention, inputs: Mapping[str, Any], marked: M
 
 
 class AttentionRegularisation(FairseqCriterion):
-    """A criterion to whose loss is added, in training, the attention's distance from the highlights::
+    """A criterion that adds, in training, the attention's distance from the highlights to the loss::
 
         loss / sample_size + attention_weight * sum over attentions of the mean over words of KL
 
@@ -148,8 +148,7 @@ def regularised(criterion: Any, weight: float, layers: Mapping[str, str]) -> Any
     """Have a criterion pull attention towards highlights as well; with weight 0 it stays what it is.
 
     The criterion keeps its class's name, by which fairseq knows a checkpoint's criterion, so a training may
-    go
-    on with highlights or without.
+    go on with highlights or without.
     """
     if weight > 0:
         base = type(criterion)

@@ -11,6 +11,7 @@ from fairseq.criterions import register_criterion
 from torch import Tensor
 from torch.nn.functional import relu
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import (
     ContextDiscountedCriterion,
     ContextDiscountedCriterionConfig,
@@ -18,7 +19,6 @@ from ctxmt_fairseq.criterions.context_discounted import (
     log_mean,
 )
 from ctxmt_fairseq.data.context_exchange import derangement
-from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 

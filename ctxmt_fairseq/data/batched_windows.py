@@ -1,5 +1,5 @@
-"""Windows as fairseq orders and batches them: sizes that include the context, an order that depends on (seed,
-epoch) alone, and batches that lose no sentence."""
+"""Orders and batches windows as fairseq does: sizes include the context, the order depends on (seed, epoch)
+alone, and batches lose no sentence."""
 
 import logging
 from typing import Any, Optional, Sequence, Tuple
@@ -7,16 +7,16 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 from fairseq.data import FairseqDataset
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import ordering, randomness
 from ctxmt_fairseq.data.window_sizes import Sizes, WindowSizes
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput
 
 logger = logging.getLogger(__name__)
 
 
 class AllLines:
-    """The lines of a corpus as if they were an array of their numbers, which would be large."""
+    """Acts as the array of a corpus's line numbers, which would be large."""
 
     def __init__(self, count: int):
         self.count = count
@@ -40,17 +40,17 @@ class BatchedWindows(FairseqDataset):
     """The windows around the lines of a corpus.
 
     Args:
-        source, target: binarised sentences, each ending with ``</s>``, with a ``sizes`` array; target may
+        source, target: binarised sentences, each with ``</s>`` at its end, with a ``sizes`` array; target may
             be None.
-        builder: the window of every sentence, with the options; its seed is that of every random choice,
-            and with the epoch and the line determines the example.
-        current: (n,) lines that are translated; None for all. The others serve as context only.
-        training: shuffle, and draw anew in every epoch.
-        name: of the split, for messages.
+        builder: builds the window of every sentence. Its seed is used for every random choice, and determines
+            the example together with the epoch and the line.
+        current: (n,) the lines that are translated, None for all; the others are only context.
+        training: whether to shuffle, and to draw anew in every epoch.
+        name: the name of the split, for messages.
     """
 
     arrangement = "window"  # how context and current sentence share the source positions (``WindowSizes``)
-    marks = 0  # tokens that a subclass adds to a context sentence, or takes from it
+    marks = 0  # so many tokens the subclass adds to a context sentence, or takes from it
 
     def __init__(
         self,
@@ -84,45 +84,45 @@ class BatchedWindows(FairseqDataset):
         self.epoch = epoch
 
     @property
-    def draw_epoch(self) -> int:
-        """The epoch of the random choices: in evaluation always the same."""
+    def epoch_of_draws(self) -> int:
+        """The epoch of the random choices, which is always the same in evaluation."""
         return self.epoch if self.training else 0
 
     # ---- sizes -----------------------------------------------------------------------------------------
 
     def measured(self, arrangement: Optional[str] = None) -> WindowSizes:
-        """Measures this dataset's windows, arranged as they are or in another way."""
+        """Make what measures this dataset's windows, arranged as they are or in another way."""
         targets = None if self.target is None else self.target.sizes
         arrangement = arrangement or self.arrangement
         return WindowSizes(self.builder, self.source.sizes, targets, arrangement, self.marks)
 
     @property
     def encoded_arrangement(self) -> str:
-        """That of what the encoders read; it differs from ``arrangement`` where sentences change places."""
+        """The arrangement of what the encoders read. It is not ``arrangement`` if sentences change places."""
         return self.arrangement
 
     @property
     def whole_sizes(self) -> Sizes:
-        """Sizes of all windows if there were no limits."""
+        """The sizes that all windows would have without limits."""
         if self._whole is None:
-            self._whole = self.measured().sizes(self.lines, self.draw_epoch)
+            self._whole = self.measured().sizes(self.lines, self.epoch_of_draws)
         return self._whole
 
     @property
     def window_sizes(self) -> Sizes:
-        """Sizes of all windows within the current limits."""
+        """The sizes of all windows within the current limits."""
         if self._sizes is None:
             self._sizes = whole = self.whole_sizes
             long = np.flatnonzero(self._exceeding(whole))
             if len(long):
                 self._sizes = Sizes(*(array.copy() for array in whole))
-                shortened = self.measured().sizes(self.lines[long], self.draw_epoch, *self.limits)
+                shortened = self.measured().sizes(self.lines[long], self.epoch_of_draws, *self.limits)
                 for sizes, values in zip(self._sizes, shortened, strict=True):
                     sizes[long] = values
         return self._sizes
 
     def _exceeding(self, sizes: Sequence[np.ndarray]) -> np.ndarray:
-        """Which are longer than the limits, of source and target sizes: (n,) bool."""
+        """Tell which source or target sizes are above the limits: (n,) bool."""
         too_long = np.zeros(len(sizes[0]), bool)
         for tokens, limit in zip(sizes[:2], self.limits, strict=True):
             if limit is not None:
@@ -131,7 +131,7 @@ class BatchedWindows(FairseqDataset):
 
     @property
     def sizes(self) -> np.ndarray:
-        """(n, 2) source and target tokens of every window."""
+        """(n, 2): the source and target tokens of every window."""
         return np.stack([self.window_sizes.source, self.window_sizes.target], axis=1)
 
     def size(self, index: int) -> Tuple[int, int]:
@@ -141,34 +141,35 @@ class BatchedWindows(FairseqDataset):
         return int(self.num_tokens_vec(np.array([index]))[0])
 
     def num_tokens_vec(self, indices: np.ndarray) -> np.ndarray:
-        """(m,) what ``--max-tokens`` counts of examples: the longer side."""
+        """(m,): what ``--max-tokens`` counts of examples, which is their longer side."""
         source, target = self.counted_sizes
         return np.maximum(source[indices], target[indices])
 
     @property
     def counted_sizes(self) -> Sequence[np.ndarray]:
-        """(n,) source and target tokens of the examples as ``--max-tokens`` counts them."""
+        """(n,) each: the examples' source and target tokens that ``--max-tokens`` counts."""
         return self.current_sizes if self.options.count_current_tokens else self.window_sizes[:2]
 
     @property
     def current_sizes(self) -> Tuple[np.ndarray, np.ndarray]:
-        """(n,) source and target tokens of the current sentences."""
+        """(n,) each: the source and target tokens of the current sentences."""
         return self.measured().current(self.lines[:])
 
     # ---- order and batches -----------------------------------------------------------------------------
 
     def ordered_indices(self) -> np.ndarray:
-        """Examples of like sizes side by side; equal sizes in an order drawn from (seed, epoch)."""
+        """Sort examples by size; the order of equal sizes is drawn from (seed, epoch)."""
         sizes = self.current_sizes if self.options.count_current_tokens else self.order_sizes()
         return ordering.by_size(sizes, self.order_generator())
 
     def order_sizes(self) -> Sequence[np.ndarray]:
-        """What examples are ordered by, the most important first: (n,) each. fairseq: source, then target."""
-        # Without limits: fairseq tells them later, and the order must not depend on when.
+        """The sizes that examples are sorted by, the most important first: (n,) each. fairseq takes the
+        source, then the target."""
+        # Without limits, because fairseq tells them later, and the order must not depend on that moment.
         return self.whole_sizes.source, self.whole_sizes.target
 
     def order_generator(self) -> Optional[np.random.Generator]:
-        """For the order of an epoch's examples in training; None in evaluation, which keeps the corpus'."""
+        """Draws the order of an epoch's examples in training; None: evaluation keeps the corpus's order."""
         seeds = (randomness.ORDER, self.builder.seed, self.epoch)
         return np.random.default_rng(seeds) if self.training else None
 
@@ -188,14 +189,14 @@ class BatchedWindows(FairseqDataset):
             self.limits, self._sizes = (source, target), None
         window, sentence = self.options.max_window_tokens, self.options.max_sentence_tokens
         if window is None and sentence is None and self.window_sizes is self.whole_sizes:
-            return indices, []  # the usual case; millions of examples need not be gone through
+            return indices, []  # usual, and saves a pass over millions of examples
         left_out = self._exceeding(self.whole_sizes)
         left_out[left_out] = self._exceeding(self.measured().current(self.lines[np.flatnonzero(left_out)]))
         if window is not None:
             left_out |= self.whole_sizes.source > window
         if sentence is not None:
             measured = self.measured(self.encoded_arrangement)
-            left_out |= measured.long_inputs(self.lines, sentence, self.draw_epoch)
+            left_out |= measured.long_inputs(self.lines, sentence, self.epoch_of_draws)
         shortened = int(np.count_nonzero((self.window_sizes.reach < self.whole_sizes.reach) & ~left_out))
         if shortened:
             logger.warning(
@@ -206,7 +207,7 @@ class BatchedWindows(FairseqDataset):
         return indices[~chosen], indices[chosen].tolist()
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
-        """As fairseq's, but the last batch is kept whatever its size: no sentence is lost."""
+        """Do as fairseq does, but keep the last batch whatever its size, so that no sentence is lost."""
         if len(indices) == 0:
             raise BadInput(f"{self.name}: no example is left to make a batch of")
         self.check_sizes(indices, max_tokens)
@@ -214,7 +215,7 @@ class BatchedWindows(FairseqDataset):
         return self._batches(indices, tokens, max_tokens, max_sentences, required_batch_size_multiple)
 
     def check_sizes(self, indices: np.ndarray, max_tokens: Optional[int]) -> None:
-        """Raises BadInput: an example is longer than a batch may be."""
+        """Refuse an example that is longer than a batch may be."""
         sizes = self.window_sizes
         if max_tokens is None or max(sizes.source.max(), sizes.target.max()) <= max_tokens:
             return

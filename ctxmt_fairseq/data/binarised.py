@@ -1,7 +1,7 @@
-"""Checks of a data folder's binary files and dictionaries, which fairseq maps into memory and trusts.
+"""Checks a data folder's binary files and dictionaries, which fairseq maps into memory and trusts.
 
-A truncated or damaged file is found when it is loaded, not as a crash or as other text in the middle of a
-training: fairseq reads all of these files once anyway (to warm the cache), and so is this a pass over them.
+So a truncated or damaged file is found when it is loaded, and is not a crash or other text in the middle of a
+training. This costs one pass over the files; fairseq makes one, too, to warm the cache.
 """
 
 import hashlib
@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, open_file, read_bytes
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, open_file, read_bytes
 
 _MAGIC = b"MMIDIDX\x00\x00"  # of fairseq's --dataset-impl mmap
 _HEADER = struct.Struct("<9sQBQ")  # magic, version, code of the tokens' type, sentences
@@ -26,11 +26,8 @@ _OVERWRITE = " #fairseq:overwrite"
 def check_sentences(prefix: PathLike, dictionary: Any) -> None:
     """Compare PREFIX.idx, PREFIX.bin and a dictionary with each other.
 
-    Other formats than mmap, fairseq's default, are left to fairseq.
-
-    Raises:
-        BadInput: a file is truncated, longer than the index says, or holds anything but sentences of the
-            dictionary's symbols, each with ``</s>`` at its end.
+    A file must be as long as the index says, and have nothing but sentences of the dictionary's symbols, each
+    with ``</s>`` at its end. Other formats than mmap, fairseq's default, are left to fairseq.
     """
     index, tokens = Path(f"{prefix}.idx"), Path(f"{prefix}.bin")
     if not (index.is_file() and tokens.is_file()):
@@ -71,7 +68,7 @@ def _check_size(path: Path, expected: int, what: str) -> None:
 
 
 def _chunks(sentences: int) -> Iterator[Tuple[int, int]]:
-    """First sentence and number of sentences of each chunk."""
+    """Yield the first sentence and the number of sentences of each chunk."""
     for first in range(0, sentences, _CHUNK):
         yield first, min(_CHUNK, sentences - first)
 
@@ -83,7 +80,7 @@ def _read(stream: BinaryIO, dtype: np.dtype, count: int) -> np.ndarray:
 def _check_tokens(
     path: Path, stream: BinaryIO, dtype: np.dtype, ends: np.ndarray, first: int, dictionary: Any
 ) -> None:
-    """Read the next sentences, which end before ``ends``."""
+    """Read and check the next sentences, which end before ``ends``."""
     wanted = int(ends[-1]) * dtype.itemsize
     content = stream.read(min(wanted, os.path.getsize(path)))
     if len(content) < wanted:
@@ -104,16 +101,12 @@ def _check_tokens(
 
 
 def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
-    """A fairseq dictionary, checked.
+    """Check and load a fairseq dictionary.
 
     Args:
         digest: what ``dictionary_digest`` found when the text was binarised, if known.
-
-    Raises:
-        BadInput: names the line that is no symbol and count, or has a symbol that was there before; or the
-            dictionary is another than the text was binarised with.
     """
-    from fairseq.data import Dictionary  # here, for commands without a model start without fairseq
+    from fairseq.data import Dictionary  # here, because commands without a model start without fairseq
 
     _check_lines(path, Dictionary().symbols)
     if digest is not None and digest != dictionary_digest(path):
@@ -123,8 +116,8 @@ def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
         )
     try:
         return Dictionary.load(str(path))
-    except Exception as error:  # whatever the lines' check lets through
-        raise BadInput(f"expected a dictionary: {error}", path) from None
+    except Exception as error:  # for what the check of the lines lets through
+        raise BadInput(f"is no dictionary of fairseq: {error}", path) from None
 
 
 def _check_lines(path: PathLike, symbols: Sequence[str]) -> None:
@@ -140,5 +133,5 @@ def _check_lines(path: PathLike, symbols: Sequence[str]) -> None:
 
 
 def dictionary_digest(path: PathLike) -> str:
-    """SHA-256 of a dictionary: in which order its symbols are."""
+    """SHA-256 of a dictionary, which depends on the order of its symbols."""
     return hashlib.sha256(read_bytes(path)).hexdigest()

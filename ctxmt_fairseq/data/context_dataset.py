@@ -1,5 +1,5 @@
-"""What the datasets of the three tasks share: examples that are built on the fly from single binarised
-sentences, and batches of them."""
+"""The base of the three tasks' datasets: examples are built on the fly from single binarised sentences, and
+made into batches."""
 
 import itertools
 from abc import ABC, abstractmethod
@@ -10,19 +10,19 @@ import torch
 from fairseq.data import Dictionary
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.batched_windows import BatchedWindows
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_sizes import WindowParts
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.data.windows import Slots, WindowBuilder
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
 
 def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.Tensor:
-    """``x1 <sep> x2 <sep> ... xK </s>``: (sum of lengths,) from sentences that each end with ``</s>``. With
-    ``separator`` None nothing stands between them."""
+    """Join sentences that each end with ``</s>``: ``x1 <sep> x2 <sep> ... xK </s>``, (sum of lengths,). If
+    ``separator`` is None, there is nothing between them."""
     if separator is None:
         return torch.cat([*(sentence[:-1] for sentence in sentences[:-1]), sentences[-1]]).long()
     window = torch.cat(list(sentences)).long()
@@ -33,21 +33,21 @@ def join(sentences: Sequence[torch.Tensor], separator: Optional[int]) -> torch.T
 
 
 class ContextDataset(BatchedWindows, ABC):
-    """Base: a subclass says what stands on the source side (``source_side``) and in the batch
+    """Base of the datasets. A subclass says what is on the source side (``source_side``) and in the batch
     (``context_batch``).
 
     An example is a dictionary: ``id`` (the current sentence's line, from 0), ``source`` (what the encoder
     reads), ``current`` (the source sentence to translate), ``target`` (the target window, or None),
-    ``target_context_sizes`` (sentences before the current one in the target window), with a target
-    ``target_first`` (tokens before the current one there), and what the subclass adds.
+    ``target_context_sizes`` (the number of sentences before the current one in the target window), with a
+    target ``target_first`` (the number of tokens before the current one there), and what the subclass adds.
 
     Args:
         source, target, builder, current, training, name: see ``BatchedWindows``.
-        source_dictionary, target_dictionary: with the separator and the mask.
-        request: what the models read of the context: ``collater`` puts it into ``net_input``.
+        source_dictionary, target_dictionary: they have the separator and the mask.
+        request: what the models read of the context; ``collater`` puts it into ``net_input``.
     """
 
-    unique_sentences = False  # where context is rows of sentences: a batch holds each of them once
+    unique_sentences = False  # if context is rows of sentences: whether a batch has each of them once
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class ContextDataset(BatchedWindows, ABC):
         self.empty = torch.tensor([source_dictionary.eos()])
         needs = any(column.target for column in builder.source_columns)
         if target is None and needs:
-            raise BadInput(f"{name}: expected target sentences, which stand as context on the source side")
+            raise BadInput(f"{name} needs target sentences, because they are context on the source side")
 
     # ---- examples --------------------------------------------------------------------------------------
 
@@ -88,11 +88,11 @@ class ContextDataset(BatchedWindows, ABC):
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> List[Dict[str, Any]]:
-        """Many examples at once, as torch's loader asks for them: one pass of window arithmetic per batch."""
-        indices = np.asarray(indices, np.int64)  # a worker that has run out of batches asks for none
+        """Build many examples at once, as torch's loader asks for them, in one pass of window arithmetic."""
+        indices = np.asarray(indices, np.int64)  # may be none, for a worker that has run out of batches
         lines = self.lines[indices]
         reach = None if self.limits == (None, None) else self.window_sizes.reach[indices]
-        slots = self.builder.slots(lines, self.draw_epoch, reach)
+        slots = self.builder.slots(lines, self.epoch_of_draws, reach)
         rows = zip(*(side.tolist() for side in slots), strict=True)
         return [self._example(line, Slots(*row)) for line, row in zip(lines.tolist(), rows, strict=True)]
 
@@ -105,22 +105,22 @@ class ContextDataset(BatchedWindows, ABC):
         return example
 
     def inputs(self, line: int, slots: Slots) -> Dict[str, Any]:
-        """All of an example that does not depend on its translation, given its context (C and M
+        """Build the part of an example that does not depend on its translation, given its context (C and M
         sentences)."""
         sizes = sum(sentence != NO_SENTENCE for sentence in slots.target)
         return {**self.source_side(line, slots), "target_context_sizes": sizes}
 
     @abstractmethod
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
-        """``source``, ``current`` and what else the model reads of the source side."""
+        """Give ``source``, ``current`` and what else the model reads of the source side."""
 
     def target_context(self, slots: Slots) -> List[torch.Tensor]:
-        """The previous target sentences of a window, each ending with ``</s>``."""
+        """The previous target sentences of a window, each with ``</s>`` at its end."""
         texts = (self.text(sentence, target=True) for sentence in slots.target)
         return [text for text in texts if text is not None]
 
     def text(self, sentence: int, target: bool) -> Optional[torch.Tensor]:
-        """A context sentence's tokens, ending with ``</s>``; None where there is none."""
+        """A context sentence's tokens, with ``</s>`` at the end; None: there is no such sentence."""
         if sentence == NO_SENTENCE:
             return None
         if sentence == EMPTY_SENTENCE:
@@ -139,14 +139,14 @@ class ContextDataset(BatchedWindows, ABC):
         return sentence
 
     def collater(self, samples: List[Dict[str, Any]], pad_to_length: Optional[Dict[str, int]] = None):
-        """A batch of B examples.
+        """Make a batch of B examples.
 
         Returns:
-            fairseq's translation batch: ``id`` (B,), ``net_input`` with ``src_tokens`` (B, S), left-padded,
-            ``src_lengths`` (B,), ``prev_output_tokens`` (B, T), and ``target`` (B, T), ``ntokens``,
-            ``nsentences``; and ``windows``, a dictionary of ``target_context_sizes`` (B,) and the subclass'
-            ``context_batch``, which is ``context`` in ``net_input`` too if the model reads it; ``parts``, its
-            ``WindowParts``. ``{}`` for no samples.
+            fairseq's translation batch: ``id`` (B,), ``net_input`` with ``src_tokens`` (B, S), padded on the
+            left, ``src_lengths`` (B,), ``prev_output_tokens`` (B, T), and ``target`` (B, T), ``ntokens``,
+            ``nsentences``. Besides, ``windows`` is a dictionary of ``target_context_sizes`` (B,) and the
+            subclass's ``context_batch``; it also is ``context`` in ``net_input`` if the model reads it.
+            ``parts`` are its ``WindowParts``. Without samples the result is ``{}``.
         """
         if not samples:
             return {}
@@ -164,13 +164,13 @@ class ContextDataset(BatchedWindows, ABC):
 
     @abstractmethod
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, Any]:
-        """The source context of a batch, rows in its order."""
+        """Make the source context of a batch, with its rows in this order."""
 
     # ---- what a model sees -----------------------------------------------------------------------------
 
     def visible(self, example: Dict[str, Any]) -> Tuple[Any, ...]:
-        """All that a model sees of an example's source side, hashable; what only names it (its line) is left
-        out. The first two entries are the source's tokens and the number of target context sentences."""
+        """Give all that a model sees of an example's source side, as a key: its line, which only names it, is
+        left out. The first two entries are the source's tokens and the number of target context sentences."""
         return (
             tuple(example["source"].tolist()),
             example["target_context_sizes"],
@@ -178,7 +178,8 @@ class ContextDataset(BatchedWindows, ABC):
         )
 
     def restored(self, number: int, visible: Tuple[Any, ...]) -> Dict[str, Any]:
-        """The reverse of ``visible``, for the collater: an example of line ``number`` without target."""
+        """Make an example again of what ``visible`` gave, for the collater, with line ``number`` and without
+        target."""
         tokens, sizes, context = visible
         source = torch.tensor(tokens)
         named = {"id": number, "source": source, "current": source, "target": None}
@@ -186,8 +187,8 @@ class ContextDataset(BatchedWindows, ABC):
 
     @abstractmethod
     def visible_context(self, example: Dict[str, Any]) -> Any:
-        """The part of ``visible`` that the subclass adds."""
+        """Give what the subclass adds to ``visible``."""
 
     @abstractmethod
     def restored_context(self, number: int, context: Any) -> Dict[str, Any]:
-        """The reverse of ``visible_context``."""
+        """Turn what ``visible_context`` gave into entries of an example."""

@@ -1,7 +1,7 @@
-"""Every row of a batch with another row's context: the random context of Jean and Cho's loss.
+"""Gives every row of a batch another row's context, which is the random context of Jean and Cho's loss.
 
-Pure functions from batch to batch; the tasks call them from ``exchange_context``. A row of the result is what
-the dataset would have built from the row's current sentence and the other row's context sentences.
+The tasks call these functions from ``exchange_context``. A row of the new batch is what the dataset would
+have built from the row's current sentence and the other row's context sentences.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from ctxmt_fairseq.data.device_copies import to_device
-from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 Batch = Dict[str, Any]
 
@@ -22,9 +22,12 @@ _ROWS = ("index", "distances", "roles", "rows", "vectors", "tags")
 
 
 def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optional[Tensor]:
-    """A uniformly random cycle through ``size`` rows: LongTensor (size,) on the CPU, nowhere its own index.
+    """Draw a uniformly random cycle through ``size`` rows: LongTensor (size,) on the CPU, nowhere its own
+    index.
 
-    None for fewer than two rows, which have nothing to exchange. Without ``generator``, torch's global one.
+    None: there are fewer than two rows, so there is nothing to exchange. Without ``generator``, torch's
+        global
+    one draws.
     """
     if size < 2:
         return None
@@ -39,10 +42,10 @@ class WindowFormat:
     """How the windows of one side are written.
 
     Attributes:
-        separator, pad, eos: dictionary indices; separator None: nothing stands between sentences.
-        left_pad: where the padding stands.
-        pad_to_multiple: of which number the width of a batch is a multiple.
-        max_tokens: the longest window that the model holds; None for no limit.
+        separator, pad, eos: dictionary indices; separator None: there is nothing between sentences.
+        left_pad: whether pads come first.
+        pad_to_multiple: the width of a batch is a multiple of this number.
+        max_tokens: the longest window that the model holds; None: no limit.
     """
 
     separator: Optional[int]
@@ -54,7 +57,7 @@ class WindowFormat:
 
 
 def window_formats(cfg: Any, source: Dictionary, target: Dictionary) -> Tuple[WindowFormat, WindowFormat]:
-    """The formats of both sides, from a translation task's options and dictionaries."""
+    """Make the formats of both sides from a translation task's options and dictionaries."""
     multiple = cfg.required_seq_len_multiple
     sides = (
         (source, cfg.left_pad_source, cfg.max_source_positions),
@@ -68,15 +71,15 @@ def window_formats(cfg: Any, source: Dictionary, target: Dictionary) -> Tuple[Wi
 
 
 def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target: WindowFormat) -> Batch:
-    """A batch of ``document_window`` whose row i has the context of row ``order[i]``, on both sides.
+    """Copy a batch of ``document_window``, with the context of row ``order[i]`` in row i, on both sides.
 
     Args:
-        sample: B windows as ``DocumentWindowDataset.collater`` makes them; left as it is.
+        sample: B windows as ``DocumentWindowDataset.collater`` makes them; it stays as it is.
         order: LongTensor (B,) on the CPU.
 
     Returns:
-        a new batch with the rows in the same order, so no longer sorted by length. Where the new window would
-        be longer than the model holds, the row has no context at all on that side.
+        a new batch with the rows in the same order, so they are not sorted by length any more. If the new
+        window is longer than the model holds, the row has no context at all on that side.
     """
     parts, windows = sample["parts"], sample["windows"]
     tokens = sample["net_input"]["src_tokens"], sample["target"]
@@ -96,14 +99,15 @@ def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target:
 
 
 def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
-    """A batch of ``multi_source`` or ``metadata_context`` whose row i has the context of row ``order[i]``.
+    """Copy a batch of ``multi_source`` or ``metadata_context``, with the context of row ``order[i]`` in row
+    i.
 
     Args:
-        sample: B examples. Left as it is.
+        sample: B examples; it stays as it is.
         order: LongTensor (B,) on the CPU.
 
     Returns:
-        a new batch with the rows in the same order; the target windows as from ``exchange_windows``.
+        a new batch with the rows in the same order; its target windows are as in ``exchange_windows``.
     """
     side = _plan(sample["parts"].target, sample["target"].size(1), order.numpy(), target)
     (plan,), rows = _sent([side], order, sample["target"].device)
@@ -128,7 +132,8 @@ def _exchange_target(sample: Batch, side: "_Side", plan: "_Plan", rows: Tensor, 
 
 
 def _updated(sample: Batch, windows: Dict[str, Any], **net_input: Tensor) -> Batch:
-    """A copy with these entries; those of ``windows`` in ``net_input`` too, if the model reads them."""
+    """Copy a batch with these entries; ``net_input`` gets those of ``windows``, too, if the model reads
+    them."""
     windows = {**sample["windows"], **windows}
     if "context" in sample["net_input"]:
         net_input["context"] = windows
@@ -139,8 +144,8 @@ class _Side(NamedTuple):
     """The new windows of one side.
 
     Attributes:
-        order: (B,) whose context each has. fits: (B,) 1, or 0 where the model cannot hold that.
-        parts: (B, 3), see ``WindowParts``. width: of the batch.
+        order: (B,) whose context each row has. fits: (B,) 1, or 0 if the model cannot hold that.
+        parts: (B, 3), see ``WindowParts``. width: that of the batch.
         numbers: (n, B), one row for each of ``_NUMBERS``.
     """
 
@@ -152,23 +157,24 @@ class _Side(NamedTuple):
 
 
 _Plan = Dict[str, Tensor]
-# Of a new window: the tokens before the current sentence, where the context goes on after it, the length, and
-# ``_Side.fits``; of its tokens, how far they stand before their columns in the old batch: the current
-# sentence's, the context's before and after it.
+# Of a new window: the tokens before the current sentence, the place where the context goes on after it, the
+# length, and ``_Side.fits``. Then how many columns its tokens are before their columns in the old batch:
+# those of the current sentence, of the context before and of the context after it.
 _NUMBERS = ("before", "resume", "length", "fits", "from_own", "from_before", "from_after")
 
 
 def _plan(parts: np.ndarray, width: int, order: np.ndarray, form: WindowFormat) -> _Side:
-    """The current sentence of row i between what stands before and after that of row ``order[i]``.
+    """Plan windows with the current sentence of row i between what is before and after that of row
+    ``order[i]``.
 
     Args:
-        parts: (B, 3) of the old windows, whose batch has this ``width``.
+        parts: (B, 3) those of the old windows, whose batch has this ``width``.
     """
     before, own, after = parts.T
     start = width - parts.sum(1) if form.left_pad else np.zeros_like(before)
 
     def closed(following: np.ndarray) -> np.ndarray:
-        """Whether a symbol stands at a current sentence's end, given how many tokens follow it."""
+        """Whether a current sentence ends with a symbol, given how many tokens follow it."""
         return np.ones_like(following) if form.separator is not None else (following == 0).astype(np.int64)
 
     words = own - closed(after)
@@ -187,7 +193,7 @@ def _plan(parts: np.ndarray, width: int, order: np.ndarray, form: WindowFormat) 
 
 
 def _sent(sides: Sequence[_Side], order: Tensor, device: torch.device) -> Tuple[List[_Plan], Tensor]:
-    """The sides' numbers and the order on the device, in one transfer."""
+    """Send the sides' numbers and the order to the device, in one transfer."""
     host = torch.from_numpy(np.concatenate([order.numpy()[None], *(side.numbers for side in sides)]))
     order, *numbers = to_device(host, device).unbind(0)
     many = len(_NUMBERS)
@@ -197,7 +203,8 @@ def _sent(sides: Sequence[_Side], order: Tensor, device: torch.device) -> Tuple[
 
 
 def _splice(tokens: Tensor, plan: _Plan, rows: Tensor, form: WindowFormat, width: int) -> Tensor:
-    """The new windows (B, width) from the old ones, ``tokens`` (B, L), with the contexts of ``rows`` (B,)."""
+    """Make the new windows (B, width) of the old ones, ``tokens`` (B, L), with the contexts of ``rows``
+    (B,)."""
     before, resume, length, _, from_own, from_before, from_after = (
         plan[name].unsqueeze(1) for name in _NUMBERS
     )
@@ -209,7 +216,7 @@ def _splice(tokens: Tensor, plan: _Plan, rows: Tensor, form: WindowFormat, width
     column = place + torch.where(own, from_own, torch.where(place < before, from_before, from_after))
     outside = (place < 0) | (place >= length)
     spliced = tokens[row, column.masked_fill(outside, 0)]
-    # Whatever ended the current sentence in its own window, here something follows or not.
+    # The symbol at the current sentence's end depends on whether something follows it here.
     follows = length > resume
     last = place == resume - 1
     if form.separator is None:

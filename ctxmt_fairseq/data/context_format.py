@@ -9,7 +9,7 @@ from typing import Any, Optional, Tuple
 
 from fairseq.tasks import TASK_REGISTRY
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class ContextFormat:
     ``context`` is then a dictionary with the entries of its kind, tensors but for ``sizes``:
 
     - "window" (task ``document_window``): the context is in the source window, in which ``current_segment``
-      (B,) sentences stand before the current one; ``current_span`` (B, 2) is its first token and the first
+      (B,) sentences are before the current one; ``current_span`` (B, 2) is its first token and the first
       after it, pads not counted.
     - "rows" (task ``multi_source``): R sentences to encode, ``tokens`` (R, L), right-padded; ``index`` (B, C)
       says which of them are an example's C context sentences, -1 for none; ``distances`` and ``roles`` (B, C)
-      say where each stands (``context_options.Column``). ``sizes`` are the numbers of tokens, on the host
+      say where each is (``context_options.Column``). ``sizes`` are the numbers of tokens, on the host
       (``ContextSizes``).
     - "vectors" (task ``metadata_context``): ``vectors`` (B, M, D) and their ``distances`` (B, M), which are
       named in ``absence``; ``rows`` (B, M) of the context store.
@@ -33,11 +33,12 @@ class ContextFormat:
 
     Attributes:
         kind: one of these; "": the model reads fairseq's inputs alone.
-        bos: each sentence of "rows" begins with the dictionary's ``<s>``.
-        joined: the context sentences of an example are one sequence of "rows", joined with ``<sep>``: C = 1.
-        reuse: where a context sentence is also a current one of the batch, the model takes its states from
-            there: ``reused`` (Q,) names the Q rows of these, and ``index`` counts them before those of
-            ``tokens``. Without such sentences there is no such entry.
+        bos: whether each sentence of "rows" begins with the dictionary's ``<s>``.
+        joined: whether the context sentences of an example are one sequence of "rows", joined with ``<sep>``,
+            so that C is 1.
+        reuse: whether the model takes the states of a context sentence that is also a current one of the
+            batch from there: ``reused`` (Q,) names the Q rows of these, and ``index`` counts them before
+            those of ``tokens``. A batch without such sentences has no such entry.
     """
 
     kind: str = ""
@@ -49,7 +50,7 @@ class ContextFormat:
 class ContextRequest:
     """What the models of a task read: the task owns it, and its datasets look there for every batch.
 
-    They may be made before the first model, and then give fairseq's inputs alone.
+    Datasets may be made before the first model; then batches have fairseq's inputs alone.
 
     Args:
         provided: the kinds of context that the task can give.
@@ -81,11 +82,11 @@ class ContextRequest:
             if not able:
                 kinds = ", ".join(sorted(set().union(*provided.values())))
                 raise BadInput(f"--arch {arch}: expected a context of the kinds {kinds}, found {asked}")
-            raise BadInput(f"--arch {arch}: expected --task {' or '.join(able)}")
+            raise BadInput(f"--arch {arch} needs --task {' or '.join(able)}")
         known = self._adopted or asked
         if known.kind != asked.kind:
             found = f"{known.kind or 'none'} and {asked.kind or 'none'}"
-            raise BadInput(f"expected models with the same kind of context, found {found}")
+            raise BadInput(f"an ensemble needs models with the same kind of context, found {found}")
         if known != asked:
-            raise BadInput(f"expected models that read the context alike, found {known}, {asked}")
+            raise BadInput(f"an ensemble needs models that read the context alike, found {known}, {asked}")
         self._adopted = asked

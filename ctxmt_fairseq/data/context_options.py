@@ -1,17 +1,17 @@
-"""What context is: the options of windows, each declared once.
+"""The options of context, each declared once.
 
 A field is an option of fairseq's commands (``tasks/context_config.py``) and of ``ctxmt``'s, a keyword of
-``Translator``, and, unless it is one of training, a value that travels with the checkpoint.
+``Translator``, and, unless it concerns training alone, a value that is saved in checkpoints.
 """
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
 KEEP = ("current", "first")
-PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # what a context sentence can be, its role
+PREVIOUS_SOURCE, FOLLOWING_SOURCE, TARGET = range(3)  # the roles of context sentences
 Options = TypeVar("Options", bound="ContextOptions")
 
 
@@ -23,11 +23,11 @@ def option(
     training: bool = False,
     offered: bool = True,
 ) -> Any:
-    """A field of options.
+    """Declare an option.
 
     Args:
-        fits, expected: which values can be, and what an error says was expected; None always can.
-        training: of training alone: an evaluation, and the checkpoint, do not know it.
+        fits, expected: tells which values it may have, and what an error says was expected; None always fits.
+        training: whether it concerns training alone, so that evaluations and checkpoints do not know it.
         offered: whether the commands of ``ctxmt`` that run a model have it.
     """
     metadata = dict(help=help, fits=fits, expected=expected, training=training, offered=offered)
@@ -52,7 +52,8 @@ def probability(help: str) -> Any:
 
 
 class Column(NamedTuple):
-    """A place for a context sentence: so many lines from the current one; 0: its own translation."""
+    """A place for a context sentence: so many lines from the current one. 0 is the current one's
+    translation."""
 
     target: bool
     offset: int
@@ -68,7 +69,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class ContextOptions:
-    """Which sentences are context, in training and evaluation; a task may have more."""
+    """The options that say which sentences are context; a task may have more."""
 
     source_context: int = sentences("previous source sentences")
     source_context_after: int = sentences("following source sentences")
@@ -106,39 +107,39 @@ class ContextOptions:
 
     @classmethod
     def travelling(cls) -> Dict[str, Any]:
-        """The options that a checkpoint has, with their defaults."""
+        """The options that are saved in checkpoints, with their defaults."""
         return {each.name: each.default for each in fields(cls) if not each.metadata["training"]}
 
     def evaluated(self: Options) -> Options:
-        """The same without what concerns training alone."""
+        """Copy them without what concerns training alone."""
         training: Any = {each.name: each.default for each in fields(self) if each.metadata["training"]}
         return replace(self, **training)
 
     @property
     def columns(self) -> Tuple[Tuple[Column, ...], Tuple[Column, ...]]:
-        """What stands beside the current sentence on the source side and on the target side, in order."""
+        """The context sentences of the source side and of the target side, in their order."""
         if self.context_selection == "absent":
             return (), ()
         source = [*before(True, self.target_context_on_source), *before(False, self.source_context)]
         source += [Column(False, offset) for offset in range(1, self.source_context_after + 1)]
-        if self.context_selection == "reference":  # a sanity check: all source context there is
+        if self.context_selection == "reference":  # a sanity check: it is all the source context
             source = [Column(True, 0)]
         return tuple(source), tuple(before(True, self.target_context))
 
     @property
     def reach(self) -> int:
-        """The largest distance of a context sentence from the current one."""
+        """How far the farthest context sentence is from the current one."""
         return max(getattr(self, name) for name in SIZES)
 
     @property
     def target_text_on_source(self) -> bool:
-        """Whether source and target text meet in one encoder, which needs a joint dictionary."""
+        """Whether an encoder reads source and target text, which needs a joined dictionary."""
         return self.target_context_on_source > 0 or self.context_selection in ("reference", "swapped")
 
 
 @dataclass(frozen=True)
 class WindowOptions(ContextOptions):
-    """Those of the task ``document_window``."""
+    """The options of the task ``document_window``."""
 
     no_separator: bool = option(
         False,
@@ -150,7 +151,7 @@ class WindowOptions(ContextOptions):
 
 @dataclass(frozen=True)
 class RowsOptions(ContextOptions):
-    """Those of the task ``multi_source``."""
+    """The options of the task ``multi_source``."""
 
     batch_runs: int = option(
         0,
@@ -161,10 +162,14 @@ class RowsOptions(ContextOptions):
         training=True,
     )
 
+    def evaluated(self) -> "RowsOptions":
+        """As of every task; but a training's validation makes its batches of spans, too."""
+        return replace(super().evaluated(), batch_runs=self.batch_runs)
+
 
 @dataclass(frozen=True)
 class VectorOptions(ContextOptions):
-    """Those of the task ``metadata_context``."""
+    """The options of the task ``metadata_context``."""
 
     metadata_fields: str = option("all", "metadata to use: all, none, or names joined by commas")
     current_vector: str = one_of(("yes", "no"), "whether the current sentence's own vector is context too")
@@ -179,10 +184,10 @@ SIZES = ("source_context", "source_context_after", "target_context", "target_con
 
 
 def before(target: bool, size: int) -> Tuple[Column, ...]:
-    """Columns of previous sentences, farthest first."""
+    """The columns of previous sentences, the farthest first."""
     return tuple(Column(target, -distance) for distance in range(size, 0, -1))
 
 
 def flag(name: str) -> str:
-    """An option as the command line has it."""
+    """The name of an option on the command line."""
     return "--" + name.replace("_", "-")

@@ -1,4 +1,4 @@
-"""Numbers of a batch that the host needs: it would otherwise read them from a GPU, and wait for it."""
+"""Numbers of a batch that the host needs. Without these it would read them from a GPU, and wait for it."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping, Optional, Sequence, Tuple
@@ -13,16 +13,16 @@ Vectors = Callable[[np.ndarray], Optional[np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class ContextSizes:
-    """Of a batch of B examples; arrays stay where they are when fairseq moves a batch to a device.
+    """The numbers of B examples and their context. fairseq leaves arrays on the host when it moves a batch.
 
     Attributes:
         index: (B, C) the batch's ``index`` of sentences.
-        source: (B,) tokens of what the encoder reads besides.
-        sentences: (R,) tokens of each sentence of the context, reused ones first.
+        source: (B,) the tokens of what the encoder reads besides the context.
+        sentences: (R,) the tokens of each sentence of the context; reused sentences come first.
         keys: R names of these sentences, and ``current_keys`` those of the B current ones, for states that
-            are kept from batch to batch; None where the sentences are not what the corpus has.
-        groups: the B rows in groups that are computed by themselves, with their widths of source and target.
-        sentence_groups: the context's sentences that are encoded, likewise; none: all at once.
+            are kept from batch to batch; None: the sentences are not what the corpus has.
+        groups: groups of the B rows that are computed one by one, with their widths of source and target.
+        sentence_groups: the same for the context's sentences; none: they are encoded all at once.
     """
 
     index: np.ndarray
@@ -34,28 +34,29 @@ class ContextSizes:
     sentence_groups: Tuple[Group, ...] = ()
 
     def counts(self, vectors: Optional[Vectors] = None) -> Optional[np.ndarray]:
-        """(B,) how many vectors a row's context has, if sentences of so many tokens have so many ``vectors``;
-        default: a token, a vector. None: that is not known."""
+        """(B,): how many vectors each row's context has. ``vectors`` tells how many a sentence of so many
+        tokens has; default: one for each token. None: it is not known."""
         counts = self.sentences if vectors is None else vectors(self.sentences)
         return None if counts is None else np.where(self.index < 0, 0, counts[self.index]).sum(1)
 
     def exchanged(self, order: np.ndarray) -> "ContextSizes":
-        """The same where row i has the context of row ``order[i]``."""
+        """Copy them for a batch in which row i has the context of row ``order[i]``."""
         return replace(self, index=self.index[order])
 
 
 @dataclass(frozen=True, eq=False)
 class WindowParts:
-    """Of a batch of B windows, besides what is a tensor on the device.
+    """The numbers of B windows that are not on the device.
 
     Attributes:
-        lines: (B,) lines of the current sentences, the batch's ``id``.
-        current: B source sentences to translate.
-        lengths: (B,) tokens of the source, the batch's ``src_lengths``.
-        sentences: (B,) sentences before the current one in the target window, its ``target_context_sizes``.
-        source: (B, 3) tokens of the source window before, of and after the current sentence; None where it is
-            no window.
-        target: (B, 3), of the target window; None without target sentences.
+        lines: (B,) the lines of the current sentences, which are the batch's ``id``.
+        current: the B source sentences to translate.
+        lengths: (B,) the source's tokens, which are the batch's ``src_lengths``.
+        sentences: (B,) the number of sentences before the current one in the target window, which are its
+            ``target_context_sizes``.
+        source: (B, 3) the source window's tokens before, in and after the current sentence; None: it is no
+            window.
+        target: (B, 3) those of the target window; None: there are no target sentences.
         split: the dataset's name.
     """
 

@@ -1,4 +1,4 @@
-"""Tensors between the host and a device: many in one copy, which the host does not wait for."""
+"""Copies tensors between the host and a device, many in one copy, for which the host does not wait."""
 
 from typing import Any, Callable, Dict
 
@@ -9,12 +9,13 @@ _ALIGNED = 16  # bytes; no type of torch's has larger elements
 
 
 def to_device(tree: Any, device: torch.device) -> Any:
-    """A structure of dictionaries, lists and tuples with all its tensors on ``device``, sent in one copy.
+    """Copy a structure of dictionaries, lists and tuples, with all its tensors sent to ``device`` in one
+    copy.
 
-    To a GPU from memory that it can read by itself, so that the host goes on meanwhile.
+    A GPU copies from memory that it can read by itself, so the host goes on meanwhile.
 
     Args:
-        tree: its other values stay; so do tensors that are there, and all if the host is the device.
+        tree: its other values stay as they are, and so do tensors that are on the device already.
     """
     tensors: Dict[int, Tensor] = {}  # each once
     _map(tree, lambda tensor: tensors.setdefault(id(tensor), tensor) if tensor.device != device else None)
@@ -34,7 +35,7 @@ def to_device(tree: Any, device: torch.device) -> Any:
 
 
 def to_host(tree: Any) -> Any:
-    """The same structure with all its tensors on the CPU, fetched in one copy."""
+    """Copy the structure, with all its tensors fetched to the CPU in one copy."""
     return to_device(tree, torch.device("cpu"))
 
 

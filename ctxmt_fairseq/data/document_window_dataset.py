@@ -1,28 +1,28 @@
-"""Windows of consecutive sentences, joined with ``<sep>``, as fairseq examples."""
+"""Makes fairseq examples of windows: consecutive sentences, joined with ``<sep>``."""
 
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.highlighted_batch import SentenceStarts, highlight_batch, in_window
-from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
 from ctxmt_fairseq.data.windows import Slots
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.highlights import LineHighlights, Sentence
 
-CURRENT = ("current_segment", "current_span")  # where the current sentence stands in its window
+CURRENT = ("current_segment", "current_span")  # where the current sentence is in its window
 
 
 class DocumentWindowDataset(ContextDataset):
-    """Context joined to the current sentence, on either side.
+    """Joins the context to the current sentence, on either side.
 
     An example's ``source`` is the source window; ``current_segment`` counts the sentences before the current
-    one, and ``current_span`` says where that stands: its first token and the first after it.
+    one, and ``current_span`` says where it is: its first token and the first one after it.
 
     Args:
-        highlights: by line, the words that attention should connect; their places in the batch are its
-            ``highlights`` (``highlight_batch``), if it has any.
+        highlights: by line, the words that attention should connect. A batch that has any gets their places
+            as ``highlights`` (``highlight_batch``).
     """
 
     def __init__(
@@ -35,7 +35,8 @@ class DocumentWindowDataset(ContextDataset):
         self.separators = not getattr(self.options, "no_separator", False)
         self.highlights = highlights or {}
         columns, swapped = self.builder.source_columns, self.options.context_selection == "swapped"
-        self.before = 0 if swapped else sum(column.offset <= 0 for column in columns)  # the current sentence
+        # So many columns are before the current sentence.
+        self.before = 0 if swapped else sum(column.offset <= 0 for column in columns)
 
     @property
     def marks(self) -> int:  # type: ignore[override]
@@ -106,7 +107,7 @@ class DocumentWindowDataset(ContextDataset):
         }
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
-        """``current_segment`` (B,) and ``current_span`` (B, 2), pads not counted."""
+        """Return ``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""
         return {name: torch.tensor([sample[name] for sample in samples]) for name in CURRENT}
 
     def visible_context(self, example: Dict[str, Any]) -> Tuple[Any, ...]:

@@ -1,5 +1,5 @@
-"""Highlights (``highlights``) in windows and in batches of windows: which positions of an attention should
-look at which."""
+"""Puts highlights (``highlights``) into windows and batches of windows: which positions of an attention
+should look at which."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -7,14 +7,14 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.highlights import LineHighlights, Sentence
+from ctxmt_fairseq.text.highlights import LineHighlights, Sentence
 
 SentenceStarts = Sequence[Tuple[Sentence, int]]  # the sentences of a window, and the first token of each
 
 
 @dataclass(frozen=True)
 class WindowHighlights:
-    """The highlights of one window, as places in it, pads not counted.
+    """The highlights of one window, as places in it, without pads.
 
     Attributes:
         words: by side, the places of each word's subwords.
@@ -28,7 +28,7 @@ class WindowHighlights:
 def in_window(
     highlights: LineHighlights, starts: Dict[str, SentenceStarts], current: Dict[str, int]
 ) -> WindowHighlights:
-    """A line's highlights in a window; what supports from outside of it is left out.
+    """Find a line's highlights in its window, without the support that is outside of it.
 
     Args:
         starts: of each side's window. current: the first token of the current sentence there.
@@ -46,21 +46,21 @@ def highlight_batch(
     starts: Dict[str, np.ndarray],
     widths: Dict[str, int],
 ) -> Dict[str, Dict[str, Any]]:
-    """What the attentions of a batch of B windows should look at.
+    """Tell what the attentions of a batch of B windows should look at.
 
-    In the decoder a token is predicted where the one before it is read; so a word's queries are where its
-    subwords are predicted, and its keys where those of the support have been read by then.
+    The decoder predicts a token where it reads the one before. So a word's queries are where its subwords are
+    predicted, and its keys where subwords of the support have been read by then.
 
     Args:
-        rows: B windows' highlights, None for those without.
+        rows: the B windows' highlights; None: a window has none.
         starts: by side, (B,) the column of each window's first token.
-        widths: columns of the batch, by side.
+        widths: by side, the number of the batch's columns.
 
     Returns:
-        by attention, of ``encoder`` (self-attention: source words to source support), ``cross`` (target words
-        to source support) and ``decoder`` (self-attention: target words to target support) those that have
-        any of n queries: ``rows`` and ``queries``, LongTensor (n,), the row and column of each query,
-        ``subwords`` (n,), how many queries its word has, ``keys`` BoolTensor (n, width), what it should look
+        for each attention that has n queries, of ``encoder`` (self-attention: source words to source
+        support), ``cross`` (target words to source support) and ``decoder`` (self-attention: target words to
+        target support): ``rows`` and ``queries``, LongTensor (n,), the row and column of each query;
+        ``subwords`` (n,), how many queries its word has; ``keys``, BoolTensor (n, width), what it should look
         at, at least one; and ``words``, how many words the queries are.
     """
     found = {
@@ -94,7 +94,7 @@ class _Queries:
         self.keys: List[np.ndarray] = []
 
     def add(self, row: int, queries: np.ndarray, keys: Sequence[np.ndarray]) -> None:
-        """A word; its queries that have no keys are left out."""
+        """Add a word, without queries that have no keys."""
         pairs = [(int(query), seen) for query, seen in zip(queries, keys, strict=True) if len(seen)]
         for query, seen in pairs:
             mask = np.zeros(self.width, bool)

@@ -1,18 +1,19 @@
-"""Neighbouring rows of a batch in groups of like length: computed group by group it has fewer pads."""
+"""Divides a batch into groups of neighbouring rows of similar length, which have fewer pads than the
+batch."""
 
 from typing import NamedTuple, Tuple
 
 import numpy as np
 
-_BORDERS = 32  # places where a group may begin, at most: a batch can have thousands of rows
-_SHARE = 0.05  # of the batch's tokens, pads included: a group that saves less is not worth its own call
+_BORDERS = 32  # a group may begin at so many places at most, because a batch can have thousands of rows
+_SHARE = 0.05  # a group must save this share of the batch's tokens, pads included, to be worth its own call
 
 
 class Group(NamedTuple):
-    """Rows from ``begin`` to before ``end``.
+    """The rows from ``begin`` to before ``end``.
 
     Attributes:
-        widths: the longest one's tokens, of each of the lengths that ``length_groups`` was given.
+        widths: the tokens of the longest row, for each of the lengths that ``length_groups`` was given.
     """
 
     begin: int
@@ -28,11 +29,11 @@ def length_groups(*lengths: np.ndarray) -> Tuple[Group, ...]:
     """Cut a batch into the groups that have the fewest tokens, pads included, and few of them.
 
     Args:
-        lengths: (n,) tokens of each of n rows, for every sequence that a row has; the rows should stand in
-            the order of the first.
+        lengths: for every sequence that a row has, the tokens (n,) of each of n rows. The rows should be
+            sorted by the first.
 
     Returns:
-        groups that hold all rows, in their order; none where a single one would.
+        groups of all rows, in their order; none: a single group would have all rows.
     """
     n = len(lengths[0])
     borders = np.unique(np.linspace(0, n, min(n, _BORDERS) + 1).astype(np.int64))
@@ -40,7 +41,7 @@ def length_groups(*lengths: np.ndarray) -> Tuple[Group, ...]:
     if not blocks:
         return ()
     widths = [np.maximum.reduceat(np.asarray(column, np.int64), borders[:-1]) for column in lengths]
-    tokens = np.full((blocks, blocks + 1), np.inf)  # of a group from one border to before another
+    tokens = np.full((blocks, blocks + 1), np.inf)  # those of a group from one border to before another
     for first in range(blocks):
         longest = sum(np.maximum.accumulate(width[first:]) for width in widths)
         tokens[first, first + 1 :] = longest * (borders[first + 1 :] - borders[first])

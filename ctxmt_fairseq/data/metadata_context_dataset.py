@@ -1,12 +1,16 @@
-"""Context as vectors beside the current sentence, as fairseq examples."""
+"""Makes fairseq examples of the current sentence with its context as vectors."""
 
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import (
+from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.data.context_options import VectorOptions
+from ctxmt_fairseq.data.windows import Slots, check_several
+from ctxmt_fairseq.text.absence import (
     CURRENT,
     EMPTY_SENTENCE,
     METADATA,
@@ -15,14 +19,10 @@ from ctxmt_fairseq.data.absence import (
     NO_TEXT,
     NO_VECTOR,
 )
-from ctxmt_fairseq.data.context_dataset import ContextDataset
-from ctxmt_fairseq.data.context_options import VectorOptions
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.windows import Slots
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
-_RECORD = 0  # ``WindowBuilder.elsewhere``: what a random sentence is drawn for, besides previous sentences
-_OWN = 200
+# Offsets for ``WindowBuilder.elsewhere``, which no previous sentence has: metadata, the current sentence.
+_RECORD, _OWN = 0, 200
 
 
 class MetadataContextDataset(ContextDataset):
@@ -30,11 +30,12 @@ class MetadataContextDataset(ContextDataset):
 
     An example's ``source`` is the current sentence; ``vectors`` (M,) are rows of ``contexts.vectors``, and
     ``distances`` (M,) say what each is: ``CURRENT``, 1 and more for previous sentences, ``METADATA``. What is
-    missing takes no place.
+    missing has no place among them.
 
     Args:
-        contexts: of all sentences, those that serve as context only included.
-        tags: (N,) tag of each row of ``contexts.vectors``, 0 where the training data has none; None: no tags.
+        contexts: those of all sentences, also of sentences that are only context. tags: (N,) the tag of each
+        row of ``contexts.vectors``, 0 for one that the training data does not have;
+            None: there are no tags.
     """
 
     arrangement = "vectors"
@@ -48,14 +49,14 @@ class MetadataContextDataset(ContextDataset):
         **kwargs: Any,
     ):
         super().__init__(*args, **kwargs)
-        if self.options.context_selection == "random" and len(self.builder.documents) < 2:
-            raise BadInput("--context-selection random: expected at least two documents to draw from")
+        if self.options.context_selection == "random":
+            check_several(self.builder.documents)
         self.current_vector = self.options.current_vector == "yes"
         wants_sentences = self.current_vector or self.options.source_context > 0
         if wants_sentences and len(contexts.sentences) and contexts.sentences[0] < 0:
             raise BadInput(
-                f"{self.name}: expected vectors of sentences in the context store (or --source-context 0 and "
-                "--current-vector no)"
+                f"{self.name}: the context store has no vectors of sentences; make one that has, or use "
+                "--source-context 0 and --current-vector no"
             )
         self.contexts = contexts
         self.tags = tags
@@ -74,7 +75,7 @@ class MetadataContextDataset(ContextDataset):
         }
 
     def _vectors(self, line: int, slots: Slots) -> Tuple[np.ndarray, np.ndarray]:
-        """Rows (M,) and distances (M,) of a line's vectors."""
+        """Give the rows (M,) and distances (M,) of a line's vectors."""
         selection = self.options.context_selection
         nothing = np.zeros(0, np.int64)
         if selection == "absent":
@@ -82,7 +83,7 @@ class MetadataContextDataset(ContextDataset):
         own = record = line
         if selection == "random":
             own, record = (
-                int(self.builder.elsewhere(np.array([line]), offset, self.draw_epoch)[0])
+                int(self.builder.elsewhere(np.array([line]), offset, self.epoch_of_draws)[0])
                 for offset in (_OWN, _RECORD)
             )
         before = np.asarray(slots.source, np.int64)  # farthest first
@@ -102,7 +103,7 @@ class MetadataContextDataset(ContextDataset):
         ).astype(np.int64)
 
     def _kept(self, line: int, count: int) -> np.ndarray:
-        """Which of a line's vectors context dropout leaves: (count,) bool."""
+        """Draw which of a line's vectors context dropout leaves: (count,) bool."""
         if not (self.training and self.options.context_dropout and count):
             return np.ones(count, bool)
         draws = randomness.uniform(
@@ -113,12 +114,12 @@ class MetadataContextDataset(ContextDataset):
         return kept
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
-        """The context of B examples, M the most vectors of one, at least 1.
+        """Make the context of B examples, of which the one with the most vectors has M, at least 1.
 
         Returns:
             ``distances`` (B, M), ``NO_VECTOR`` where there is no vector; ``rows`` (B, M), -1 there; for
-            models of vectors ``vectors`` (B, M, R) float32, zeros there; with tags ``tags`` (B, M), those of
-            metadata, ``NO_TAG`` elsewhere.
+            models that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags``
+            (B, M) of the metadata, ``NO_TAG`` elsewhere.
         """
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
         rows = np.full((len(samples), width), NO_TEXT)

@@ -1,4 +1,4 @@
-"""Context sentences as inputs of their own beside the current sentence, as fairseq examples."""
+"""Makes fairseq examples of the current sentence with context sentences as inputs of their own."""
 
 from typing import Any, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
@@ -6,16 +6,16 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.data import ordering, span_batches
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_dataset import ContextDataset, join
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE, TARGET
 from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.length_groups import length_groups
 from ctxmt_fairseq.data.windows import Slots
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 
 
 class Row(NamedTuple):
-    """A context sentence: its place among the corpus' sentences, which text, and where it stands."""
+    """A context sentence: its place among the corpus's sentences, its role, and its distance."""
 
     sentence: int
     role: int
@@ -32,10 +32,10 @@ def _lengths(texts: Iterable[torch.Tensor]) -> np.ndarray:
 
 
 class MultiSourceDataset(ContextDataset):
-    """Previous target, previous source and following source sentences as C rows, in this order.
+    """Previous target, previous source and following source sentences are C rows, in this order.
 
-    An example's ``source`` is the current sentence; ``context`` has C entries: tokens, or None where the
-    document has no such sentence; ``context_rows`` says what they are.
+    An example's ``source`` is the current sentence; ``context`` has C entries, which are tokens, or None if
+    the document has no such sentence; ``context_rows`` says what they are.
 
     Args:
         unique_sentences: a batch holds each distinct sentence of its context once.
@@ -53,7 +53,7 @@ class MultiSourceDataset(ContextDataset):
 
     @property
     def swapped(self) -> bool:
-        """Whether the current sentence is the context, and the context, joined, is what is encoded."""
+        """Whether the current sentence is the context, and the joined context takes its place."""
         return self.options.context_selection == "swapped"
 
     @property
@@ -67,11 +67,11 @@ class MultiSourceDataset(ContextDataset):
     # ---- order and batches -----------------------------------------------------------------------------
 
     def order_sizes(self) -> Sequence[np.ndarray]:
-        # The current sentence and the context are padded apart, and know nothing of each other's lengths.
+        # The current sentence and the context are padded apart, so both lengths matter.
         if not self.whole_sizes.reach.any():
             return super().order_sizes()
         source, target = self.current_sizes
-        context = self.measured().longest_context(self.lines, self.draw_epoch)
+        context = self.measured().longest_context(self.lines, self.epoch_of_draws)
         return ordering.winding((np.maximum(source, target) // 3, context, source))
 
     def batch_by_size(self, indices, max_tokens=None, max_sentences=None, required_batch_size_multiple=1):
@@ -88,16 +88,16 @@ class MultiSourceDataset(ContextDataset):
         return [indices[batch] for batch in batches]
 
     def _inputs(self, indices: np.ndarray) -> span_batches.Inputs:
-        """What (m,) examples, in the order of their lines, bring to a batch."""
+        """Find what (m,) examples, in the order of their lines, add to a batch."""
         source, target = (sizes[indices] for sizes in self.counted_sizes)
         if self.options.count_current_tokens or self.arrangement == "joined":
             return span_batches.Inputs(source, np.zeros_like(source), target, np.empty((len(indices), 0)))
         lines, reach = self.lines[indices], self.window_sizes.reach[indices]
         source, current = self.current_sizes[0][indices], _number(lines[:, None], False)
-        context = self.measured(self.encoded_arrangement).longest_context(lines, self.draw_epoch, reach)
+        context = self.measured(self.encoded_arrangement).longest_context(lines, self.epoch_of_draws, reach)
         if self.swapped:
             return span_batches.Inputs(np.maximum(context, 1), source + self.marks, target, current)
-        slots = self.builder.slots(lines, self.draw_epoch, reach).source
+        slots = self.builder.slots(lines, self.epoch_of_draws, reach).source
         text = np.array([column.target for column in self.builder.source_columns], np.int64)
         names = np.where(slots == NO_SENTENCE, -1, _number(slots, text))
         reused = self.request.format.reuse and not self.options.coword_dropout
@@ -127,13 +127,13 @@ class MultiSourceDataset(ContextDataset):
         return {"source": source, "current": current, "context": texts, "context_rows": rows}
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, Any]:
-        """The context of B examples, C sentences each.
+        """Make the context of B examples, C sentences each.
 
         Returns:
-            ``tokens`` (N, L), right-padded, the sentences to encode, at least one; ``index`` (B, C), which
-            stands where, -1 for none; ``distances`` and ``roles`` (B, C); ``sizes``, ``ContextSizes``. For a
-            model that reuses states the index counts, before those, Q sentences that are current ones of the
-            batch: ``reused`` (Q,), their rows.
+            ``tokens`` (N, L), padded on the right: the sentences to encode, at least one; ``index`` (B, C):
+            which sentence is where, -1 for none; ``distances`` and ``roles`` (B, C); and ``sizes``, which are
+            ``ContextSizes``. For a model that reuses states, the index first counts Q sentences that are
+            current ones of the batch; ``reused`` (Q,) are their rows.
         """
         shared = self.unique_sentences and not self.request.format.joined
         # A sentence with masked words, or one that has changed places, is not what the corpus has.
@@ -193,7 +193,7 @@ class MultiSourceDataset(ContextDataset):
         return self.training and self.span_length > 0 and sides == (True, False) and self.target is not None
 
     def _pad(self, texts: Sequence[torch.Tensor]) -> torch.Tensor:
-        """(n, L), right-padded."""
+        """Pad sentences on the right: (n, L)."""
         padded = torch.full((len(texts), max(map(len, texts), default=1)), self.padding["pad_idx"])
         for row, text in zip(padded, texts, strict=True):
             row[: len(text)] = text
@@ -209,7 +209,7 @@ class MultiSourceDataset(ContextDataset):
         texts, places = context
         return {
             "context": [None if text is None else torch.tensor(text) for text in texts],
-            # Equal sentences may stand in several places: each is its own here.
+            # Equal sentences may be in several places; here each counts as another sentence.
             "context_rows": [
                 Row(-3 - number * len(places) - at, role, distance)
                 for at, (role, distance) in enumerate(places)

@@ -1,6 +1,6 @@
-"""In which order examples are batched, and where batches are cut.
+"""Sorts examples, and cuts them into batches.
 
-All in arrays, as narrow as they may be: there can be tens of millions of examples.
+All is done with arrays that are as narrow as possible, because there can be tens of millions of examples.
 """
 
 import itertools
@@ -11,11 +11,12 @@ from fairseq.data import data_utils
 from scipy.sparse import coo_array
 
 CHUNK = 1 << 20  # examples that are sorted, or cut into batches, at once
-LARGEST = 1023  # for ``winding``; longer windows are rare, and their order costs only pads
+LARGEST = 1023  # for ``winding``; longer windows are rare, and a worse order costs only pads
 
 
 def by_size(sizes: Sequence[np.ndarray], rng: Optional[np.random.Generator] = None) -> np.ndarray:
-    """Examples by the first of their sizes, then the next; equal ones as they stand, or as ``rng`` draws.
+    """Sort examples by the first of their sizes, then by the next; equal ones stay in their order, or ``rng``
+    draws it.
 
     Args:
         sizes: arrays (n,), in tokens or multiples of them.
@@ -32,14 +33,15 @@ def by_size(sizes: Sequence[np.ndarray], rng: Optional[np.random.Generator] = No
 
 
 def winding(sizes: Sequence[np.ndarray]) -> List[np.ndarray]:
-    """Sizes that ``by_size`` orders to and fro: each size rises where the sum of those before it is even, and
-    falls where it is odd.
+    """Change sizes so that ``by_size`` sorts to and fro: each size rises where the sum of those before it is
+    even, and falls where it is odd.
 
-    A batch that begins among the longest contexts of one sentence length ends among the longest of the next
-    one, not among its shortest: fewer pads.
+    This gives fewer pads: a batch that begins among the longest contexts of one sentence length ends among
+        the
+    longest of the next one, not among its shortest.
 
     Args:
-        sizes: arrays (n,) of whole numbers from 0 to ``LARGEST``, larger ones count as that.
+        sizes: arrays (n,) of whole numbers from 0; larger ones than ``LARGEST`` count as that.
     """
     turned, odd = [], np.zeros(len(sizes[0]), bool)
     for each in sizes:
@@ -50,7 +52,7 @@ def winding(sizes: Sequence[np.ndarray]) -> List[np.ndarray]:
 
 
 def _counting_sort(order: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """A permutation (n,) by its ``keys[order]``; where these are equal it stays as it is."""
+    """Sort a permutation (n,) by its ``keys[order]``; equal ones stay in their order."""
     chunks = range(0, len(order), CHUNK)
     bins = int(keys.max(initial=0)) + 1
     counts = sum(np.bincount(keys[at : at + CHUNK], minlength=bins) for at in chunks)
@@ -59,7 +61,7 @@ def _counting_sort(order: np.ndarray, keys: np.ndarray) -> np.ndarray:
     columns = np.arange(min(len(order), CHUNK), dtype=np.int32)
     for at in chunks:
         part = order[at : at + CHUNK]
-        # A sparse matrix sorts its entries by rows, and in each by columns: it counts, as we would.
+        # A sparse matrix sorts its entries by rows, and each row by columns; it counts, as we would.
         entries = part, (_at(keys, part), columns[: len(part)])
         rows = coo_array(entries, shape=(bins, len(part))).tocsr()
         counts = np.diff(rows.indptr)
@@ -71,7 +73,7 @@ def _counting_sort(order: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """``array[places]``, without the check of every place: half the time."""
+    """``array[places]`` without checking every place, which takes half the time."""
     result = np.empty(len(places), array.dtype)
     for at in range(0, len(places), CHUNK):  # int32 places are copied to int64
         np.take(array, places[at : at + CHUNK], out=result[at : at + CHUNK], mode="clip")
@@ -79,10 +81,10 @@ def _at(array: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 class Batches:
-    """fairseq's batches, but the last one is kept whatever its size: no sentence is lost.
+    """Makes fairseq's batches, but keeps the last one whatever its size, so that no sentence is lost.
 
-    An epoch shuffles examples of equal sizes, but the sizes stand in the same order as in the one before:
-    they are cut where they were.
+    An epoch shuffles examples of equal sizes, but the sizes have the same order as before, so batches are cut
+    at the same places.
     """
 
     def __init__(self) -> None:
@@ -101,7 +103,7 @@ class Batches:
         """
         Args:
             indices: (m,) examples in their order.
-            tokens: (n,) size of each example there is.
+            tokens: (n,) the size of every example.
             max_tokens, max_sentences, multiple: as in fairseq's ``batch_by_size``.
         """
         sizes, limits = _at(tokens, indices), (max_tokens, max_sentences, multiple)
@@ -113,7 +115,7 @@ class Batches:
 def _batch_begins(
     sizes: np.ndarray, max_tokens: Optional[int], max_sentences: Optional[int], multiple: int
 ) -> np.ndarray:
-    """Places (b,) in ``sizes`` (m,) where a batch begins."""
+    """Find the places (b,) in ``sizes`` (m,) where a batch begins."""
     begins = [np.empty(0, np.int64)]
     at, length = 0, CHUNK
     while at < len(sizes):
@@ -132,7 +134,8 @@ def _batch_begins(
             rest = [at + batched] if batched < len(part) else []
             begins += [first, np.array(rest, np.int64)]
             break
-        # The last could go on behind the part; fairseq begins a batch with no memory of those before it.
+        # The last batch could go on behind the part. The next part begins with it, because a batch does not
+        # depend on those before it.
         if len(first) > 1:
             begins.append(first[:-1])
             at = int(first[-1])
@@ -142,6 +145,6 @@ def _batch_begins(
 
 
 def slices(indices: np.ndarray, begins: np.ndarray) -> List[np.ndarray]:
-    """Views of ``indices`` (n,), each from a place in ``begins`` to the next."""
+    """Cut ``indices`` (n,) at the places in ``begins``; the pieces are views."""
     places = [*begins.tolist(), len(indices)]
     return [indices[begin:end] for begin, end in itertools.pairwise(places)]

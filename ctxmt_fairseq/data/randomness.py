@@ -1,8 +1,7 @@
 """Random numbers that depend on (seed, epoch, sentence, draw) alone.
 
-A resumed run, another number of loader workers or another order of access must give the same data. A
-counter-based generator has no state to lose: every number is a hash of its coordinates, computed for whole
-arrays at once.
+A resumed run, another number of loader workers or another order of access must give the same data. Therefore
+every number is a hash of its coordinates, computed for whole arrays at once: such a generator has no state.
 """
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 
-# What a number is drawn for: separate streams, so that one option does not shift another's numbers.
+# Numbers are drawn from separate streams, so that one option does not shift another's numbers.
 CONTEXT_SIZE, RANDOM_CONTEXT, COWORD, ORDER, CONTEXT_DROPOUT = range(5)
 
 
@@ -24,7 +23,7 @@ def _mix(value: np.ndarray) -> np.ndarray:
 
 
 def bits(stream: int, seed: int, epoch: int, index, draw=0) -> np.ndarray:
-    """64 random bits for each (index, draw), which broadcast against each other: uint64."""
+    """Draw 64 random bits for each (index, draw), which broadcast against each other: uint64."""
     value = np.zeros((), np.uint64)
     for coordinate in (stream, seed, epoch, index, draw):
         value = _mix(value ^ np.asarray(coordinate).astype(np.uint64))
@@ -32,5 +31,5 @@ def bits(stream: int, seed: int, epoch: int, index, draw=0) -> np.ndarray:
 
 
 def uniform(stream: int, seed: int, epoch: int, index, draw=0) -> np.ndarray:
-    """Uniform numbers in [0, 1) for each (index, draw): float64."""
+    """Draw uniform numbers in [0, 1) for each (index, draw): float64."""
     return (bits(stream, seed, epoch, index, draw) >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,21 +1,21 @@
-"""Who gets whose context when the contexts of a set are shuffled."""
+"""Shuffles the contexts of a set of sentences."""
 
 from typing import Any, Optional
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents
 
-_ROUNDS = 1000  # of exchanges; about one is needed where documents are small beside the set
+_ROUNDS = 1000  # of exchanges; about one is enough if documents are small beside the set
 
 
 class ShuffledContexts:
-    """The contexts of a set's sentences, permuted (Voita et al. 2018, section 5.1: "the same test set with
+    """Permutes the contexts of a set's sentences (Voita et al. 2018, section 5.1: "the same test set with
     shuffled context sentences").
 
-    The contexts that there are stay the same, each whole; so a sentence without context has none, as it is.
+    Each context stays whole, and a sentence without context stays without.
 
     Args:
         options: ``ContextOptions``.
@@ -32,16 +32,12 @@ class ShuffledContexts:
         self._sources = self._lines
 
     def among(self, lines: np.ndarray) -> None:
-        """Permute the contexts of these sentences (default: of all); the others keep their own.
-
-        Raises:
-            BadInput: see ``shuffled_lines``.
-        """
+        """Permute the contexts of these sentences alone; the others keep their own."""
         self._lines, self._epoch = np.asarray(lines, np.int64), None
         self.sources(0)
 
     def sources(self, epoch: int) -> np.ndarray:
-        """Whose context every sentence gets: (sentences,)."""
+        """Tell whose context every sentence gets: (sentences,)."""
         if self._epoch != epoch:
             start, end = self.documents.bounds(self._lines)
             has_context = (self._lines > start) & (self.before > 0)
@@ -57,18 +53,18 @@ class ShuffledContexts:
 def shuffled_lines(
     lines: np.ndarray, documents: Documents, reach: int, generator: np.random.Generator
 ) -> np.ndarray:
-    """A random permutation that gives no line its own context, nor one that shares a sentence with it.
+    """Draw a permutation that gives no line its own context, nor one that shares a sentence with it.
 
     Args:
-        lines: (n,) sentences that have context.
-        reach: sentences from the farthest previous to the farthest following context sentence. Lines of one
-            document that are no farther apart have context in common, or are each other's context.
+        lines: (n,) sentences that have context. reach: the distance from the farthest previous to the
+        farthest following context sentence. Lines of one document that are no farther apart share context, or
+            are each other's context.
 
     Returns:
         (n,) the same lines: ``lines[i]`` gets the context of the i-th.
 
     Raises:
-        BadInput: there is no such permutation, or none was found.
+        BadInput: there is no such permutation, or chance has found none.
     """
     starts, _ = documents.bounds(lines)
     order = generator.permutation(len(lines))
@@ -81,6 +77,6 @@ def shuffled_lines(
         for one, other in zip(clashes, partners, strict=True):
             order[[one, other]] = order[[other, one]]
     raise BadInput(
-        "--context-selection shuffled: expected sentences that can exchange their contexts, of several "
-        f"documents; found {len(lines)} with context in {len(np.unique(starts))} documents"
+        f"--context-selection shuffled: {len(lines)} sentences with context, in {len(np.unique(starts))} "
+        "documents, are too few to exchange their contexts; it needs more documents"
     )

@@ -1,22 +1,23 @@
-"""Batches of spans of consecutive sentences, whose context is the same sentences: each is encoded once."""
+"""Makes batches of spans: consecutive sentences share their context, so each sentence is encoded once."""
 
 from typing import Any, List, NamedTuple, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.ordering import by_size, slices
+from ctxmt_fairseq.text.documents import Documents
 
-CHUNK = 1 << 13  # spans whose sentences are counted at once: they fit into the processor's cache
+CHUNK = 1 << 13  # so many spans' sentences are counted at once; they fit into the processor's cache
 
 
 class Inputs(NamedTuple):
-    """What each of n examples brings to a batch, in the order of their lines.
+    """What each of n examples adds to a batch, in the order of their lines.
 
     Attributes:
-        source, context, target: (n,) tokens of the current sentence, of its longest context sentence, and of
-            its target side.
-        names: (n, C) which sentences the encoders read, numbers from 0, or -1; equal ones of a span once.
+        source, context, target: (n,) the tokens of the current sentence, of its longest context sentence, and
+            of its target side.
+        names: (n, C) which sentences the encoders read, as numbers from 0, or -1; a span reads equal ones
+            once.
         reused: whether the first of the names is the current sentence, which is encoded already.
     """
 
@@ -27,8 +28,8 @@ class Inputs(NamedTuple):
     reused: bool = False
 
     def loads(self, begins: np.ndarray) -> np.ndarray:
-        """Of the examples from each place in ``begins`` (b,) to the next: the longest source, context and
-        target, and how many sentences and context rows there are: (5, b)."""
+        """Give, for the examples from each place in ``begins`` (b,) to the next, the longest source, context
+        and target, and the number of sentences and context rows: (5, b)."""
         counts = np.diff(begins, append=len(self.source))
         chunks = (slice(at, at + CHUNK) for at in range(0, max(len(begins), 1), CHUNK))
         rows = [self._rows(begins[chunk], counts[chunk]) for chunk in chunks]
@@ -44,7 +45,8 @@ class Inputs(NamedTuple):
 
 
 def span_begins(lines: np.ndarray, documents: Documents, length: int, offset: int = 0) -> np.ndarray:
-    """Where spans of at most ``length`` consecutive lines of one document begin: places in ``lines``, (s,).
+    """Find where spans of at most ``length`` consecutive lines of one document begin: places in ``lines``,
+    (s,).
 
     Args:
         lines: (n,) increasing line numbers.
@@ -66,15 +68,15 @@ def batches_of_spans(
     max_sentences: Optional[int],
     rng: Optional[np.random.Generator] = None,
 ) -> List[np.ndarray]:
-    """Spans with sentences of similar length together, each whole where the limits allow it, else in halves.
+    """Put spans with sentences of similar length together, each whole if the limits allow it, else in halves.
 
-    An example that is beyond them by itself is a batch. Without ``rng``, spans of equal size stand as given:
-    the neighbours of one document in one batch.
+    An example that alone exceeds the limits is a batch. Without ``rng`` spans of equal size stay in their
+    order, so neighbours of one document are in one batch.
 
     Args:
         begins: (s,) the place where each span begins.
-        max_tokens: limit for the tokens to encode, and for those of the target side; None or 0 for none.
-        max_sentences: limit for the number of examples; None or 0 for none.
+        max_tokens: the limit of the tokens to encode, and of those of the target side; None or 0: no limit.
+        max_sentences: the limit of the number of examples; None or 0: no limit.
 
     Returns:
         the places of each batch's examples.

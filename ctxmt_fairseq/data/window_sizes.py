@@ -1,17 +1,17 @@
-"""How long windows are, and the inputs of the encoders that they become: arrays, chunk by chunk."""
+"""Measures windows, and the encoders' inputs that they become, in arrays, chunk by chunk."""
 
 from typing import Any, Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.windows import WindowBuilder
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 
-CHUNK = 1 << 14  # sentences whose slots are held at once: they fit into the processor's cache
+CHUNK = 1 << 14  # so many sentences' slots are kept at once; they fit into the processor's cache
 
 
 class Sizes(NamedTuple):
-    """Sizes of n windows in tokens, separators and ``</s>`` included.
+    """The sizes of n windows in tokens, separators and ``</s>`` included.
 
     Attributes:
         source: (n,) int16 if all windows are sure to fit into it, else int32.
@@ -38,11 +38,11 @@ class WindowSizes:
     """Measures windows around lines.
 
     Args:
-        source, target: (S,) tokens of each sentence, ``</s>`` included; target None: there is no target text.
+        source, target: (S,) the tokens of each sentence, ``</s>`` included; target None: no target text.
         arrangement: how context and current sentence share the encoder's inputs: "window" (all in one),
             "joined" (the context in one, the current sentence in its own) or "rows" (each sentence in its
             own); "vectors": as "rows", and a context sentence counts as one token.
-        marks: tokens that are added to a context sentence; -1: there is no separator to end it.
+        marks: the number of tokens that are added to a context sentence; -1: no separator ends it.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class WindowSizes:
     def chunks(
         self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None
     ) -> Iterator[Chunk]:
-        """The windows around (n,) lines, a chunk at a time; context farther than ``reach`` is left out."""
+        """Yield the windows around (n,) lines in chunks, without context that is farther than ``reach``."""
         vectors = None if self.arrangement == "vectors" else self.source
         columns = self.builder.source_columns
         for at in range(0, len(lines), CHUNK):
@@ -81,10 +81,10 @@ class WindowSizes:
         max_source: Optional[int] = None,
         max_target: Optional[int] = None,
     ) -> Sizes:
-        """Window sizes, and how far the context may reach for the window to fit the model.
+        """Measure windows, and how far their context may reach so that the model can hold them.
 
-        Context is dropped by distance on both sides at once, the farthest first, so that source and target
-        windows stay aligned. The current sentence is never dropped.
+        Context is dropped on both sides at once, the farthest first, so that source and target windows stay
+        aligned. The current sentence is never dropped.
 
         Args:
             max_source, max_target: limits in tokens, of the encoder's inputs as ``arrangement`` has them.
@@ -126,18 +126,18 @@ class WindowSizes:
         return Sizes(source, target, reach)
 
     def current(self, lines: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """(n,) source and target tokens of the current sentences."""
+        """(n,) each: the source and target tokens of the current sentences."""
         source = np.asarray(self.source)[lines].astype(np.int32)
         if self.target is None:
             return source, np.zeros_like(source)
         return source, np.asarray(self.target)[lines].astype(np.int32)
 
     def long_inputs(self, lines: np.ndarray, limit: int, epoch: int = 0) -> np.ndarray:
-        """Which windows have an encoder input that is too long (the thesis, section 6.3.7): of more than
-        ``limit`` tokens, or where an input joins sentences, ``limit`` times as many as it has room for: (n,).
+        """Tell which windows have an encoder input that is too long (the thesis, section 6.3.7): (n,) bool.
 
-        So a joined input may hold a longer sentence if another is shorter, or missing at the document's
-        border.
+        An input of one sentence may have ``limit`` tokens, one that joins sentences ``limit`` for each that
+        it has room for. So a joined input may have a longer sentence if another is shorter, or missing at the
+        document's border.
         """
         long = np.zeros(len(lines), bool)
         for chunk in self.chunks(lines, epoch):
@@ -158,7 +158,7 @@ class WindowSizes:
     def longest_context(
         self, lines: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None
     ) -> np.ndarray:
-        """Tokens of the longest context input of each window: (n,) int32, 0 without context."""
+        """The tokens of the longest context input of each window: (n,) int32, 0 without context."""
         longest = np.zeros(len(lines), np.int32)
         for chunk in self.chunks(lines, epoch, reach):
             joined = self.arrangement == "joined"
@@ -170,7 +170,8 @@ def _tokens(sentences: np.ndarray, lengths: Optional[Any]) -> np.ndarray:
     """Tokens that context sentences (n,) add to a window: (n,) int32; each brings its own separator."""
     if lengths is None:  # a vector, or target text that is not known yet: what has been translated so far
         return (sentences != NO_SENTENCE).astype(np.int32)
-    # A sentence's </s> becomes its separator, so its length counts whole; what is no index reads any entry.
+    # A sentence's </s> becomes its separator, so its whole length counts. What is no index reads some entry,
+    # which is not used.
     counted = np.asarray(lengths)[np.maximum(sentences, 0)].astype(np.int32)
     counted *= sentences >= 0
     counted += sentences == EMPTY_SENTENCE

@@ -1,27 +1,27 @@
-"""Where the window is built: which sentences stand beside the current one. Pure index arithmetic.
+"""Builds windows: tells which sentences are the context of the current one, by index arithmetic alone.
 
-A window is described by sentence indices, never by text, and for many sentences at once, so that the sizes
-of 42 million windows cost a few array operations (``window_sizes``).
+Windows are described by sentence indices, never by text, and many at once, so that the sizes of 42 million
+windows take a few array operations (``window_sizes``).
 """
 
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import Any, Iterable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import randomness
-from ctxmt_fairseq.data.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.data.context_options import Column, ContextOptions
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.shuffling import ShuffledContexts
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
+from ctxmt_fairseq.text.documents import Documents
 
 
 class Slots(NamedTuple):
-    """Context sentences of n windows: sentence indices, or NO_SENTENCE, or EMPTY_SENTENCE.
+    """The context sentences of n windows: sentence indices, or NO_SENTENCE, or EMPTY_SENTENCE.
 
     Attributes:
-        source: (n, C), one for each column of ``WindowBuilder.source_columns``.
-        target: (n, M), of ``WindowBuilder.target_columns``.
+        source: (n, C), one for each of ``WindowBuilder.source_columns``.
+        target: (n, M), one for each of ``WindowBuilder.target_columns``.
     """
 
     source: np.ndarray
@@ -32,18 +32,18 @@ class WindowBuilder:
     """Builds the windows of a corpus.
 
     Args:
-        documents: the boundaries; context never crosses one.
+        documents: the boundaries, which context never crosses.
         options: sizes and selection.
-        seed: of the random choices (sampled sizes, random context).
+        seed: for the random choices (sampled sizes, random context).
 
     Attributes:
         source_columns, target_columns: the places for context sentences on either side.
-        variants: None, or blocks of documents that are variants of one: they get the same random context, of
-            another block.
+        variants: None, or blocks of documents that are variants of one document: they get the same random
+            context, from another block.
 
     Raises:
-        BadInput: random context asked for, but there is only one document to draw from; the reference asked
-            for, but no source context whose place it could take.
+        BadInput: random context needs a second document to draw from; the reference needs source context
+            whose place it takes.
     """
 
     def __init__(self, documents: Documents, options: ContextOptions, seed: int = 1):
@@ -54,11 +54,11 @@ class WindowBuilder:
         self.variants: Optional[Documents] = None
         shuffled = options.context_selection == "shuffled"
         self.shuffled = ShuffledContexts(documents, options, seed) if shuffled else None
-        if options.context_selection == "random" and options.reach and len(documents) < 2:
-            raise BadInput("--context-selection random: expected at least two documents to draw from")
-        # Not when the options are made: the checkpoint, which may have the source context, is read later.
+        if options.context_selection == "random" and options.reach:
+            check_several(documents)
+        # The options do not check this, because the checkpoint, which may have source context, is read later.
         if options.context_selection == "reference" and not options.source_context:
-            raise BadInput("--context-selection reference: expected --source-context 1 or more to replace")
+            raise BadInput("--context-selection reference needs --source-context 1 or more, to replace it")
 
     @property
     def depends_on_epoch(self) -> bool:
@@ -66,12 +66,12 @@ class WindowBuilder:
         return self.options.sample_context_size or self.options.context_selection in ("random", "shuffled")
 
     def slots(self, indices: np.ndarray, epoch: int = 0, reach: Optional[np.ndarray] = None) -> Slots:
-        """The context sentences of the windows around ``indices`` (n,).
+        """Find the context sentences of the windows around ``indices`` (n,).
 
         Args:
             indices: current sentences.
-            epoch: of the random choices.
-            reach: (n,) context farther than this is NO_SENTENCE; None for no limit.
+            epoch: for the random choices.
+            reach: (n,) context that is farther becomes NO_SENTENCE; None: no limit.
         """
         indices = np.asarray(indices, np.int64)
         share = None
@@ -82,18 +82,13 @@ class WindowBuilder:
         start, end = self.documents.bounds(indices)
 
         def side(columns: Sequence[Column]) -> np.ndarray:
-            # One row per column while computing: long rows are fast.
-            offsets, distances, sizes = (
-                np.array(numbers, np.int64).reshape(-1, 1)
-                for numbers in (
-                    [column.offset for column in columns],
-                    [column.distance for column in columns],
-                    [_alike(columns, column) for column in columns],
-                )
-            )
+            # One row per column while computing, because long rows are fast.
+            offsets = _rows(column.offset for column in columns)
+            distances = _rows(column.distance for column in columns)
             sentences = indices + offsets
             present = (sentences >= start) & (sentences < end)
             if share is not None:
+                sizes = _rows(_alike(columns, column) for column in columns)
                 present &= (distances <= np.floor(share * (sizes + 1))) | (offsets == 0)
             if reach is not None:
                 present &= distances <= reach
@@ -106,12 +101,12 @@ class WindowBuilder:
         return Slots(side(self.source_columns), side(self.target_columns))
 
     def elsewhere(self, indices: np.ndarray, offsets: Any, epoch: int) -> np.ndarray:
-        """A random sentence of another document for each of n sentences.
+        """Draw a sentence of another document for each of n sentences.
 
         Args:
             indices: (n,) sentences.
-            offsets: what the sentence stands for, as a distance: one number gives (n,), (d, 1) gives (d, n).
-            epoch: of the random choice.
+            offsets: the offset of the sentence that it replaces: one number gives (n,), (d, 1) gives (d, n).
+            epoch: for the random choice.
         """
         start, end = (self.documents if self.variants is None else self.variants).bounds(indices)
         if self.variants is not None:
@@ -123,6 +118,17 @@ class WindowBuilder:
         return np.where(drawn >= start, drawn + own, drawn)
 
 
+def check_several(documents: Documents) -> None:
+    """Refuse to draw random context from a single document."""
+    if len(documents) < 2:
+        raise BadInput("--context-selection random needs at least two documents to draw from")
+
+
+def _rows(numbers: Iterable[int]) -> np.ndarray:
+    """(m, 1) of m numbers."""
+    return np.array([*numbers], np.int64).reshape(-1, 1)
+
+
 def _alike(columns: Sequence[Column], column: Column) -> int:
-    """How many columns are of the same text and direction."""
+    """How many columns have the same text and direction."""
     return sum(each.role == column.role for each in columns)

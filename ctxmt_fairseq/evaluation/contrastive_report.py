@@ -1,8 +1,8 @@
-"""From the scores of a contrastive set's candidates to accuracies. Pure functions, no torch.
+"""Turns the scores of a contrastive set's candidates into accuracies. Pure functions, no torch.
 
-A candidate is chosen by its score under a ``Convention``. When candidates share the best score there is no
-choice: a tie counts as wrong and is reported. Disc., Disc_avg and Disc_all-d are those of appendix B of
-"Focused Concatenation for Context-Aware Neural Machine Translation" (Lupo et al. 2022).
+The candidate with the best score under a ``Convention`` is chosen. If several share it, none is: a tie counts
+as wrong, and is reported. Appendix B of "Focused Concatenation for Context-Aware Neural Machine Translation"
+(Lupo et al. 2022) defines Disc., Disc_avg and Disc_all-d.
 """
 
 import json
@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_sets import CONVENTIONS, FORMATS, ContrastiveSet, Convention
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
-from ctxmt_fairseq.tables import aligned_table
 
 SAME_SENTENCE = "0"  # the distance group that needs no context
 DISC_NAMES = {"disc": "Disc.", "disc_avg": "Disc_avg", "disc_all_d": "Disc_all-d"}
@@ -21,8 +21,8 @@ Tally = Dict[str, Any]  # examples, correct, accuracy, ties, tie_share; shares i
 
 @dataclass(frozen=True)
 class CandidateScore:
-    """Summed token log-probabilities of a candidate and how many tokens they are: of the current sentence
-    with its ``</s>``, and of the whole target window."""
+    """The sum of a candidate's token log-probabilities, and the number of tokens: for the current sentence
+    with its ``</s>``, and for the whole target window."""
 
     current_sum: float
     current_tokens: int
@@ -30,13 +30,13 @@ class CandidateScore:
     window_tokens: int
 
     def value(self, convention: Convention) -> float:
-        """The score to compare; higher is better."""
+        """The score that is compared; higher is better."""
         total, tokens = (getattr(self, f"{convention.span}_{what}") for what in ("sum", "tokens"))
         return total / tokens if convention.reduction == "mean" else total
 
 
 class Choice(NamedTuple):
-    """What the scores choose: ``chosen`` is None for a tie of the best score."""
+    """The candidate with the best score; ``chosen`` is None for a tie."""
 
     chosen: Optional[int]
     correct: bool
@@ -47,11 +47,7 @@ class Choice(NamedTuple):
 
 
 def choose(scores: Sequence[CandidateScore], correct: int, convention: Convention) -> Choice:
-    """Choose among one example's candidates.
-
-    Raises:
-        ValueError: a score is not a number.
-    """
+    """Choose among the candidates of one example."""
     values = [score.value(convention) for score in scores]
     if any(map(math.isnan, values)):
         raise ValueError("a candidate's score is not a number")
@@ -60,14 +56,14 @@ def choose(scores: Sequence[CandidateScore], correct: int, convention: Conventio
 
 
 def tally(choices: Sequence[Choice]) -> Tally:
-    """How many are right, and how many tie; for JSON."""
+    """How many choices are right, and how many are ties; for JSON."""
     count, correct, ties = len(choices), sum(one.correct for one in choices), sum(one.tie for one in choices)
     return {"examples": count, "correct": correct, "accuracy": 100 * correct / count, "ties": ties,
             "tie_share": 100 * ties / count}  # fmt: skip
 
 
 def tally_groups(names: Iterable[Optional[str]], choices: Sequence[Choice]) -> Dict[str, Tally]:
-    """A tally per group; ``names`` has one group per choice, None to leave the choice out."""
+    """A tally for each group. ``names`` has the group of each choice; None leaves the choice out."""
     groups: Dict[str, List[Choice]] = {}
     for name, choice in zip(names, choices, strict=True):
         if name is not None:
@@ -76,18 +72,17 @@ def tally_groups(names: Iterable[Optional[str]], choices: Sequence[Choice]) -> D
 
 
 def tally_distances(distances: Iterable[Optional[int]], choices: Sequence[Choice]) -> Dict[str, Tally]:
-    """``tally_groups`` by distance, in the order of a table."""
+    """A tally for each group of distances, in the order of a table."""
     found = tally_groups(map(distance_name, distances), choices)
     return {name: found[name] for name in sorted(found, key=distance_order)}
 
 
 def disc_numbers(groups: Mapping[str, Tally]) -> Dict[str, Optional[float]]:
-    """Disc., Disc_avg and Disc_all-d; the group ``SAME_SENTENCE`` needs no context.
+    """Disc., Disc_avg and Disc_all-d from groups, all of which need context except ``SAME_SENTENCE``.
 
     Returns:
-        ``disc``, the mean accuracy over the groups that need context, weighted by their sizes;
-        ``disc_avg``, the plain mean over the same groups; ``disc_all_d``, weighted over all groups. None
-        where there is no such group.
+        ``disc``: the mean accuracy of the groups that need context, weighted by their sizes; ``disc_avg``:
+            their plain mean; ``disc_all_d``: the weighted mean of all groups. None if there is no such group.
     """
     everything = [(group["accuracy"], group["examples"]) for group in groups.values()]
     context = [
@@ -104,8 +99,8 @@ def _mean(weighted: Sequence[Tuple[float, int]]) -> Optional[float]:
 
 @dataclass(frozen=True)
 class ContrastiveReport:
-    """A set's accuracies: of each convention the tally of all examples with ``phenomena``, ``distances`` and
-    ``disc_numbers``; and the convention that was chosen."""
+    """The accuracies on a set: for each convention the tally of all examples, with ``phenomena``,
+    ``distances`` and ``disc_numbers``. ``convention`` is the one to report."""
 
     name: str
     format: str
@@ -117,7 +112,8 @@ class ContrastiveReport:
         return self.conventions[str(self.convention)]
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON: the chosen convention's numbers, and those of all four under ``conventions``."""
+        """For JSON: the numbers of the chosen convention, and those of all four at the key
+        ``conventions``."""
         return {**vars(self), "convention": str(self.convention), **self.chosen}
 
     def table(self) -> str:
@@ -138,14 +134,11 @@ def contrastive_report(
     scores: Sequence[Sequence[CandidateScore]],
     convention: Optional[Convention] = None,
 ) -> ContrastiveReport:
-    """Accuracies of a scored set.
+    """The accuracies on a scored set.
 
     Args:
-        scores: per example the scores of its candidates, in the set's order.
-        convention: the one to report; the set's own if not given.
-
-    Raises:
-        ValueError: not one score per candidate, or a score that is not a number.
+        scores: for each example the scores of its candidates, in the set's order.
+        convention: the one to report; default: the set's own.
     """
     examples = contrastive_set.examples
     if [len(row) for row in scores] != [len(example.candidates) for example in examples]:
@@ -165,7 +158,7 @@ def contrastive_report(
 
 
 def distance_order(group: str) -> int:
-    """Where a group of ``distance_name`` stands in a table."""
+    """The place of a group of ``distance_name`` in a table."""
     last = [">3", "unknown"]
     return 4 + last.index(group) if group in last else int(group)
 
@@ -173,7 +166,7 @@ def distance_order(group: str) -> int:
 def example_lines(
     contrastive_set: ContrastiveSet, scores: Sequence[Sequence[CandidateScore]], convention: Convention
 ) -> Iterable[str]:
-    """One JSON object per example: what it is, what was chosen (null for a tie), every candidate's scores."""
+    """A JSON object for each example: what it is, what was chosen (null: a tie), and all scores."""
     for example, row in zip(contrastive_set.examples, scores, strict=True):
         choice = choose(row, example.correct, convention)
         known = {key: getattr(example, key) for key in ("id", "phenomenon", "distance", "correct")}

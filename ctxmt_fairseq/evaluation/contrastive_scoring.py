@@ -1,13 +1,12 @@
-"""Log-probabilities of a contrastive set's candidates, as ``forced_scoring`` computes them."""
+"""Computes the log-probabilities of a contrastive set's candidates with ``forced_scoring``."""
 
 from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveExample
 from ctxmt_fairseq.generation.forced_scoring import (
@@ -18,7 +17,8 @@ from ctxmt_fairseq.generation.forced_scoring import (
     windows_of,
 )
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.running_document import Sentences
+from ctxmt_fairseq.tasks.search.running_document import Sentences
+from ctxmt_fairseq.text.documents import Documents
 
 
 def score_candidates(
@@ -30,10 +30,7 @@ def score_candidates(
         max_tokens: padded target tokens in a batch.
 
     Returns:
-        per example one score per candidate, in the set's order.
-
-    Raises:
-        BadInput: a context selection that no contrastive set can have.
+        for each example the scores of its candidates, in the set's order.
     """
     dataset = _dataset(loaded, examples)
     scores = iter(score_windows(loaded, dataset, windows_of(dataset), max_tokens, "candidate"))
@@ -46,25 +43,20 @@ def _candidate_score(scores: TokenScores) -> CandidateScore:
 
 
 def visible_windows(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> List[List[Window]]:
-    """What the models see of each example and candidate: the windows that training would build."""
+    """The windows that the models read for each candidate of each example, built as in training."""
     windows: Iterator[Window] = iter(windows_of(_dataset(loaded, examples)))
     return [[next(windows) for _ in example.candidates] for example in examples]
 
 
 def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> ContextDataset:
-    """One document per candidate: previous sentences, current, following ones.
-
-    Raises:
-        BadInput: shuffled context, which would compare an example's candidates after different contexts; or
-            random context of a single example.
-    """
+    """A dataset with one document for each candidate: previous sentences, the current one, following ones."""
     options = loaded.task.context_options()
     draws = options.context_selection == "random" and (options.reach or loaded.reads_metadata)
     if draws and len(examples) < 2:
-        raise BadInput("--context-selection random: expected at least two examples to draw from")
+        raise BadInput("--context-selection random needs at least two examples to draw from")
     if options.context_selection == "shuffled":
         raise BadInput(
-            "--context-selection shuffled: expected translation; a set's candidates share a context"
+            "--context-selection shuffled: choose another, because an example's candidates share a context"
         )
     known: Dict[Tuple[str, str], torch.Tensor] = {}
 
@@ -82,7 +74,7 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
         before = max(len(example.source_before), len(candidate.before))
         current.append(len(texts) + before)
         lengths.append(before + 1 + len(example.source_after))
-        # Where one side has less context, its farthest sentences are empty ones.
+        # If one side has less context, empty sentences fill it up.
         source = ("",) * (before - len(example.source_before)) + example.source_before
         target = ("",) * (before - len(candidate.before)) + candidate.before
         texts += [*source, example.source, *example.source_after]
@@ -101,5 +93,5 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     per_example = [len(example.candidates) for example in examples]
     starts = np.cumsum([0, *per_example[:-1]])
     dataset.builder.variants = Documents.from_lengths(np.add.reduceat(lengths, starts).tolist())
-    dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens what is too long
+    dataset.filter_indices_by_size(np.arange(len(dataset)), loaded.limits)  # shortens long windows
     return dataset

@@ -1,12 +1,12 @@
-"""The lines that systems translate differently, with their context, the largest differences first."""
+"""Finds the lines that systems translate differently, and sorts them by the difference of their scores."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
+from ctxmt_fairseq.text.documents import Documents
 
 
 @dataclass(frozen=True)
@@ -15,9 +15,9 @@ class LinedText:
 
     Attributes:
         hypotheses: system -> translations.
-        documents: None: every line stands alone.
-        current: (N,) bool, false for lines that serve as context only; None: there is none of them.
-        metadata: of each line the text by field; None: there is none.
+        documents: their boundaries; None: every line is a document.
+        current: (N,) bool, False for lines that serve as context only; None: there are no such lines.
+        metadata: for each line its texts by field; None: there is none.
     """
 
     sources: Sequence[str]
@@ -29,7 +29,7 @@ class LinedText:
 
     @property
     def translated(self) -> List[int]:
-        """The lines, from 0, that do not serve as context only."""
+        """The numbers, from 0, of the lines that do not serve as context only."""
         return (
             list(range(len(self.sources))) if self.current is None else np.flatnonzero(self.current).tolist()
         )
@@ -37,12 +37,12 @@ class LinedText:
 
 @dataclass(frozen=True)
 class DifferingLine:
-    """A line that is not translated alike.
+    """A line whose translations differ.
 
     Attributes:
         line: from 1.
-        context, reference_context: the sentences before it in its document, and their references.
-        hypotheses, scores: of each system; scores of this line alone, 0 to 100.
+        context, reference_context: the sentences before the line in its document, and their references.
+        hypotheses, scores: for each system; a score is that of this line alone, 0 to 100.
     """
 
     line: int
@@ -66,11 +66,11 @@ class DifferingLine:
 
 
 def differing_lines(text: LinedText, measure: SacrebleuMeasure, context: int) -> List[DifferingLine]:
-    """Lines whose translations are not all the same, by falling difference of their scores.
+    """The lines whose translations differ, with the largest difference of scores first.
 
     Args:
-        measure: chrF of each line is its score.
-        context: how many sentences before a line are shown.
+        measure: scores each line alone.
+        context: how many sentences before a line to show.
     """
     lines = [
         line
@@ -103,11 +103,11 @@ def differing_lines(text: LinedText, measure: SacrebleuMeasure, context: int) ->
 
 
 def listing(found: Sequence[DifferingLine], names: Sequence[str], measure: str, total: int, top: int) -> str:
-    """The lines with the largest differences either way, as text.
+    """The lines with the largest differences in either direction, as text.
 
     Args:
-        total: lines of the text.
-        top: lines at either end.
+        total: the number of lines of the text.
+        top: how many lines to show for each direction.
     """
     better = sum(line.difference > 0 for line in found)
     worse = sum(line.difference < 0 for line in found)

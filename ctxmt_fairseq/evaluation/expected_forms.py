@@ -1,7 +1,8 @@
-"""Does a translation contain the form that its context calls for? Pure functions, no torch.
+"""Does a translation contain the form that its context requires? Pure functions, no torch.
 
-Scores what a model writes itself; contrastive sets score what it is given. After Wicks and Post (2023),
-"Identifying Context-Dependent Translations for Evaluation Set Production", and their scorer ctxpro.
+This scores what a model writes itself, while contrastive sets score what it is given. It follows Wicks and
+Post (2023), "Identifying Context-Dependent Translations for Evaluation Set Production", and their scorer
+ctxpro.
 """
 
 import json
@@ -11,10 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import of_word
-from ctxmt_fairseq.data.json_files import Place, get, json_lines, load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_report import (
     DISC_NAMES,
     Choice,
@@ -24,10 +24,11 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     tally_distances,
     tally_groups,
 )
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 RIGHT, WRONG = Choice(1, True), Choice(0, False)
-SHOWN = 12  # forms that a table shows; sets of verbs have thousands
+SHOWN = 12  # a table shows no more forms; sets of verbs have thousands
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -36,9 +37,9 @@ class ExpectedForm:
     """One example.
 
     Attributes:
-        form: one or several words.
-        distance: sentences back to what decides; 0: the same sentence; None: unknown.
-        reference: a translation that people made; None: the set has none.
+        form: the word or words that are expected.
+        distance: how many sentences back the deciding word is; 0: in the same sentence; None: unknown.
+        reference: a human translation; None: the set has none.
     """
 
     id: str
@@ -50,29 +51,29 @@ class ExpectedForm:
 
 @dataclass(frozen=True)
 class FormSet:
-    """A set: its file's name without ending, and at least one example."""
+    """A set with at least one example; its name is that of its file, without the ending."""
 
     name: str
     examples: Sequence[ExpectedForm]
 
 
 def words(text: str) -> List[str]:
-    """Lower-cased runs of letters, their marks, and digits: everything else stands between words."""
+    """The words of a text in lower case: runs of letters with their marks, and digits."""
     text = unicodedata.normalize("NFC", text).lower()
     return "".join(sign if of_word(sign) else " " for sign in text).split()
 
 
 def has_words(translation: str, form: str) -> bool:
-    """Whether the form's words follow each other in the translation."""
+    """Whether the form's words follow each other somewhere in the translation."""
     return f" {' '.join(words(form))} " in f" {' '.join(words(translation))} "
 
 
 def has_form_as_ctxpro(translation: str, form: str) -> bool:
-    """The rule of ctxpro's own scorer, for numbers that compare with published ones: without case, the form
-    stands between blanks or ends once ASCII punctuation is deleted from the translation.
+    """The rule of ctxpro's own scorer, for numbers that compare with published ones: the form is a run of
+    whole words once case and ASCII punctuation are taken out of the translation.
 
-    What an apostrophe or a hyphen joins becomes one word: "j'accepte" has no "accepte", nor has "l'avis" its
-    "avis"; ``has_words`` finds both.
+    This joins words with an apostrophe or a hyphen: it finds no "accepte" in "j'accepte" and no "avis" in
+    "l'avis". ``has_words`` finds both.
     """
     return f" {form.lower()} " in f" {translation.strip().lower().translate(_NO_PUNCTUATION)} "
 
@@ -92,15 +93,11 @@ def read_forms(path: PathLike) -> FormSet:
     reference  ref segment          ref segment     reference or -
     id         number from 1        number from 1   id
     ========== ==================== =============== ===============
-
-    Raises:
-        BadInput: with file, and line or example, for anything missing or of the wrong kind; an empty set; an
-            id that stands there twice.
     """
     path = Path(path)
     examples = list(_lines(path) if path.suffix == ".jsonl" else _list(path))
     if not examples:
-        raise BadInput("expected examples with the form that is expected, found none", path)
+        raise BadInput("expected examples, found none", path)
     return FormSet(path.stem, examples)
 
 
@@ -115,7 +112,7 @@ def _lines(path: Path) -> Iterator[ExpectedForm]:
             reference=get(place, record, "reference", str) if "reference" in record else None,
         )
         if example.id in seen:
-            raise place.error(f"the example {example.id} stands there twice")
+            raise place.error(f"the example {example.id} is there twice; take one out")
         seen.add(example.id)
         yield example
 
@@ -148,12 +145,12 @@ def _form(place: Place, record: Any, key: str) -> str:
 
 @dataclass(frozen=True)
 class FormReport:
-    """How often the expected form is there; in the references too, which is the most that can be asked for.
+    """How often translations have the expected form. The references' share is the most to be hoped for.
 
     Attributes:
-        groups: the tallies of the translations: kind (``phenomena``, ``distances``, ``forms``) to name to
+        groups: the tallies of the translations: kind (``phenomena``, ``distances``, ``forms``) -> name ->
             tally.
-        references: the same of the references, None where the set has none.
+        references: the same for the references; None if the set has none.
     """
 
     name: str
@@ -164,12 +161,12 @@ class FormReport:
 
     @property
     def disc(self) -> Dict[str, Optional[float]]:
-        """Over the distances that are known, as of contrastive sets."""
+        """``disc_numbers`` of the groups of known distance, as for contrastive sets."""
         known = {name: tally for name, tally in self.groups["distances"].items() if name != "unknown"}
         return disc_numbers(known)
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON: with the keys of a contrastive set's report, so that what reads those reads this."""
+        """For JSON: with the keys of a contrastive set's report, so that the same commands read both."""
         found: Dict[str, Any] = {
             "name": self.name,
             "convention": self.matching,
@@ -190,7 +187,7 @@ class FormReport:
                     yield label + name, (kind, name), tally
 
     def table(self) -> str:
-        """An aligned table: how many translations have the form, beside the references if there are any."""
+        """An aligned table: how many translations have the form, and how many references if there are any."""
         rows = [[f"{self.name} ({self.matching})", "examples", "found", "%"]]
         if self.references is not None:
             rows[0].append("references %")
@@ -212,19 +209,16 @@ def decide(form_set: FormSet, translations: Sequence[str], matching: str) -> Lis
     """Whether each translation has its example's form.
 
     Args:
-        translations: of the examples' current sentences alone, in the set's order. (ctxpro's scorer cuts
-            off the last sentence of a translation, which may hold its context, too.)
+        translations: those of the examples' current sentences alone, in the set's order. (ctxpro's scorer
+            takes the last sentence of a translation, which may contain its context.)
         matching: one of ``MATCHINGS``.
-
-    Raises:
-        ValueError: not one translation per example.
     """
     matches = MATCHINGS[matching]
     return [matches(text, each.form) for text, each in zip(translations, form_set.examples, strict=True)]
 
 
 def form_report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormReport:
-    """Tallies of ``decide``'s decisions, with those of the references beside them."""
+    """The tallies of what ``decide`` found in the translations, and of the same for the references."""
     examples = form_set.examples
     references = [example.reference for example in examples]
     report = _report(form_set, found, matching)
@@ -245,8 +239,8 @@ def _report(form_set: FormSet, found: Sequence[bool], matching: str) -> FormRepo
 
 
 def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> Iterator[str]:
-    """One JSON object per example, as ``ctxmt compare contrast`` reads them: ``chosen`` is 1 where the form
-    is there, else 0, and ``correct`` always 1."""
+    """One JSON object for each example, as ``ctxmt compare contrast`` reads them: ``chosen`` is 1 if the form
+    is there and 0 otherwise, ``correct`` is always 1."""
     for example, decision in zip(form_set.examples, found, strict=True):
         record = {
             "set": form_set.name,

@@ -1,26 +1,27 @@
-"""BLEU and chrF of a translation, by sentences and by documents, with sacrebleu's signatures."""
+"""BLEU and chrF of a translation, over sentences and over documents, with sacrebleu's signatures."""
 
 import json
 from dataclasses import asdict, dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
 
 CHRF_BETAS = (1, 2, 3)
-NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that are rules
+NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of rules
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A translation and its references, without context-only lines and without outer blanks.
+    """A translation and its references, without the lines that serve as context only and without outer
+    blanks.
 
     Attributes:
         hypotheses: N lines.
         references: R lists of N lines.
-        document_lengths: lines per document, N in all; None if the documents are not known.
+        document_lengths: the lines of each document, N together; None if the documents are not known.
     """
 
     hypotheses: List[str]
@@ -34,10 +35,10 @@ class MetricScore:
 
     Attributes:
         score: 0 to 100; COMET's is about 0 to 1.
-        signature: sacrebleu's; with a bootstrap it names the number of samples and the seed.
-        bootstrap_mean, confidence: of the bootstrap samples, the mean and half the 95 % interval; None
+        signature: sacrebleu's; it includes the samples and the seed of a bootstrap.
+        bootstrap_mean, confidence: the mean of the bootstrap samples, and half of their 95 % interval; None
             without a bootstrap.
-        digits: after the point, in tables.
+        digits: how many digits tables show after the point.
     """
 
     name: str
@@ -56,16 +57,12 @@ def read_translation(
     current: Optional[PathLike] = None,
     surface: Callable[[str], str] = str,
 ) -> Translation:
-    """Read line-aligned files.
+    """Read files whose lines belong together.
 
     Args:
         docids: one document id per line.
-        current: 0 or 1 per line; lines marked 0 served only as context and are left out.
-        surface: what is done to every line, as ``TextSteps.surface`` of the system's data folder.
-
-    Raises:
-        BadInput: an empty hypothesis file, files of different lengths (with both counts), bad ids or
-            marks, or no line marked 1.
+        current: 0 or 1 on each line; lines marked 0 served as context only and are left out.
+        surface: a function for every line, such as ``TextSteps.surface`` of the system's data folder.
     """
     hypotheses = [surface(line.strip()) for line in iterate_lines(hypothesis)]
     if not hypotheses:
@@ -73,10 +70,7 @@ def read_translation(
     texts = [hypotheses]
     for path in references:
         texts.append([surface(line.strip()) for line in iterate_lines(path)])
-        if len(texts[-1]) != len(hypotheses):
-            raise BadInput(
-                f"expected {len(hypotheses)} lines, as in {hypothesis}, found {len(texts[-1])}", path
-            )
+        check_count(texts[-1], len(hypotheses), hypothesis, path)
     marks = [True] * len(hypotheses)
     if current is not None:
         marks = read_flags(current, len(hypotheses)).tolist()
@@ -92,7 +86,7 @@ def read_translation(
 
 
 def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:
-    """One line per document: its lines, empty ones apart, joined by a space."""
+    """One line for each document: its lines, without empty ones, joined by spaces."""
     rest = iter(lines)
     return [" ".join(filter(None, (next(rest) for _ in range(length)))) for length in lengths]
 
@@ -102,24 +96,21 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
 
     Args:
         tokenize: the tokeniser, sacrebleu's default if not given.
-
-    Raises:
-        BadInput: a tokeniser that sacrebleu does not know or cannot load.
     """
     from sacrebleu.metrics import BLEU
 
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
         raise BadInput(f"expected a tokenizer from {', '.join(BLEU.TOKENIZERS)}, found {tokenize!r}")
     try:
-        # "force": sacrebleu would advise the use of an option of its own; tokenized_lines counts instead
+        # "force" silences sacrebleu's hint at its own option; tokenized_lines counts instead
         return BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
-    except (ImportError, RuntimeError) as error:  # MeCab and the like are optional extras of sacrebleu
+    except (ImportError, RuntimeError) as error:  # MeCab and others are extras of sacrebleu
         raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
-        # sacrebleu loads the models of spm, flores101, flores200 and spBLEU-1K from the network, once.
+        # sacrebleu downloads the models of spm, flores101, flores200 and spBLEU-1K once.
         none = ", ".join(NO_MODEL)
         raise BadInput(
-            f"the tokenizer {tokenize!r} wants a model that sacrebleu cannot get: {error}; {none} want none"
+            f"the tokenizer {tokenize!r} needs a model that sacrebleu cannot get: {error}; {none} need none"
         ) from None
 
 
@@ -136,19 +127,16 @@ def score_translation(
     lowercase: bool = False,
     bootstrap: int = 0,
 ) -> List[MetricScore]:
-    """Sentence-level BLEU, chrF1, chrF2 and chrF3, and document-level BLEU where documents are known.
+    """BLEU, chrF1, chrF2 and chrF3 over sentences, and BLEU over documents if they are known.
 
-    "Level" is the unit that the corpus score counts n-grams in: sentences, or whole documents joined by
-    spaces (Liu et al. 2020, mBART, call it d-BLEU).
+    The "level" is the unit in which the corpus score counts n-grams: sentences, or whole documents joined by
+    spaces (d-BLEU of Liu et al. 2020, mBART).
 
     Args:
-        tokenize: BLEU's tokeniser, sacrebleu's default if not given.
-        lowercase: for BLEU and chrF alike.
-        bootstrap: samples of sacrebleu's bootstrap, 0 for none; seed: the environment's
-            ``SACREBLEU_SEED``, 12345 if not set.
-
-    Raises:
-        BadInput: a tokeniser that sacrebleu does not know or cannot load.
+        tokenize: BLEU's tokeniser; default: sacrebleu's own.
+        lowercase: for BLEU and chrF.
+        bootstrap: samples of sacrebleu's bootstrap; 0: none. Its seed is the environment variable
+            ``SACREBLEU_SEED``, 12345 if that is not set.
     """
 
     def compute(metric, level: str, texts: Sequence[List[str]]) -> MetricScore:
@@ -181,12 +169,12 @@ def empty_hypotheses(translation: Translation) -> int:
 
 
 def tokenized_lines(translation: Translation) -> int:
-    """How many translations end as tokenized text does, with a blank before the full stop."""
+    """How many translations end with a blank before the full stop, as tokenized text does."""
     return sum(line.endswith(" .") for line in translation.hypotheses)
 
 
 def score_table(scores: Sequence[MetricScore]) -> str:
-    """The scores as an aligned table; signatures below it."""
+    """The scores as an aligned table, with the signatures below."""
     rows = [["metric", "level", "score"]]
     bootstrap = any(score.confidence is not None for score in scores)
     if bootstrap:

@@ -4,9 +4,9 @@ import json
 import os
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from ctxmt_fairseq.data.documents import iterate_ids
-from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.generation.input_documents import InputDocuments
+from ctxmt_fairseq.text.documents import iterate_ids
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 def is_same(path: PathLike, others: Iterable[Optional[PathLike]]) -> bool:

@@ -4,9 +4,9 @@ from typing import List
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.text.documents import Documents
 
 
 def words_of(text: str) -> int:

@@ -5,13 +5,13 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.modules.sentence_cache import SentenceCache
-from ctxmt_fairseq.search.current_sentence import Hypothesis, WindowCount
-from ctxmt_fairseq.search.running_document import RunningDocuments, schedule
-from ctxmt_fairseq.search.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
+from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
 

@@ -11,14 +11,14 @@ import torch
 from fairseq.data import data_utils
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.device_copies import to_device
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.running_document import Sentences
+from ctxmt_fairseq.tasks.search.running_document import Sentences
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 Source = Tuple[Any, ...]  # ``ContextDataset.visible``
 Target = Tuple[int, ...]

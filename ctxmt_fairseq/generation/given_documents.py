@@ -1,12 +1,12 @@
 """Documents that Python code gives, as lists of sentences: checked, and laid out as a file would be."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, List, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple, TypeVar
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.metadata_text import texts_by_field
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 T = TypeVar("T")
 
@@ -30,17 +30,7 @@ class GivenDocuments:
         Args:
             name: what the caller calls them, for messages.
         """
-        sentences: List[str] = []
-        lengths: List[int] = []
-        for number, document in enumerate(_list(documents, name, "documents, each a list of sentences")):
-            place = f"{name}[{number}]"
-            found = [
-                _sentence(sentence, f"{place}[{line}]")
-                for line, sentence in enumerate(_list(document, place, "sentences"))
-            ]
-            sentences += found
-            lengths.append(len(found))
-        return cls(sentences, lengths)
+        return cls(*_nested(documents, name, "documents, each a list of sentences", "sentences", _sentence))
 
     @property
     def documents(self) -> Documents:
@@ -70,18 +60,28 @@ class GivenDocuments:
         """
         if contexts is None or isinstance(contexts, (str, Mapping)):
             return [_fields(contexts, "contexts")] * len(self.sentences)
-        found: List[Dict[str, str]] = []
-        lengths: List[int] = []
-        for number, document in enumerate(_list(contexts, "contexts", "documents, as in documents")):
-            place = f"contexts[{number}]"
-            fields = [
-                _fields(context, f"{place}[{line}]")
-                for line, context in enumerate(_list(document, place, "contexts, one for each sentence"))
-            ]
-            found += fields
-            lengths.append(len(fields))
+        kinds = "documents, as in documents", "contexts, one for each sentence"
+        found, lengths = _nested(contexts, "contexts", *kinds, _fields)
         self.check_alike(GivenDocuments([], lengths), "contexts")
         return found
+
+
+def _nested(
+    given: Any, name: str, of: str, of_each: str, read: Callable[[Any, str], T]
+) -> Tuple[List[T], List[int]]:
+    """Read every entry of a list of lists by ``read``, and count the entries of each inner list.
+
+    Args:
+        name: what messages call the list; ``of`` and ``of_each`` say what it and its lists should hold.
+    """
+    found: List[T] = []
+    lengths: List[int] = []
+    for number, inner in enumerate(_list(given, name, of)):
+        place = f"{name}[{number}]"
+        entries = _list(inner, place, of_each)
+        found += [read(entry, f"{place}[{at}]") for at, entry in enumerate(entries)]
+        lengths.append(len(entries))
+    return found, lengths
 
 
 def _list(given: Any, place: str, of: str) -> List[Any]:

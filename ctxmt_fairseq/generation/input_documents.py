@@ -6,12 +6,12 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents, document_id
-from ctxmt_fairseq.data.json_files import get, json_lines
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike, read_flags, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents, document_id
+from ctxmt_fairseq.text.json_files import get, json_lines
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_flags, read_sentences
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,7 @@ def read_parallel(prefix: PathLike, languages: Tuple[str, str]) -> ParallelDocum
     flags = f"{prefix}.current"
     documents = read_with_ids(source, f"{prefix}.docids", flags if Path(flags).exists() else None)
     references = read_sentences(target)
-    if len(references) != len(documents.sentences):
-        raise BadInput(
-            f"expected {len(documents.sentences)} lines as in {source}, found {len(references)}", target
-        )
+    check_count(references, len(documents.sentences), source, target)
     return ParallelDocuments(documents, references, target)
 
 

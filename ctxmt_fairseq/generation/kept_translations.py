@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any, Dict, List
 
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.journal import Journal, json_line, partial_file
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import Journal, json_line, partial_file
 
 
 class KeptTranslations(Journal):

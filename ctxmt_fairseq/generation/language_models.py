@@ -11,15 +11,15 @@ from fairseq.data import data_utils
 from fairseq.models.transformer_lm import TransformerLanguageModel
 from fairseq.tasks.language_modeling import LanguageModelingTask
 
-from ctxmt_fairseq.checkpoint_options import mapping
-from ctxmt_fairseq.checkpoint_rules import ALLOWED, modules_of
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED, modules_of
+from ctxmt_fairseq.checkpoints.options import mapping
+from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.cross_entropy import words_of
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import chosen_device
-from ctxmt_fairseq.safe_checkpoints import load_ensemble, read, upgraded
 
 KENLM = (".arpa", ".binary", ".bin", ".klm", ".mmap", ".arpa.gz", ".probing", ".trie")
 

@@ -10,13 +10,13 @@ import torch
 from fairseq import utils
 from fairseq.tasks import TASK_REGISTRY
 
-from ctxmt_fairseq.checkpoint_options import mapping
-from ctxmt_fairseq.checkpoint_rules import ALLOWED
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED
+from ctxmt_fairseq.checkpoints.options import mapping
+from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
 from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknown
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.safe_checkpoints import load_ensemble, read, upgraded
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 

@@ -9,16 +9,16 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import destination, write_files
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import destination, write_files
+from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.journal import fingerprint
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
 def translate_file(
@@ -104,8 +104,7 @@ def _lines(
 
 def _given(path: PathLike, documents: InputDocuments) -> List[str]:
     lines = read_sentences(path)
-    if len(lines) != documents.height:
-        raise BadInput(f"expected {documents.height} lines as in the input, found {len(lines)}", path)
+    check_count(lines, documents.height, "the input", path)
     return [lines[line] for line in documents.output_lines]
 
 

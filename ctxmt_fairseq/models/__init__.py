@@ -1,6 +1,6 @@
 """The architectures; importing this package registers them with fairseq, which it mends."""
 
-from ctxmt_fairseq import fairseq_fixes  # noqa: F401
+from ctxmt_fairseq.checkpoints import fairseq_fixes  # noqa: F401
 from ctxmt_fairseq.models import (  # noqa: F401
     caching_transformer,
     concat_transformer,

@@ -13,17 +13,17 @@ from torch import Tensor, nn
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_sizes import ContextSizes
 from ctxmt_fairseq.data.device_copies import to_device
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.context_embeddings import ContextEmbeddings
+from ctxmt_fairseq.models.blocks.context_rows import placed
+from ctxmt_fairseq.models.blocks.encoder_out import batch_first
+from ctxmt_fairseq.models.blocks.fusions import FUSIONS
+from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
+from ctxmt_fairseq.models.blocks.shortening import ACTIVATIONS, SHORTENINGS, build_shortening
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.context_embeddings import ContextEmbeddings
-from ctxmt_fairseq.modules.context_rows import placed
-from ctxmt_fairseq.modules.encoder_out import batch_first
-from ctxmt_fairseq.modules.fusions import FUSIONS
-from ctxmt_fairseq.modules.sentence_cache import SentenceCache
-from ctxmt_fairseq.modules.shortening import ACTIVATIONS, SHORTENINGS, build_shortening
 
 
 class CachingEncoder(RowsEncoder):
@@ -56,7 +56,7 @@ class CachingEncoder(RowsEncoder):
         self.sentence_cache: Optional[SentenceCache] = None
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
-        """The shortened states, with their distances and roles."""
+        """Return the shortened states, with their distances and roles."""
         current = batch_first(context["encoder_out"])
         sizes, shortening = context["sizes"], self.context_shortening
         if self.sentence_cache is None or sizes.keys is None:

@@ -9,14 +9,14 @@ from fairseq.data import Dictionary
 from fairseq.models import register_model
 from torch import Tensor, nn
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_format import ContextFormat
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
+from ctxmt_fairseq.models.blocks.segment_positions import KINDS, SegmentPositions, average_sentence_length
 from ctxmt_fairseq.models.context_model import ContextEncoder, ContextModel
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
-from ctxmt_fairseq.modules.encoder_out import EncoderOut
-from ctxmt_fairseq.modules.segment_positions import KINDS, SegmentPositions, average_sentence_length
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 RowValues = Tuple[Optional[Tensor], Optional[Tensor]]
 ROW_VALUES = "context_row_values"  # in encoder_out: what SegmentPositions.given needs in the decoder

@@ -6,11 +6,11 @@ from typing import Any, Dict, Optional, Tuple
 from fairseq.models.transformer import TransformerConfig
 from torch import Tensor
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates, given_context
+from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
+from ctxmt_fairseq.models.blocks.fusions import FUSIONS, ContextDecoderLayer
 from ctxmt_fairseq.models.decoder import Decoder
-from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
-from ctxmt_fairseq.modules.encoder_out import EncoderOut
-from ctxmt_fairseq.modules.fusions import FUSIONS, ContextDecoderLayer
 
 
 class ContextDecoder(Decoder):

@@ -10,14 +10,14 @@ from fairseq.models import register_model
 from fairseq.models.transformer import TransformerConfig, TransformerEncoder
 from torch import nn
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates, given_context
+from ctxmt_fairseq.models.blocks.context_layers import ContextEncoderLayer
+from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 from ctxmt_fairseq.models.context_decoder import ContextDecoder
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
-from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
-from ctxmt_fairseq.modules.context_layers import ContextEncoderLayer
-from ctxmt_fairseq.modules.encoder_out import EncoderOut
 
 
 class SourceContextEncoder(RowsEncoder):

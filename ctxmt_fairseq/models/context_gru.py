@@ -21,15 +21,15 @@ from fairseq.models import (
 from fairseq.models.transformer import Embedding
 from torch import Tensor, nn
 
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.models.sizes import set_defaults
-from ctxmt_fairseq.modules.gru import (
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.models.blocks.gru import (
     AdditiveAttention,
     NormalisedLinear,
     TransitionGRU,
     sequence_dropout,
     weighted_sum,
 )
+from ctxmt_fairseq.models.sizes import set_defaults
 
 EncoderOut = Dict[str, List[Tensor]]
 IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]

@@ -13,15 +13,15 @@ from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
 from torch import Tensor, nn
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_options import flag
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut, reorder_context_entries
+from ctxmt_fairseq.models.blocks.fusions import FUSIONS
+from ctxmt_fairseq.models.blocks.row_groups import encode_in_groups, named_groups
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.encoder_out import EncoderOut, reorder_context_entries
-from ctxmt_fairseq.modules.fusions import FUSIONS
-from ctxmt_fairseq.modules.row_groups import encode_in_groups, named_groups
 
 _UNSUPPORTED = (
     "checkpoint_activations",
@@ -42,7 +42,7 @@ class ContextEncoder(TransformerEncoder):
     3. ``for_decoder(encoder_out, states)`` returns what the decoder is given.
 
     Without context in the batch, the first step is left out, the states are None, and the result is
-    fairseq's. A row that has no context must get that result too, whatever the rows beside it have. In a beam
+    fairseq's. A row that has no context must get that result too, whatever the other rows have. In a beam
     search the entries of ``encoder_out`` whose names begin with ``context_``, tensors (B, ...), are reordered
     with its rows.
 
@@ -50,8 +50,8 @@ class ContextEncoder(TransformerEncoder):
     group, with the group's part of the states; no subclass needs to know.
 
     Attributes:
-        context_of_source: the context is made of the current sentences' states, too: then the second step
-            is the first, without states, and ``context`` has its result as ``encoder_out``.
+        context_of_source: whether the context is also made of the current sentences' states: then the second
+            step comes first, without states, and ``context`` has its result as ``encoder_out``.
     """
 
     context_of_source = False
@@ -65,7 +65,7 @@ class ContextEncoder(TransformerEncoder):
         token_embeddings: Optional[Tensor] = None,
         context: Optional[Mapping[str, Any]] = None,
     ) -> EncoderOut:
-        """fairseq's ``forward``; ``context`` is the batch's, None: there is none."""
+        """As fairseq's ``forward``, with the batch's ``context``; None: it has none."""
         sizes = context.get("sizes") if context is not None else None
         groups = sizes.groups if sizes is not None else ()
         states: Any = None
@@ -84,7 +84,7 @@ class ContextEncoder(TransformerEncoder):
         return {**self.for_decoder(encoder_out, states), **named}
 
     def encode_context(self, context: Mapping[str, Any]) -> Any:
-        """The context's states: ``ContextStates``, if the other steps are the default ones.
+        """Return the context's states: ``ContextStates``, if the other steps are the default ones.
 
         Args:
             context: the batch's, with the entries of the model's ``context_format``.
@@ -96,7 +96,7 @@ class ContextEncoder(TransformerEncoder):
 
         Args:
             context: what ``encode_context`` returned for these rows, or None.
-            source: what fairseq's ``forward`` takes.
+            source: the arguments of fairseq's ``forward``.
         """
         return self.forward_scriptable(*source)
 
@@ -125,10 +125,10 @@ class ContextModel(TransformerModel):
     """fairseq's transformer with an encoder that reads context; it can start from a sentence-level model.
 
     Attributes:
-        context_format: what it reads, a ``ContextFormat``; a property where an option decides.
-        encoder_class, decoder_class: what it consists of, made from fairseq's options and ours.
-        sentence_parameters: names and shapes of the parameters that a sentence-level model of this size has;
-            the others are the context's.
+        context_format: what the model reads, a ``ContextFormat``; a property if an option decides it.
+        encoder_class, decoder_class: made from fairseq's options and ours.
+        sentence_parameters: the names and shapes of the parameters that a sentence-level model of this size
+            has; the others are the context's.
     """
 
     encoder_class: Type[TransformerEncoder] = ContextEncoder

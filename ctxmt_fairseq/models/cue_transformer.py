@@ -4,10 +4,10 @@ from typing import Any, Mapping
 
 from fairseq.models import register_model
 
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.vector_context import mean_context
 from ctxmt_fairseq.models.metadata_model import VectorEncoder, VectorModel, vector_defaults
 from ctxmt_fairseq.models.sizes import register_sizes
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.vector_context import mean_context
 
 
 class CueEncoder(VectorEncoder):

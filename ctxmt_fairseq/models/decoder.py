@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from fairseq.models.transformer import TransformerDecoder
 from torch import Tensor, nn
 
-from ctxmt_fairseq.modules.row_groups import GROUPS, decode_in_groups
+from ctxmt_fairseq.models.blocks.row_groups import GROUPS, decode_in_groups
 
 _NO_LAYER = -1
 

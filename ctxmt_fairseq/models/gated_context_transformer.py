@@ -8,12 +8,12 @@ from fairseq.models.transformer import TransformerConfig, TransformerEncoder
 from torch import nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates, given_context
+from ctxmt_fairseq.models.blocks.context_layers import GatedContextEncoderLayer
+from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes
-from ctxmt_fairseq.modules.context_attention import ContextStates, given_context
-from ctxmt_fairseq.modules.context_layers import GatedContextEncoderLayer
-from ctxmt_fairseq.modules.encoder_out import EncoderOut
 
 
 class GatedContextEncoder(RowsEncoder):

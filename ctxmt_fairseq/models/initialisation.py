@@ -14,12 +14,12 @@ from fairseq.models.transformer.transformer_legacy import base_architecture
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from ctxmt_fairseq.checkpoint_options import mapping
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols
+from ctxmt_fairseq.checkpoints.options import mapping
+from ctxmt_fairseq.checkpoints.reading import read
 from ctxmt_fairseq.data.context_options import flag
-from ctxmt_fairseq.data.known_symbols import KnownSymbols
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.modules.segment_positions import stock_name
-from ctxmt_fairseq.safe_checkpoints import read
+from ctxmt_fairseq.models.blocks.segment_positions import stock_name
 
 logger = logging.getLogger(__name__)
 

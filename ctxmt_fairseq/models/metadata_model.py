@@ -6,13 +6,13 @@ from typing import Any, Callable, Dict, Mapping
 from fairseq.data import Dictionary
 from torch import Tensor, nn
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_format import ContextFormat
 from ctxmt_fairseq.data.context_options import flag
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.vector_context import INPUTS, VectorContextEncoder
 from ctxmt_fairseq.models.context_model import ContextEncoder, SeparateContextModel
 from ctxmt_fairseq.models.sizes import set_defaults
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.vector_context import INPUTS, VectorContextEncoder
 
 
 class MetadataModel(SeparateContextModel):

@@ -5,11 +5,11 @@ from typing import Any, Mapping, Optional, Tuple
 from fairseq.data import Dictionary
 from torch import Tensor, nn
 
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.context_rows import gather_context
+from ctxmt_fairseq.models.blocks.encoder_out import batch_first
+from ctxmt_fairseq.models.blocks.row_groups import encode_in_groups
 from ctxmt_fairseq.models.context_model import ContextEncoder
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.context_rows import gather_context
-from ctxmt_fairseq.modules.encoder_out import batch_first
-from ctxmt_fairseq.modules.row_groups import encode_in_groups
 
 
 class RowsEncoder(ContextEncoder):
@@ -30,5 +30,5 @@ class RowsEncoder(ContextEncoder):
         return batch_first(encode_in_groups(lambda tokens, _: encode(tokens), context["tokens"], groups))
 
     def encode_context(self, context: Mapping[str, Any]) -> ContextStates:
-        """The states of all context sentences."""
+        """Return the states of all context sentences."""
         return gather_context(*self.encode_sentences(context), context)

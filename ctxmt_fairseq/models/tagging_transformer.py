@@ -8,11 +8,11 @@ from fairseq.modules import FairseqDropout
 from torch import Tensor, nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.context_embeddings import embedding_table
 from ctxmt_fairseq.models.context_model import ContextEncoder
 from ctxmt_fairseq.models.metadata_model import MetadataModel
 from ctxmt_fairseq.models.sizes import register_sizes
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.context_embeddings import embedding_table
 
 
 class TaggingEncoder(ContextEncoder):

@@ -1,6 +1,7 @@
 """The tasks; importing this package registers them, the criterions and the architectures with fairseq."""
 
-from ctxmt_fairseq import criterions, fairseq_fixes, models  # noqa: F401
+from ctxmt_fairseq import criterions, models  # noqa: F401
+from ctxmt_fairseq.checkpoints import fairseq_fixes  # noqa: F401
 from ctxmt_fairseq.models.sizes import size_stock_transformer
 from ctxmt_fairseq.tasks import document_window, metadata_context, multi_source  # noqa: F401
 

@@ -9,24 +9,24 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
 
-from ctxmt_fairseq.checkpoint_options import shown
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
+from ctxmt_fairseq.checkpoints.options import shown
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
-from ctxmt_fairseq.data.known_symbols import symbols_digest
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.data.windows import WindowBuilder
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import read_split
+from ctxmt_fairseq.text.symbols import add_symbols
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
 
@@ -240,7 +240,7 @@ class ContextTask(DecodingTask):
         )
 
     def build_dataset(self, split, source, target, documents, current, training, contexts=None):
-        """A fairseq dataset over one split.
+        """Make the fairseq dataset of a split.
 
         Args:
             contexts: what is known of its sentences besides their tokens, for a task that reads it.
@@ -258,10 +258,10 @@ class ContextTask(DecodingTask):
             left_pad_target=self.cfg.left_pad_target,
             pad_to_multiple=self.cfg.required_seq_len_multiple,
             name=split,
-            **self.of_dataset(split, source, target, documents, training, contexts),
+            **self.dataset_arguments(split, source, target, documents, training, contexts),
         )
 
-    def of_dataset(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
+    def dataset_arguments(self, split, source, target, documents, training, contexts) -> Dict[str, Any]:
         """Further arguments for ``dataset_class``."""
         return {}
 

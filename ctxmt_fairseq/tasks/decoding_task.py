@@ -9,12 +9,7 @@ from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks.translation import TranslationTask
 
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.search.current_sentence import WindowCount
-from ctxmt_fairseq.search.forced_prefix import ForcedPrefixEnsemble
-from ctxmt_fairseq.search.split_translations import SplitTranslations
-from ctxmt_fairseq.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
 from ctxmt_fairseq.tasks.interactive import (
@@ -23,6 +18,11 @@ from ctxmt_fairseq.tasks.interactive import (
     OneByOneDataset,
     SteppedTokenizer,
 )
+from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
+from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.tasks.search.split_translations import SplitTranslations
+from ctxmt_fairseq.tasks.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 logger = logging.getLogger(__name__)
 

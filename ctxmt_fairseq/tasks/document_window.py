@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from fairseq.tasks import register_task
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.binarised_words import SideWords
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.criterions.attention_regularisation import chosen_attentions, parse_layers, regularised
 from ctxmt_fairseq.data.context_exchange import exchange_windows, window_formats
 from ctxmt_fairseq.data.context_options import WindowOptions
 from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
-from ctxmt_fairseq.data.highlights import read_highlights
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask
+from ctxmt_fairseq.text.highlights import read_highlights
 
 DocumentWindowConfig = config_of(WindowOptions, "DocumentWindowConfig", __name__)
 
@@ -81,5 +81,5 @@ class DocumentWindowTask(ContextTask):
             self.cfg.attention_highlights, documents, lambda sentence: sides[sentence[0]].places(sentence[1])
         )
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         return {"highlights": self._highlights(source, target, documents) if training else None}

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 from typing import Any, Dict
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, first_folder, load_dictionary, read_description
-from ctxmt_fairseq.data.known_symbols import KnownSymbols
-from ctxmt_fairseq.data.symbols import add_symbols
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.symbols import add_symbols
 
 
 def known_symbols(task: Any) -> Dict[str, KnownSymbols]:

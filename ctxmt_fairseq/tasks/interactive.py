@@ -7,14 +7,14 @@ import torch
 from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import WORD_START, Subwords, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.search.current_sentence import Hypothesis
-from ctxmt_fairseq.search.running_document import RunningDocuments
+from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
 class SteppedTokenizer:

@@ -10,21 +10,21 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 import numpy as np
 from fairseq.tasks import register_task
 
-from ctxmt_fairseq.checkpoint_options import shown
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.options import shown
 from ctxmt_fairseq.corpora.data_folder import first_folder, source_digest
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.data.context_options import VectorOptions, flag
-from ctxmt_fairseq.data.context_store import ContextStore
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.data.metadata_context_dataset import MetadataContextDataset
-from ctxmt_fairseq.data.metadata_text import is_prompt
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts, contexts_of
-from ctxmt_fairseq.data.text_encoders import load_text_encoder
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import TrainingConfig, config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.metadata_text import is_prompt
+from ctxmt_fairseq.text.text_lines import PathLike
+from ctxmt_fairseq.vectors.context_store import ContextStore
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts, contexts_of
+from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 
 LEAST_CONTEXTS = 2.0  # for less, log2(L^2 - L), the scale that QK-norm starts from, is not positive
 
@@ -217,7 +217,7 @@ class MetadataContextTask(ContextTask):
         return 1 + len(self.known["tags"])
 
     def _tags(self, contexts: SentenceContexts) -> Optional[np.ndarray]:
-        """The tag of every row of the vectors; None for models without tags."""
+        """Find the tag of every row of the vectors; None for models without tags."""
         if self.request.format.kind != "tags":
             return None
         numbers = {text: number for number, text in enumerate(self.known["tags"], 1)}
@@ -229,7 +229,7 @@ class MetadataContextTask(ContextTask):
 
     # ---- data ------------------------------------------------------------------------------------------
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         if contexts is None:
             raise BadInput(f"{split}: expected the contexts of the sentences, found none")
         return {"contexts": contexts, "tags": self._tags(contexts)}

@@ -2,9 +2,9 @@
 
 from fairseq.tasks import register_task
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import RowsOptions
 from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.tasks.context_config import config_of
 from ctxmt_fairseq.tasks.context_task import ContextTask, arch_name
 
@@ -36,5 +36,5 @@ class MultiSourceTask(ContextTask):
             raise BadInput("--batch-runs needs a row for each context sentence (--context-layout rows)")
         return model
 
-    def of_dataset(self, split, source, target, documents, training, contexts):
+    def dataset_arguments(self, split, source, target, documents, training, contexts):
         return {"unique_sentences": self.cfg.batch_runs > 0}

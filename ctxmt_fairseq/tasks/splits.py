@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 from fairseq.data import data_utils
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.binarised import check_sentences
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import read_flags
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.text_lines import read_flags
 
 
 class Split(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 import recipes
 
-from ctxmt_fairseq import exit_codes
+from ctxmt_fairseq.base import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
 from evidence.workplace import RESULTS, ROOT, Workplace, called, workplace
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Dict, Iterable, List, Optional
 
 from ctxmt_fairseq.corpora.text_rows import Row, TextFiles
-from ctxmt_fairseq.data.json_files import load_json
+from ctxmt_fairseq.text.json_files import load_json
 from evidence import systems
 from evidence.commands import ctxmt
 from evidence.texts import Text

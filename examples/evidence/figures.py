@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, Dict, List
 
-from ctxmt_fairseq.files import write_files
-from ctxmt_fairseq.plots.charts import Point, chart, points_of_runs
+from ctxmt_fairseq.base.files import write_files
+from ctxmt_fairseq.base.plots.charts import Point, chart, points_of_runs
 from evidence.leads import Results
 from evidence.systems import SYSTEMS
 from evidence.texts import SUBTITLES

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any, Dict
 
-from ctxmt_fairseq.data.json_files import load_json
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import write_file
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_file
+from ctxmt_fairseq.text.json_files import load_json
 from evidence.leads import Results
 from evidence.workplace import Workplace, called
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Dict, List, Sequence, Tuple
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from evidence.texts import HELP, SUBTITLES, Text
 
 VOCABULARY = 2000  # pieces of one joint SentencePiece model

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Callable, Dict, Iterable, Mapping, Sequence
 
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import write_file
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_file
 from evidence import context_tables, leads, score_tables
 from evidence.layout import Columns, by_system, means, seeds, table
 from evidence.leads import Results

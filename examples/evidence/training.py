@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from ctxmt_fairseq.data.json_files import load_json
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import write_file
-from ctxmt_fairseq.safe_checkpoints import load_checkpoint_to_cpu
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_file
+from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu
 from ctxmt_fairseq.tasks.cpu_autocast import has_fast_products
+from ctxmt_fairseq.text.json_files import load_json
 from evidence import commands, systems
 from evidence.workplace import PACKAGE, Workplace
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Iterator, Mapping
 
 import ctxmt_fairseq
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import read_contrastive_set
 from evidence.texts import SUBTITLES, Text
 

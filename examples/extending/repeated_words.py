@@ -11,7 +11,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
 from torch import Tensor
 
 from ctxmt_fairseq.criterions.context_discounted import context_mask, token_losses
-from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
 def repeated(target: Tensor, separator: int) -> Tensor:

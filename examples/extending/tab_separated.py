@@ -4,30 +4,30 @@ Example: ctxmt corpus tab-separated --file talks.tsv --source-lang en --target-l
 """
 
 import itertools
-from typing import Any, Iterator, List
+from typing import Iterator, List
 
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 
-def add_arguments(parser: Any) -> None:
-    parser.add_argument("--file", required=True, metavar="FILE")
-    options.add_corpus_options(parser)  # --source-lang, --target-lang, --out
+class TabSeparated(NewCorpus):  # has --source-lang, --target-lang, --out
+    file: Input = option("the documents")
 
+    def parts(self) -> Iterator[Part]:
+        """A part for each document.
 
-def parts(args: Any) -> Iterator[Part]:
-    """A part for each document.
-
-    Raises:
-        BadInput: a line that does not have three fields.
-    """
-    for name, lines in itertools.groupby(_fields(args.file), key=lambda fields: fields[0]):
-        document = DocumentBuilder(name, Account())
-        for _, source, target in lines:
-            document.add(source, target)  # or leaves it out, and counts it: a side is empty
-        yield document.part()
+        Raises:
+            BadInput: a line that does not have three fields.
+        """
+        for name, lines in itertools.groupby(_fields(self.file), key=lambda fields: fields[0]):
+            document = DocumentBuilder(name, Account())
+            for _, source, target in lines:
+                document.add(source, target)  # or leaves it out, and counts it: a side is empty
+            yield document.part()
 
 
 def _fields(path: str) -> Iterator[List[str]]:
@@ -37,6 +37,3 @@ def _fields(path: str) -> Iterator[List[str]]:
             message = f"expected an id, a sentence and its translation, found {len(fields)} fields"
             raise BadInput(message, path, number)
         yield fields
-
-
-run = options.writes("tab-separated", "lines", parts)

@@ -1,4 +1,4 @@
-"""What Stanford CoreNLP found in a text as the files of ctxmt analyse antecedents and compare pronouns.
+"""Writes what CoreNLP found in a text as the files of ctxmt analyse antecedents and compare pronouns.
 
 JSON is CoreNLP's output of each document, in their order, from a file with the document's lines as they are:
   java edu.stanford.nlp.pipeline.StanfordCoreNLP -annotators tokenize,ssplit,pos,lemma,ner,parse,coref \\
@@ -9,24 +9,25 @@ mention that is more than a pronoun, else the last) and OUT.words.jsonl (parts o
 Example: python corenlp.py parsed/*.json --text test.en --docids test.docids --out test
 """
 
-import argparse
 import json
 import sys
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.cli.parser import CommandParser
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.exit_codes import run_command
-from ctxmt_fairseq.files import check_outputs, keeping, write_files
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_outputs, write_files
+from ctxmt_fairseq.base.paths import Input, OutputPrefix
+from ctxmt_fairseq.cli.main import script
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.json_files import Place, get, load_json
+from ctxmt_fairseq.text.text_lines import PathLike, read_sentences
 
 PRONOMINAL = "PRONOMINAL"
 
 
 class Converted(NamedTuple):
-    """References (records of ``data.coreference``) and words (of ``data.annotation``, one for each line)."""
+    """References, which are records of ``data.coreference``, and words, of ``data.annotation``, one for each
+    line."""
 
     references: List[Dict[str, Any]]
     words: List[Dict[str, Any]]
@@ -35,23 +36,20 @@ class Converted(NamedTuple):
 def convert_corenlp(
     paths: Sequence[PathLike], sentences: Sequence[str], documents: Documents, source: str = "corenlp"
 ) -> Converted:
-    """CoreNLP's JSON of each document of a text, in their order.
+    """Convert CoreNLP's JSON of each document of a text, in their order.
 
-    A pronoun is a mention of one token that CoreNLP calls pronominal. Its antecedent is the mention of the
-    same chain in the nearest line before that has any: of several there the last nominal one, else the last.
-    A pronoun without a mention in a line before is left out.
+    A pronoun is a mention of one token that CoreNLP calls pronominal. Its antecedent is in the nearest line
+    before that has mentions of the same chain: the last nominal one there, or else the last one. A pronoun
+    without a mention in a line before is left out.
 
     Args:
-        paths: a file for each document, made with ``-ssplit.eolonly`` from its lines; empty lines are none of
-            CoreNLP's sentences.
+        paths: a file for each document, made with ``-ssplit.eolonly`` from its lines; CoreNLP skips empty
+            lines.
         sentences: N lines.
-
-    Raises:
-        BadInput: another number of files, or text that is not that of the document.
     """
     bounds = list(zip(documents.starts[:-1].tolist(), documents.starts[1:].tolist(), strict=True))
     if len(paths) != len(bounds):
-        raise BadInput(f"expected {len(bounds)} files, one for each document, found {len(paths)}")
+        raise BadInput(f"expected {len(bounds)} files of CoreNLP, one for each document, found {len(paths)}")
     references: List[Dict[str, Any]] = []
     words: List[Dict[str, Any]] = [{"words": []} for _ in sentences]
     for path, (start, end) in zip(paths, bounds, strict=True):
@@ -70,7 +68,7 @@ def convert_corenlp(
 
 
 def _tokens(place: Place, sentence: Any, text: str, line: int) -> List[Dict[str, Any]]:
-    """The tokens with their places in the line, each sought after the one before."""
+    """Find the tokens' places in the line, each after the one before."""
     found, at = [], 0
     for token in get(place, sentence, "tokens", list):
         original = get(place, token, "originalText", str)
@@ -110,7 +108,8 @@ def _references(
 def _mention(
     place: Place, mention: Any, tokens: Sequence[List[Dict[str, Any]]]
 ) -> Tuple[int, Tuple[int, int], bool, int]:
-    """The sentence, from 0, the place in its line, whether it is nominal, and how many tokens it has."""
+    """Read a mention: its sentence, from 0, its place in the line, whether it is nominal, and its number of
+    tokens."""
     number, first, behind = (get(place, mention, key, int) for key in ("sentNum", "startIndex", "endIndex"))
     if not 1 <= number <= len(tokens) or not 1 <= first < behind <= len(tokens[number - 1]) + 1:
         raise place.error(f"expected a mention within the text, found tokens {first} to {behind} of {number}")
@@ -119,39 +118,30 @@ def _mention(
     return number - 1, (own[0]["start"], own[-1]["end"]), nominal, len(own)
 
 
-def options(arguments: Sequence[str]) -> Any:
-    parser = CommandParser(
-        prog="corenlp.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("documents", metavar="JSON", nargs="+", help="a file for each document of the text")
-    parser.add_argument("--text", required=True, metavar="FILE", help="one sentence per line")
-    parser.add_argument("--docids", required=True, metavar="FILE", help="document ids, one per line")
-    parser.add_argument(
-        "--name", default="corenlp", metavar="TEXT", help="of the source (default: %(default)s)"
-    )
-    parser.add_argument("--out", required=True, metavar="PREFIX", help="how the files' names begin")
-    return parser.parse_args(arguments)
+class Corenlp(Command):
+    documents: List[Input] = argument("JSON", "a file for each document of the text")
+    text: Input = option("one sentence per line")
+    docids: Input = option("document ids, one per line")
+    name: str = option("of the source", "corenlp", metavar="TEXT")
+    out: OutputPrefix = option("how the files' names begin")
 
-
-def convert(arguments: Sequence[str]) -> None:
-    """Raises BadInput: see ``convert_corenlp``, or a file that cannot be read or written."""
-    args = options(arguments)
-    outputs = [f"{args.out}.{ending}.jsonl" for ending in ("coref", "words")]
-    with keeping([args.text, args.docids, *args.documents]):
+    def run(self) -> None:
+        outputs = [f"{self.out}.{ending}.jsonl" for ending in ("coref", "words")]
         check_outputs(*outputs)
-        sentences = read_sentences(args.text)
-        documents = Documents.read(args.docids, len(sentences))
-        found = convert_corenlp(args.documents, sentences, documents, args.name)
+        sentences = read_sentences(self.text)
+        documents = Documents.read(self.docids, len(sentences))
+        found = convert_corenlp(self.documents, sentences, documents, self.name)
         contents = [
             "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records) for records in found
         ]
         write_files(zip(outputs, contents, strict=True))
-    nominal = sum(record["antecedent"]["nominal"] for record in found.references)
-    print(f"{len(found.references)} pronouns with an antecedent in a line before, {nominal} of them nominal")
+        nominal = sum(record["antecedent"]["nominal"] for record in found.references)
+        before = f"{len(found.references)} pronouns with an antecedent in a line before"
+        print(f"{before}, {nominal} of them nominal")
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(convert, arguments)
+    return script("corenlp.py", Corenlp, arguments)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,14 @@ PREPARE = "--target-lang ru --vocab-size 32000 --dictionaries separate"  # secti
 # Section 4.1: "2 million training instances", "two subsets of 10000 instances from movies not encountered in
 # training". The corpus that the authors released has no following sentences (row next).
 CORPORA = {
-    "opensubtitles": "opensubtitles --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip "
-    "--held-out {valid}={held-out} --held-out {test}={held-out} --sample 2000000 --sample {valid}=10000 "
-    "--sample {test}=10000 --sample-context 1 --sample-context-after 1 --workers {workers} --out {train}",
+    "opensubtitles": """
+        opensubtitles --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip \
+            --held-out {valid}.all={held-out} --held-out {test}.all={held-out} --workers {workers} \
+            --out {train}.all
+        sample {train}.all --size 2000000 --context 1 --context-after 1 --out {train}
+        sample {valid}.all --size 10000 --context 1 --context-after 1 --out {valid}
+        sample {test}.all --size 10000 --context 1 --context-after 1 --out {test}
+    """,
     "voita2018": """
         voita --context {raw}/train.ctx --source {raw}/train.src --target {raw}/train.dst --out {train}
         voita --context {raw}/dev.ctx --source {raw}/dev.src --target {raw}/dev.dst --out {valid}

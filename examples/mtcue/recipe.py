@@ -15,10 +15,12 @@ PREPARE = "--target-lang de --vocab-size 32768 --encoders 'minilm discrete'"
 # Section 3.1, appendix A: overlap 0.9, pauses of seven seconds, held-out films by list, 10,000 sentences of
 # each, with 5 before them.
 CORPORA = {
-    "opensubtitles": "opensubtitles --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip "
-    "--min-overlap 0.9 --max-gap 7 --held-out {valid}={raw}/dev.imdb --held-out {test}={raw}/test.imdb "
-    "--sample {valid}=10000 --sample {test}=10000 --sample-context 5 --workers {workers} --out {train}"
-    """
+    "opensubtitles": """
+        opensubtitles --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip \
+            --min-overlap 0.9 --max-gap 7 --held-out {valid}.all={raw}/dev.imdb \
+            --held-out {test}.all={raw}/test.imdb --workers {workers} --out {train}
+        sample {valid}.all --size 10000 --context 5 --out {valid}
+        sample {test}.all --size 10000 --context 5 --out {test}
         films {train} --omdb {raw}/omdb
         films {valid} --omdb {raw}/omdb
         films {test} --omdb {raw}/omdb

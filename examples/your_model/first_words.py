@@ -5,8 +5,8 @@ from typing import Any, List, Tuple
 import numpy as np
 from torch import Tensor
 
-from ctxmt_fairseq.modules.pads import real_first
-from ctxmt_fairseq.modules.shortening import SHORTENINGS, Shortening
+from ctxmt_fairseq.models.blocks.pads import real_first
+from ctxmt_fairseq.models.blocks.shortening import SHORTENINGS, Shortening
 
 
 @SHORTENINGS.register("first-words")

@@ -5,12 +5,12 @@ from typing import Any, Mapping
 
 from fairseq.models import register_model
 
+from ctxmt_fairseq.models.blocks.context_attention import ContextStates
+from ctxmt_fairseq.models.blocks.context_rows import gather_context
+from ctxmt_fairseq.models.blocks.shortening import build_shortening
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import register_sizes
-from ctxmt_fairseq.modules.context_attention import ContextStates
-from ctxmt_fairseq.modules.context_rows import gather_context
-from ctxmt_fairseq.modules.shortening import build_shortening
 
 from . import first_words  # noqa: F401  (importing it registers it)
 

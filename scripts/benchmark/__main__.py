@@ -22,74 +22,48 @@ and the medians of what was measured.
 Example: python -m scripts.benchmark train decode --size iwslt --repeats 5 --json benchmark.json
 """
 
-import argparse
 import json
 import sys
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Literal, Optional, Sequence
 
-from ctxmt_fairseq.analysis.map_files import check_optional_picture
-from ctxmt_fairseq.cli.parser import CommandParser
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.exit_codes import run_command
-from ctxmt_fairseq.files import keeping, write_files
-from ctxmt_fairseq.option_types import positive_int
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_files
+from ctxmt_fairseq.base.paths import Input, Output, Picture
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.cli.main import script
 from scripts.benchmark import earlier, paired, run
 from scripts.benchmark.context_memory import picture
 from scripts.benchmark.earlier import Earlier
 from scripts.benchmark.paired import Comparison
 
 
-def options(arguments: Sequence[str]) -> Any:
-    parser = CommandParser(
-        prog="python -m scripts.benchmark",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+class Benchmark(Command):
+    measurements: List[str] = argument("MEASUREMENT", f"{', '.join(run.MEASUREMENTS)} (default: all)", [])
+    size: Literal["tiny", "iwslt", "base"] = option("", "tiny")
+    repeats: int = option(
+        "pairs of runs, in each of which every batch has its pair; at most 3 where a run is a process", 5
     )
-    parser.add_argument("measurements", metavar="MEASUREMENT", nargs="*",
-                        help=f"{', '.join(run.MEASUREMENTS)} (default: all)")  # fmt: skip
-    parser.add_argument("--size", choices=("tiny", "iwslt", "base"), default="tiny", help="default: tiny")
-    parser.add_argument("--repeats", type=positive_int, default=5, metavar="N",
-                        help="pairs of runs, in each of which every batch has its pair; at most 3 where a "
-                        "run is a process (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--sentences", type=positive_int, default=42_000_000, metavar="N",
-                        help="size of the corpus to index (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--links", type=positive_int, default=200_000, metavar="N",
-                        help="size of the corpus to make, a multiple of 1,000 (default: %(default)s)"
-                        )  # fmt: skip
-    parser.add_argument("--cpu", action="store_true", help="stay on the CPU even where a GPU is")
-    parser.add_argument("--json", metavar="FILE", help="write every pair there too")
-    parser.add_argument("--against", metavar="FILE",
-                        help="compare the ratios with those of an earlier call's --json FILE")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE.png", help="draw the growth of memory")
-    return parser.parse_args(arguments)
+    sentences: int = option("size of the corpus to index", 42_000_000)
+    links: int = option("size of the corpus to make, a multiple of 1,000", 200_000)
+    cpu: bool = option("stay on the CPU even where a GPU is")
+    json: Optional[Output] = option("write every pair there too")
+    against: Optional[Input] = option("compare the ratios with those of an earlier call's --json FILE")
+    plot: Optional[Picture] = option("draw the growth of memory")
 
-
-def benchmark(arguments: Sequence[str]) -> None:
-    """Measure, print the table, write the files.
-
-    Raises:
-        BadInput: a measurement that is none, or a file that cannot be read or written.
-    """
-    args = options(arguments)
-    before = None if args.against is None else Earlier.read(args.against)
-    for name in args.measurements:
-        if name not in run.MEASUREMENTS:
-            raise BadInput(f"{name}: expected one of {', '.join(run.MEASUREMENTS)}")
-    if args.plot and "memory" not in (args.measurements or run.MEASUREMENTS):
-        raise BadInput("--plot: expected the measurement memory, which it draws")
-    with keeping([] if before is None else [args.against]):
-        check_optional_picture(args.plot, (), [args.json])
-        settings = run.Settings(args.size, args.repeats, args.sentences, args.links, args.cpu)
-        comparisons = run.measure(args.measurements or list(run.MEASUREMENTS), settings)
+    def run(self) -> None:
+        before = None if self.against is None else Earlier.read(self.against)
+        for name in self.measurements:
+            if name not in run.MEASUREMENTS:
+                raise BadInput(f"{name}: expected one of {', '.join(run.MEASUREMENTS)}")
+        if self.plot and "memory" not in (self.measurements or run.MEASUREMENTS):
+            raise BadInput("--plot: expected the measurement memory, which it draws")
+        settings = run.Settings(self.size, self.repeats, self.sentences, self.links, self.cpu)
+        comparisons = run.measure(self.measurements or list(run.MEASUREMENTS), settings)
         found = {"machine": settings.machine, "comparisons": _records(comparisons, before)}
-        write_files(
-            [
-                (args.json, json.dumps(found, indent=2) + "\n"),
-                (args.plot, lambda stream: stream.write(picture(comparisons))),
-            ]
-        )
-    print(settings.machine, _table(comparisons, before), sep="\n\n")
+        drawn = picture(comparisons) if self.plot else None
+        write_files([(self.json, json.dumps(found, indent=2) + "\n"), (self.plot, drawn)])
+        print(settings.machine, _table(comparisons, before), sep="\n\n")
 
 
 def _records(comparisons: Sequence[Comparison], before: Optional[Earlier]) -> List[Any]:
@@ -110,7 +84,7 @@ def _table(comparisons: Sequence[Comparison], before: Optional[Earlier]) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(benchmark, arguments)
+    return script("python -m scripts.benchmark", Benchmark, arguments)
 
 
 if __name__ == "__main__":

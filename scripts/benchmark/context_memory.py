@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from ctxmt_fairseq.base.plots.charts import Point, chart
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.plots.charts import Point, chart
-from ctxmt_fairseq.search.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.text.documents import Documents
 from scripts.benchmark.paired import Comparison
 from tests.helpers import synthetic
 from tests.helpers.allocated import peak_allocated

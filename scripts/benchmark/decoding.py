@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
-from ctxmt_fairseq.search.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.text.documents import Documents
 from scripts.benchmark.paired import Comparison, alternate, seconds
 from tests.helpers import synthetic
 

@@ -10,38 +10,32 @@ Example: python -m scripts.benchmark.document_memory text/test tokens=caching.pt
              --sizes 1 5 10 20 --output memory.png
 """
 
-import argparse
-import json
-import shlex
 import sys
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, Dict, List, Sequence
+from typing import Dict, List, Optional, Sequence
 
 import numpy as np
 from torch.nn.attention import sdpa_kernel
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq import Translator
-from ctxmt_fairseq.analysis.map_files import check_optional_picture
 from ctxmt_fairseq.analysis.system_names import named_paths
-from ctxmt_fairseq.cli.parser import CommandParser
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Folder, Named, Prefix
+from ctxmt_fairseq.base.plots.charts import Point
+from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
+from ctxmt_fairseq.cli.main import script
+from ctxmt_fairseq.cli.options.result_files import ChartFiles
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, read_probed_text
-from ctxmt_fairseq.exit_codes import run_command
-from ctxmt_fairseq.files import write_files
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.option_types import non_negative_int, positive_int
-from ctxmt_fairseq.plots.charts import Point, chart, chart_records
-from ctxmt_fairseq.provenance import versions
-from ctxmt_fairseq.search.search_settings import SearchSettings
-from ctxmt_fairseq.tables import aligned_table, csv_text, mean_and_deviation
+from ctxmt_fairseq.generation.search_settings import SearchSettings
 from scripts.benchmark.context_memory import ATTENTIONS
 from tests.helpers.allocated import peak_allocated
 
-PROGRAM = "python -m scripts.benchmark.document_memory"
 ACROSS = "context sentences"
 SIDES = ("source_context", "target_context", "target_context_on_source")
 
@@ -133,76 +127,46 @@ def memory_points(found: Dict[str, DocumentMemory], lines: int) -> List[Point]:
     ]
 
 
-def options(arguments: Sequence[str]) -> Any:
-    parser = CommandParser(
-        prog=PROGRAM, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+class MemoryOfDocuments(Command):
+    text: Prefix = argument("TEXT", "prefix of the text's files")
+    models: List[Named] = argument("MODEL", "checkpoints, or NAME=MODEL")
+    sizes: List[int] = option("sentences of context", [1, 2, 3, 5, 10], non_negative_int)
+    sentences: int = option("that are translated, evenly spread", 20)
+    attention: str = option(
+        "plain makes whole matrices of weights, as the paper's code did", "plain", choices=tuple(ATTENTIONS)
     )
-    parser.add_argument("text", metavar="TEXT", help="prefix of the text's files")
-    parser.add_argument("models", metavar="MODEL", nargs="+", help="checkpoints, or NAME=MODEL")
-    parser.add_argument("--sizes", nargs="+", type=non_negative_int, default=[1, 2, 3, 5, 10], metavar="N",
-                        help="sentences of context (default: 1 2 3 5 10)")  # fmt: skip
-    parser.add_argument("--sentences", type=positive_int, default=20, metavar="N",
-                        help="that are translated, evenly spread (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--attention", choices=tuple(ATTENTIONS), default="plain",
-                        help="plain makes whole matrices of weights, as the paper's code did "
-                        "(default: %(default)s)")  # fmt: skip
-    parser.add_argument("--beam", type=positive_int, default=SearchSettings.beam, metavar="N")
-    parser.add_argument("--max-len-b", type=non_negative_int, default=SearchSettings.max_len_b, metavar="N",
-                        help="tokens of a translation at most")  # fmt: skip
-    parser.add_argument("--data", metavar="DIR", help="data folder (default: the one of the training)")
-    parser.add_argument("--user-dir", metavar="DIR", help="a folder with Python code of the models")
-    parser.add_argument("--cpu", action="store_true", help="do not use a GPU")
-    parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
-    parser.add_argument("--output", metavar="FILE.png", help="the picture; FILE.csv has its numbers")
-    return parser.parse_args(arguments)
+    beam: int = option("", SearchSettings.beam)
+    max_len_b: int = option("tokens of a translation at most", SearchSettings.max_len_b, non_negative_int)
+    data: Optional[Folder] = option("data folder (default: the one of the training)")
+    user_dir: Optional[Folder] = option("a folder with Python code of the models")
+    cpu: bool = option("do not use a GPU")
+    files: ChartFiles
 
-
-def measure(arguments: Sequence[str]) -> None:
-    """Print the table, write the files.
-
-    Raises:
-        BadInput: models of one name, a model that cannot be loaded, or a text without such context.
-    """
-    args = options(arguments)
-    check_optional_picture(args.output, (".csv",), [args.json])
-    models = named_paths(args.models)
-    if len({name for name, _ in models}) < len(models):
-        raise BadInput("expected models of different names")
-    device = "cpu" if args.cpu else None
-    sizes, search = sorted(set(args.sizes)), SearchSettings(args.beam, max_len_b=args.max_len_b)
-    found, count = {}, 0
-    for name, path in models:
-        loaded = Translator.load(path, args.data, device=device, user_dir=args.user_dir).loaded
-        text = read_probed_text(args.text, loaded)
-        lines = lines_with_context(text, sizes[-1], args.sentences)
-        count = len(lines)
-        found[name] = document_memory(loaded, text, sizes, lines, search, args.attention)
-    print(memory_table(found))
-    print(
-        f"\npeak memory beyond the model, {args.attention} attention; mean ± deviation of {count} sentences"
-    )
-    points = memory_points(found, count)
-    rows = chart_records(points, ACROSS)
-    record = {
-        "sentences": count,
-        "attention": args.attention,
-        "models": [
+    def run(self) -> None:
+        models = named_paths(self.models)
+        if len({name for name, _ in models}) < len(models):
+            raise BadInput("expected models of different names")
+        device = "cpu" if self.cpu else None
+        sizes, search = sorted(set(self.sizes)), SearchSettings(self.beam, max_len_b=self.max_len_b)
+        found, count = {}, 0
+        for name, path in models:
+            loaded = Translator.load(path, self.data, device=device, user_dir=self.user_dir).loaded
+            text = read_probed_text(self.text, loaded)
+            lines = lines_with_context(text, sizes[-1], self.sentences)
+            count = len(lines)
+            found[name] = document_memory(loaded, text, sizes, lines, search, self.attention)
+        print(memory_table(found))
+        measured = f"{self.attention} attention; mean ± deviation of {count} sentences"
+        print(f"\npeak memory beyond the model, {measured}")
+        rows = [
             {"name": name, "parameters": each.parameters, "peaks": each.peaks} for name, each in found.items()
-        ],
-        "points": rows,
-        "made_by": {"command": f"{PROGRAM} {shlex.join(arguments)}", "versions": versions()},
-    }
-    outputs: Any = [(args.json, json.dumps(record, indent=2, ensure_ascii=False) + "\n")]
-    if args.output:
-        outputs += [
-            (args.output, chart(points, ACROSS)),
-            (Path(args.output).with_suffix(".csv"), csv_text(rows)),
         ]
-    write_files(outputs)
+        record = {"sentences": count, "attention": self.attention, "models": rows}
+        self.files.draw(memory_points(found, count), ACROSS, record)
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run_command(measure, arguments)
+    return script("python -m scripts.benchmark.document_memory", MemoryOfDocuments, arguments)
 
 
 if __name__ == "__main__":

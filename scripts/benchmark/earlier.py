@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
-from ctxmt_fairseq.data.json_files import Place, get, load_json
-from ctxmt_fairseq.data.text_lines import PathLike
+from ctxmt_fairseq.text.json_files import Place, get, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 from scripts.benchmark.paired import Comparison
 
 HEAD = ["earlier", "min", "max", "now / earlier"]

@@ -8,7 +8,7 @@ from typing import Any, List, Tuple
 import numpy as np
 from fairseq.data import LanguagePairDataset
 
-from ctxmt_fairseq.data.documents import Documents
+from ctxmt_fairseq.text.documents import Documents
 from scripts.benchmark.paired import Comparison, alternate
 from tests.helpers import synthetic
 from tests.helpers.process import in_new_process, resident

@@ -8,10 +8,10 @@ from fairseq import utils
 from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEntropyCriterion
 
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.data.documents import Documents
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.text.documents import Documents
 from scripts.benchmark.paired import Comparison, alternate, seconds
 from tests.helpers import synthetic
 

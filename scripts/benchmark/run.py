@@ -8,7 +8,7 @@ from typing import Callable, Dict, List, Sequence
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.text_encoders import DEFAULT_ENCODER, TextEncoder, load_text_encoder
+from ctxmt_fairseq.vectors.text_encoders import DEFAULT_ENCODER, TextEncoder, load_text_encoder
 from scripts.benchmark.context_memory import context_memory
 from scripts.benchmark.contrastive import contrastive
 from scripts.benchmark.corpora import corpora

@@ -14,9 +14,9 @@ from fairseq.criterions.label_smoothed_cross_entropy import LabelSmoothedCrossEn
 from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.corpora.demo_corpus.lexicon import NOUNS
 from ctxmt_fairseq.corpora.embed import Request, embed
-from ctxmt_fairseq.data.context_store import ContextStore
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.text_encoders import TextEncoder
+from ctxmt_fairseq.vectors.context_store import ContextStore
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
+from ctxmt_fairseq.vectors.text_encoders import TextEncoder
 from scripts.benchmark.metadata import PREVIOUS, make_model
 from scripts.benchmark.paired import Comparison, alternate, seconds
 from scripts.benchmark.training import BATCHES, sentences, step_of

@@ -7,9 +7,9 @@ import time
 import zipfile
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Callable, Iterator, List, NamedTuple
+from typing import Callable, Iterator, List, NamedTuple, Sequence
 
-from ctxmt_fairseq.corpora.formats.opus import Opus
+from ctxmt_fairseq.corpora.formats.opus_pairs import Pairing
 from ctxmt_fairseq.corpora.formats.opus_xml import read_links
 from ctxmt_fairseq.corpora.pairs import distinct
 from ctxmt_fairseq.corpora.workers import in_order
@@ -79,10 +79,10 @@ def _clock(seconds: int) -> str:
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02},000"
 
 
-def make_corpus(folder: Path, workers: int) -> Cost:
-    """What ``ctxmt corpus opensubtitles --clean none`` does."""
+def make_corpus(folder: Path, workers: int, cleaning: Sequence[str] = ()) -> Cost:
+    """What ``ctxmt corpus opensubtitles`` does, with some steps of cleaning."""
     archives = tuple(str(folder / f"{language}.zip") for language in LANGUAGES)
-    opus = Opus(archives, *LANGUAGES, min_overlap=OVERLAP, max_gap=PAUSE)
+    opus = Pairing(archives, *LANGUAGES, tuple(cleaning), min_overlap=OVERLAP, max_gap=PAUSE)
     parts = distinct(in_order(opus.part, read_links(folder / "en-fr.xml.gz", *LANGUAGES), workers))
     return _cost(lambda: write_corpus(parts, [str(folder / "corpus")], LANGUAGES, {}))
 

@@ -18,7 +18,8 @@ from collections import Counter
 from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "examples")]
 
 from tests.fuzz.cases import OK, RED, REFUSED, Fuzzer  # noqa: E402
 from tests.fuzz.samples import make_samples  # noqa: E402

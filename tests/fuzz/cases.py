@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
+from ctxmt_fairseq.base.exit_codes import exit_code
 from ctxmt_fairseq.cli.main import main, parser
-from ctxmt_fairseq.exit_codes import exit_code
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME
 
 FAIRSEQ = {"fairseq-train": "fairseq_cli.train", "fairseq-validate": "fairseq_cli.validate"}
 # Programs that are no commands: name -> the module with its main(arguments).
-SCRIPTS = {"scripts.benchmark": "scripts.benchmark.__main__", "corenlp": "examples.gated_context.corenlp"}
+SCRIPTS = {"scripts.benchmark": "scripts.benchmark.__main__", "corenlp": "gated_context.corenlp"}
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
 OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths", "--terms")
@@ -266,7 +266,7 @@ def _program(arguments):
 
 def fairseq(arguments):
     """A command of fairseq with the plugin, and what ``edge.hook_commands`` does at its end."""
-    from ctxmt_fairseq.fairseq_fixes import task_from_checkpoint
+    from ctxmt_fairseq.checkpoints.fairseq_fixes import task_from_checkpoint
 
     argv = list(arguments)
     try:

@@ -20,8 +20,8 @@ _RAW_OPTIONS = {
     "opensubtitles": given(
         "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
     ),
-    "opus": given("--unaligned end|keep --clean none|all --skip-broken --sample 1|9 --sample-context 0|1"),
-    "moses": given("--clean none|all --sample 1 --sample-context-after 1 --seed 2"),
+    "opus": given("--unaligned end|keep --clean none|all --skip-broken"),
+    "moses": given("--clean none|all"),
     "europarl": given("--skip-broken"),
     "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
     "tmx": given("--clean none|all"),
@@ -44,6 +44,7 @@ _SPLIT = "--held-out two=0.3|0.1 --by document|film --duplicates context|leave-o
 for _kind, _line, _more in (
     ("split", "text --held-out one=0.6 --out new", given(_SPLIT)),
     ("split film", "raw/films --held-out one=raw/list --by film --out new", given("--held-out two=0.1")),
+    ("sample", "text --size 2 --out new", given("--context 0|9 --context-after 0|1 --seed 2")),
     ("mix", "text=1 raw/films=2 --out new", {}),
     ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
     ("check", "text --json json", given("--max-ratio 2|9.5 --source-admits en|cs --target-admits fr")),

@@ -5,9 +5,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
 
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.loggers import quiet_libraries
-from ctxmt_fairseq.processes import interrupts_are_ours
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.loggers import quiet_libraries
+from ctxmt_fairseq.base.processes import interrupts_are_ours
 
 _STATUS = Path("/proc/self/status")  # getrusage's peak would include the parent's, from before exec
 

@@ -12,16 +12,16 @@ from fairseq.models import ARCH_CONFIG_REGISTRY
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.vocabulary import MULTIPLE
 from ctxmt_fairseq.data.context_dataset import ContextDataset
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.symbols import add_symbols
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.models.sizes import SIZES
-from ctxmt_fairseq.search.running_document import Sentences
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextConfig, MetadataContextTask
 from ctxmt_fairseq.tasks.multi_source import MultiSourceConfig, MultiSourceTask
+from ctxmt_fairseq.tasks.search.running_document import Sentences
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.symbols import add_symbols
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 WORDS = {"tiny": 1_000, "iwslt": 10_000, "base": 32_000}  # of one vocabulary for both sides
 LENGTH = 20  # mean subwords of a sentence

@@ -5,8 +5,8 @@ import itertools
 import json
 from html import escape
 
+from tests.helpers.opus_files import alignment, document, sentence, write_zip
 from tests.integration.commands import read
-from tests.unit.opus_files import alignment, document, sentence, write_zip
 
 
 def documents_of(prefix):

@@ -112,7 +112,7 @@ def test_models_that_do_not_fit_are_refused(gated, source_only, tmp_path):
     line = refused("ctxmt", "analyse", "groups", gated, *output)
     assert "expected a caching_transformer with --shortening group or select" in line
     line = refused("ctxmt", "analyse", "attention", source_only / "checkpoint_last.pt", *output)
-    assert "expected an attention to nothing but context" in line
+    assert "expected a model with an attention to context alone" in line
     assert not list(tmp_path.iterdir())
 
 
@@ -124,7 +124,7 @@ def test_models_that_do_not_fit_are_refused(gated, source_only, tmp_path):
         (("--sentence", "a", "--line", "1"), "--line: expected --document"),
         (("--document", "a", "--context", "b"), "--context: expected --sentence"),
         (("--document", "nowhere"), "nowhere: no such file"),
-        (("--sentence", "a", "--output", "map.svg"), "map.svg: expected the name of a picture"),
+        (("--sentence", "a", "--output", "map.svg"), "map.svg: the name of a picture must"),
         (("--sentence", "a", "--output", "no/map.png"), "no/map.png: cannot be written: no such folder"),
     ],
 )

@@ -10,11 +10,11 @@ import time
 import pytest
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.data.context_store import ContextStore
-from ctxmt_fairseq.data.store_header import HEADER, read_header
+from ctxmt_fairseq.vectors.context_store import ContextStore
+from ctxmt_fairseq.vectors.store_header import HEADER, read_header
+from tests.helpers.context_stores import contents, data_folder, make_store, write_lines, write_split
 from tests.helpers.process import in_new_process, resident
 from tests.integration.commands import ENVIRONMENT, command, read, refused, run
-from tests.unit.context_stores import contents, data_folder, make_store, write_lines, write_split
 
 KILLS = 4
 DISCRETE = ("--encoder", "discrete")
@@ -85,7 +85,7 @@ def test_another_encoder_is_one_line_and_changes_nothing(demo, tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--fields", "plot"], "--fields plot: expected fields of the metadata, found formality"),
+        (["--fields", "plot"], "--fields plot: the metadata has no such field, only formality"),
         (["--batch-size", "0"], "argument --batch-size: expected a whole number of at least 1, found '0'"),
         (["--dry-run", "-1"], "argument --dry-run: expected a whole number of at least 0, found '-1'"),
         (["--test", "nothing"], "nothing.docids: no such file"),

@@ -11,7 +11,7 @@ import sacrebleu
 import torch
 from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder
 
-import ctxmt_fairseq.safe_checkpoints  # noqa: F401  (what checkpoints name may be loaded)
+import ctxmt_fairseq.checkpoints.reading  # noqa: F401  (what checkpoints hold may be loaded)
 from tests.integration.commands import (
     ENVIRONMENT,
     TASK,

@@ -5,6 +5,7 @@ import argparse
 import pytest
 import torch
 
+import ctxmt_fairseq.checkpoints.reading  # noqa: F401  (what checkpoints hold may be loaded)
 from ctxmt_fairseq.cli.main import main
 from tests.integration.commands import TASK, TINY, TRAINING, USER_DIR, refused
 

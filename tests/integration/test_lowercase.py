@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from ctxmt_fairseq.cli.main import main
+from tests.helpers.context_stores import contents
 from tests.integration.commands import TINY, TRAINING, USER_DIR, printed, read, run
-from tests.unit.context_stores import contents
 
 CHANGES = {"lower": str.lower, "upper": str.upper}
 SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")

@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_refused(data, tmp_path):
     gate = ("--context-gate", "branch", "--context-fusion", "concat", "--max-tokens", 500)
     assert "--context-fusion" in refused(*common, *dual, *gate)
     other_task = ("--task", "document_window", "--arch", "gated_context_transformer", "--max-tokens", 500)
-    assert "gated_context_transformer: expected --task multi_source" in refused(*common, *other_task)
+    assert "gated_context_transformer needs --task multi_source" in refused(*common, *other_task)
     no_reader = (
         "--task",
         "multi_source",

@@ -3,13 +3,13 @@
 import re
 import subprocess
 import sys
-import textwrap
 
 import pytest
 
 from ctxmt_fairseq.translator import Translator
-from tests.integration.commands import ENVIRONMENT, USER_DIR, read
-from tests.unit.probed_models import checkpoint
+from tests.helpers.documented import ROOT, blocks
+from tests.helpers.probed_models import checkpoint
+from tests.integration.commands import ENVIRONMENT, read
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +63,7 @@ def test_references_are_more_probable_in_their_own_context(s2to2, documents):
 
 def test_the_page_of_the_documentation(s2to2, corpus, tmp_path):
     """Its snippets, one after the other, in a process of their own: they work, and nothing else is said."""
-    page = (USER_DIR.parent / "docs" / "python.md").read_text(encoding="utf-8")
-    snippets = [textwrap.dedent(code) for code in re.findall(r"^ *```python\n(.*?)^ *```", page, re.M | re.S)]
+    snippets = blocks(ROOT / "docs" / "python.md", "python")
     assert len(snippets) == 6
     (tmp_path / "averaged.pt").symlink_to(s2to2 / "checkpoint_last.pt")
     (tmp_path / "mtcue.pt").symlink_to(checkpoint(tmp_path / "mtcue", "metadata_context"))

@@ -15,7 +15,7 @@ PROGRAMS = {
     "import ctxmt_fairseq, fairseq; [ctxmt_fairseq.register() for _ in range(2)]": ALL,
     "from ctxmt_fairseq import Translator": ALL,
     "from ctxmt_fairseq.generation import language_models": ALL,
-    "from ctxmt_fairseq.user_code import import_user_dir; import_user_dir('own')": ALL,
+    "from ctxmt_fairseq.generation.user_code import import_user_dir; import_user_dir('own')": ALL,
     "from ctxmt_fairseq.models.context_model import ContextModel": {"models"},
     "from ctxmt_fairseq.criterions import context_margin": {"criterions"},
     "import ctxmt_fairseq; at_once(translator, ctxmt_fairseq.register, translator)": ALL,
@@ -57,7 +57,7 @@ def known(program):
         whole = {room for room, expected in names.items() if expected <= registered.keys()}
         assert some == whole, registered.keys()
         load = checkpoint_utils.load_checkpoint_to_cpu
-        mended = load.__module__ == "ctxmt_fairseq.safe_checkpoints"
+        mended = load.__module__ == "ctxmt_fairseq.checkpoints.reading"
         assert mended == bool(whole), load
         return sorted(whole)
     except BaseException:

@@ -13,12 +13,14 @@ from fairseq_cli.train import main as train
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+import ctxmt_fairseq
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.data.symbols import MASK, SEPARATOR
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
+from tests.helpers.random_models import fused
 from tests.integration.commands import TINY, TRAINING, losses, read, run
-from tests.unit.random_models import fused
 
+ctxmt_fairseq.register()  # fairseq trains and loads in this process, too
 SIZE = tuple(option for option in TINY if option != "--share-all-embeddings")
 ARCHITECTURES = {
     "concat_transformer": ("--task", "document_window", "--segment-positions", "shift"),

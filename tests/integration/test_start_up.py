@@ -10,19 +10,20 @@ HEAVY = (
 )
 
 LIGHT = f"""
-import contextlib, io, sys
+import contextlib, io, itertools, sys
 import ctxmt_fairseq
-from ctxmt_fairseq.cli import analyse, compare, control, corpus, main
+from ctxmt_fairseq.cli import main
 
 {HEAVY}
-within = {{
-    "analyse": analyse.ANALYSES,
-    "compare": compare.COMPARISONS,
-    "control": control.SUBCOMMANDS,
-    "corpus": corpus.KINDS,
-}}
-helped = [[]] + [[name] for name in main.COMMANDS]
-helped += [[name, inner] for name, table in within.items() for inner in table]
+
+def helped(table, words):
+    # every list of commands before the commands in it
+    yield words
+    for prefix, commands in table.items():
+        for name in commands:
+            module = sys.modules.get(f"ctxmt_fairseq.{{prefix}}{{name.replace('-', '_')}}")
+            yield from helped(getattr(module, "COMMANDS", {{}}), [*words, name])
+
 demo = ["demo-corpus", "demo", "--documents", "2", "--evaluation-documents", "2", "--examples", "2"]
 languages = ["--source-lang", "en", "--target-lang", "fr"]
 work = [
@@ -33,7 +34,9 @@ work = [
     ["corpus", "check", "demo/test", *languages],
     ["corpus", "stats", "demo/test", *languages],
 ]
-for arguments in [*([*names, "--help"] for names in helped), *work]:
+lists = [["--help"], *([name, "--help"] for name in ("analyse", "compare", "control", "corpus"))]
+every = ([*names, "--help"] for names in helped(main.COMMANDS, []))
+for number, arguments in enumerate(itertools.chain(lists, every, work)):
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         try:
@@ -42,6 +45,8 @@ for arguments in [*([*names, "--help"] for names in helped), *work]:
             code = stop.code
     assert code == 0 and said.getvalue(), arguments
     assert not heavy & set(sys.modules), (arguments, heavy & set(sys.modules))
+    # a list imports no command
+    assert number >= len(lists) or "ctxmt_fairseq.base.command" not in sys.modules, arguments
 assert isinstance(ctxmt_fairseq.BadInput("x"), ValueError) and ctxmt_fairseq.__version__
 assert set(ctxmt_fairseq.__all__) <= set(dir(ctxmt_fairseq))
 """

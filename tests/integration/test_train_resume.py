@@ -11,7 +11,7 @@ import signal
 import pytest
 import torch
 
-import ctxmt_fairseq.safe_checkpoints  # noqa: F401  (what checkpoints name may be loaded)
+import ctxmt_fairseq.checkpoints.reading  # noqa: F401  (what checkpoints name may be loaded)
 from tests.helpers import forked
 from tests.integration.commands import ENVIRONMENT, TINY, TRAINING, USER_DIR, command, losses, run
 

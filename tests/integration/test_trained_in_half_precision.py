@@ -7,7 +7,7 @@ import torch
 from fairseq import utils
 
 from ctxmt_fairseq.generation.loading import load_models
-from tests.unit.steps import criterion
+from tests.helpers.steps import criterion
 
 
 @pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])

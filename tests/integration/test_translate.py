@@ -9,11 +9,11 @@ import time
 
 import pytest
 
+from ctxmt_fairseq.base.drafts import Lock
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.drafts import Lock
 from tests.integration.commands import ENVIRONMENT, USER_DIR, command, printed, read, refused, run
-from tests.unit.test_output_files import reader
+from tests.unit.base.test_output_files import reader
 
 SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
 REFERENCE = ("--context-selection", "reference")
@@ -206,7 +206,7 @@ def test_ensembles(translation, s2to2, source_only, text, last):
         ({"docids": "a\n\n"}, "in.ids:2: expected a document id"),
         ({"text": b"one\ntwo <sep> three\n"}, "in:2: expected text, found the symbol <sep>"),
         ({"text": b"\xff\n\n"}, "in:1: expected UTF-8"),
-        ({"model": b"no checkpoint"}, "model.pt: expected a checkpoint"),
+        ({"model": b"no checkpoint"}, "model.pt: is no checkpoint"),
         ({"options": ("--beam", 0)}, "argument --beam: expected a whole number from 1 to 1000"),
         ({"options": REFERENCE}, "--context-selection reference: expected --target-c"),
         ({"context": "only one\n"}, "context: expected 2 lines"),

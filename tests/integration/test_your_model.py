@@ -7,10 +7,10 @@ import shutil
 import pytest
 import torch
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.translator import Translator
+from tests.helpers.saved_models import save, trained
 from tests.integration.commands import USER_DIR, read, refused, run
-from tests.unit.saved_models import save, trained
 
 EXAMPLE = USER_DIR.parent / "examples" / "your_model"
 FAST = ("--cpu", "--num-workers", 0, "--seed", 3, "--max-update", 30, "--warmup-updates", 10, "--lr", 5e-3)
@@ -81,6 +81,6 @@ def test_the_block_is_a_shortening_like_the_package_s(model, tmp_path):
 def test_without_the_folder(folder):
     checkpoint = folder / "checkpoints" / "checkpoint_best.pt"
     line = refused("ctxmt", "translate", checkpoint, folder / "text" / "test.en", "--cpu")
-    assert "--arch 'first_words_transformer_tiny': expected a known model; is the --user-dir missing" in line
+    assert "--arch 'first_words_transformer_tiny': expected a registered model; if it is yours" in line
     with pytest.raises(BadInput, match="no such folder"):
         Translator.load(checkpoint, user_dir=folder / "nowhere")

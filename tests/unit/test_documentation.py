@@ -1,5 +1,6 @@
 """README and docs/: links lead somewhere, all commands exist, and the first page stays short."""
 
+import ast
 import contextlib
 import io
 import re
@@ -77,6 +78,21 @@ def test_commands_in_sentences_are_those_that_there_are(page):
         assert ended.value.code == 0, code
         shown = set(re.findall(r"--[a-z][\w-]*", help.getvalue()))
         assert set(re.findall(r"(?<= )--[a-z][\w-]*", code)) <= shown, code
+
+
+def test_errors_that_are_explained_are_those_that_there_are():
+    """`...` stands for what an error fills in; fairseq and torch have their own."""
+    others = {"Weights only load failed", "invalid choice", " is not globally unique", "FileNotFoundError"}
+    texts = {
+        node.value
+        for path in USER_DIR.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    for heading in re.findall(r"^\*\*(.*?)\*\*", prose(ROOT / "docs/troubleshooting.md"), re.M | re.S):
+        errors = [code for code in re.findall(r"`([^`]+)`", heading) if not code.startswith("--")]
+        for piece in {piece for code in errors for piece in code.split("...") if piece} - others:
+            assert any(piece in text for text in texts), piece
 
 
 def test_the_first_page_is_short_and_installs_the_versions_that_fit():

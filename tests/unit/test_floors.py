@@ -41,7 +41,7 @@ def imported(name, path, files):
 
 
 def floors(text):
-    """The floor, counted from the highest, of every place that the table names: ``cli/``, ``errors.py``."""
+    """The floor, counted from the highest, of every place that the table names, such as ``cli/``."""
     table = re.search(r"^\| floor.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.MULTILINE)
     rows = [row.split("|")[1] for row in table[1].splitlines()]
     places = [(place, floor) for floor, row in enumerate(rows) for place in re.findall(r"`([^`]+)`", row)]

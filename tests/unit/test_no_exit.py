@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 import ctxmt_fairseq
-from ctxmt_fairseq import fairseq_fixes
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints import fairseq_fixes
 
 PACKAGE = Path(ctxmt_fairseq.__file__).parent
 ENDS = {"exit", "quit", "_exit", "abort"}
 PARSES = {"parse_args", "parse_known_args", "parse_args_and_arch", "parse_intermixed_args"}
 # Where commands end (the hook), and where fairseq's parser is wrapped (its --help ends the program, as
 # argparse's does) and its command line completed.
-EDGES = {"exit_codes.py": ["SystemExit"], "fairseq_fixes.py": ["parse_known_args", "exit"]}
+EDGES = {"base/exit_codes.py": ["SystemExit"], "checkpoints/fairseq_fixes.py": ["parse_known_args", "exit"]}
 
 
 def endings(source):

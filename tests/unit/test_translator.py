@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.translator import Translator
-from tests.unit.evaluations import result
-from tests.unit.probed_models import LENGTHS, TASKS, checkpoint, write_text
-from tests.unit.test_probe import PLAIN, STARTS, read
+from tests.helpers.evaluations import result
+from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
+from tests.unit.evaluation.test_probe import PLAIN, STARTS, read
 
 SEARCH = {"beam": 3, "max_len_b": 8, "device": "cpu"}
 DOCUMENTS = [["a b c", "d"], ["e f"]]
@@ -236,7 +236,7 @@ def refused(call, *arguments, **options):
         ({"lenpen": "1"}, "--lenpen: expected a number"),
         ({"decoding": "both"}, "--decoding: expected prefix or window, found 'both'"),
         ({"keep_sentence": "first"}, "--keep-sentence first needs --decoding window"),
-        ({"documents_at_once": 0}, "documents_at_once: expected a number of at least 1, found 0"),
+        ({"documents_at_once": 0}, "documents_at_once: expected a whole number of at least 1, found 0"),
         ({"device": "gpu"}, "device: expected cpu, cuda"),
         ({"device": "cuda:99"}, "device: there is no 'cuda:99'"),
         ({"device": "mps"}, "device: there is no 'mps'"),
@@ -256,7 +256,7 @@ def test_loading_refuses_what_are_no_paths(paths):
 def test_loading_refuses_other_files(tmp_path):
     assert refused(Translator.load, tmp_path / "none.pt") == f"{tmp_path}/none.pt: no such checkpoint"
     torch.save({"model": {}}, tmp_path / "empty.pt")
-    assert "found no model's parameters" in refused(Translator.load, tmp_path / "empty.pt")
+    assert "no parameters of a model" in refused(Translator.load, tmp_path / "empty.pt")
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_contexts_that_are_none(loaded, contexts, line):
 def test_what_a_model_cannot_do(loaded, models):
     model = loaded["document_window"]
     assert refused(model.translate, DOCUMENTS, "Formal talk") == (
-        "contexts: only models of the task metadata_context read them"
+        "contexts: leave them out; only models of the task metadata_context read them"
     )
     reference = model.with_options(context_selection="reference")
     assert "needs references" in refused(reference.translate, DOCUMENTS)
@@ -325,5 +325,5 @@ def test_what_a_model_cannot_do(loaded, models):
     assert refused(model.translate, DOCUMENTS, width=3).startswith("width: expected a setting of the search")
     assert "--beam" in refused(model.translate, DOCUMENTS, beam=0)
     random = model.with_options(context_selection="random")
-    assert "expected at least two documents" in refused(random.translate, DOCUMENTS[:1])
+    assert "needs at least two documents" in refused(random.translate, DOCUMENTS[:1])
     assert "no such file or folder" in refused(model.contrast, "nowhere")

@@ -10,9 +10,9 @@ Example: ctxmt compare contrast baseline.examples.jsonl context.examples.jsonl -
 
 from typing import List
 
-from ctxmt_fairseq.cli.options.results import Comparisons
-from ctxmt_fairseq.command import Command, argument
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.base.command import Command, argument
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.cli.options.result_files import Comparisons
 
 
 class Contrast(Command):

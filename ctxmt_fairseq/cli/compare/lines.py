@@ -10,11 +10,11 @@ Example: ctxmt compare lines test.en test.fr baseline.hyp context.hyp --docids t
 import json
 from typing import List, Literal, Optional
 
-from ctxmt_fairseq.cli.options.results import as_lines
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int
-from ctxmt_fairseq.paths import Input, Named, Output, Prefix
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int
+from ctxmt_fairseq.base.paths import Input, Named, Output, Prefix
+from ctxmt_fairseq.cli.options.result_files import as_lines
 
 
 class Lines(Command):
@@ -34,13 +34,13 @@ class Lines(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import named_paths
-        from ctxmt_fairseq.data.documents import Documents
-        from ctxmt_fairseq.data.metadata_files import MetadataFiles
-        from ctxmt_fairseq.data.text_lines import read_flags
+        from ctxmt_fairseq.base.files import write_files
         from ctxmt_fairseq.evaluation.differing_lines import LinedText, differing_lines, listing
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance.measures import measure
-        from ctxmt_fairseq.files import write_files
+        from ctxmt_fairseq.text.documents import Documents
+        from ctxmt_fairseq.text.metadata_files import MetadataFiles
+        from ctxmt_fairseq.text.text_lines import read_flags
 
         names, paths = zip(*named_paths(self.systems), strict=True)
         if len(set(names)) < max(2, len(names)):

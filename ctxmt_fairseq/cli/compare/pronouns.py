@@ -15,11 +15,11 @@ Example: ctxmt compare pronouns test.en test.fr baseline.hyp context.hyp --coref
 
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.options.results import Json
-from ctxmt_fairseq.cli.options.scores import Metric, Resampling
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Input
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.cli.options.result_files import Json
+from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
 
 
 class Pronouns(Command):
@@ -36,11 +36,11 @@ class Pronouns(Command):
     results: Json
 
     def run(self) -> None:
-        from ctxmt_fairseq.data.alignment import read_alignment
-        from ctxmt_fairseq.data.annotation import read_annotation
-        from ctxmt_fairseq.data.coreference import only_source, read_coreference
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance import subsets as compared
+        from ctxmt_fairseq.text.alignment import read_alignment
+        from ctxmt_fairseq.text.annotation import read_annotation
+        from ctxmt_fairseq.text.coreference import only_source, read_coreference
 
         if (self.alignment is None) != (self.annotation is None):
             raise BadInput("expected --alignment and --annotation, which belong together")

@@ -10,11 +10,11 @@ Example: ctxmt compare translations test.fr baseline.hyp context.hyp --docids te
 
 from typing import List, Optional
 
-from ctxmt_fairseq.cli.options.results import Comparisons
-from ctxmt_fairseq.cli.options.scores import Comet, Resampling, Tokens
-from ctxmt_fairseq.command import Command, argument, option
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.paths import Folder, Input
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Folder, Input
+from ctxmt_fairseq.cli.options.result_files import Comparisons
+from ctxmt_fairseq.cli.options.scoring import Comet, Resampling, Tokens
 
 
 class Translations(Command):

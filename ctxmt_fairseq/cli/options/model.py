@@ -3,12 +3,13 @@
 import dataclasses
 from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 
-from ctxmt_fairseq.command import OptionGroup, group, option
+from ctxmt_fairseq.base.command import OptionGroup, group, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
+from ctxmt_fairseq.base.paths import Folder, Joined
+from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.data.context_options import ALL
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import non_negative_int, number, whole_number
-from ctxmt_fairseq.paths import Folder, Folders
-from ctxmt_fairseq.search.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels
@@ -48,20 +49,12 @@ def _context(*left_out: str) -> Any:
     return group(_made_of(ALL, options))
 
 
-class UserDir(OptionGroup):
-    """The user's code, which is imported before the command line is read (``cli/main.py``)."""
-
-    user_dir: Optional[Folder] = option(
-        "a folder with Python code of your own: an architecture, a block, a format"
-    )
-
-
 class Model(UserDir):
     """The options of every command that runs a model."""
 
     heading = "model"
 
-    data: Optional[Folders] = option("data folder (default: the one of the training)")
+    data: Optional[Joined] = option("data folder (default: the one of the training)", metavar="DIR")
     cpu: bool = option("do not use a GPU")
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")
@@ -84,14 +77,12 @@ class Model(UserDir):
         return Translator.load(path, device=device, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
-        """The one model at a path, which reads metadata if there is some.
+        """The model at a path, which reads metadata if there is some.
 
         Raises:
-            BadInput: another model, or as ``load``.
+            BadInput: it reads none, or as ``load``.
         """
         loaded = self.load(path).loaded
-        if len(loaded.models) > 1:
-            raise BadInput(f"expected one checkpoint, found {len(loaded.models)}")
         if metadata and not loaded.reads_metadata:
             raise BadInput("--metadata: expected a model of the task metadata_context")
         return loaded

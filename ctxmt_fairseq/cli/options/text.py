@@ -1,22 +1,80 @@
-"""Which text a command reads."""
+"""The sentence, or the text with a model, that an analysis looks at."""
 
-from typing import Dict, Optional
+from typing import TYPE_CHECKING, Iterator, List, Literal, Optional, Tuple
 
-from ctxmt_fairseq.command import OptionGroup, option
-from ctxmt_fairseq.paths import Prefix
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input, Prefix
+from ctxmt_fairseq.cli.options.model import Model
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.analysis.passage import Passage
+    from ctxmt_fairseq.analysis.text_attention import AttendedSentence
+    from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
+
+Side = Optional[Literal["encoder", "decoder"]]
+MAP = "the picture; FILE.tsv and FILE.json beside it have the numbers"  # of a sentence
+SIDE = "whose attention (default: the encoder's, if it attends to context)"
 
 
-class Splits(OptionGroup):
-    """The text of each split."""
+class Sentence(OptionGroup):
+    """A sentence and its context."""
 
-    train: Optional[Prefix] = option("training text")
-    valid: Optional[Prefix] = option("validation text", metavar="PREFIX[,PREFIX..]")
-    test: Optional[Prefix] = option("test text", metavar="PREFIX[,PREFIX..]")
+    heading = "text: --sentence or --document"
 
-    def prefixes(self) -> Dict[str, str]:
-        """fairseq's names of the splits (train, valid, valid1, ..) to prefixes."""
-        found: Dict[str, str] = {"train": self.train} if self.train else {}
-        for name, prefixes in (("valid", self.valid), ("test", self.test)):
-            for number, prefix in enumerate(filter(None, (prefixes or "").split(","))):
-                found[f"{name}{number or ''}"] = prefix
-        return found
+    sentence: Optional[str] = option("a source sentence", metavar="TEXT")
+    context: List[str] = option(
+        "a source sentence before it; repeated for more, farthest first", [], action="append", metavar="TEXT"
+    )
+    metadata: List[str] = option(
+        "what else is known (models of the task metadata_context); repeated for more",
+        [],
+        action="append",
+        metavar="TEXT",
+    )
+    document: Optional[Input] = option("source text, blank lines between documents")
+    line: Optional[int] = option("of FILE, from 1 (default: its last sentence)")
+
+    def read(self) -> "Passage":
+        """The passage.
+
+        Raises:
+            BadInput: not exactly one of --sentence and --document, options of the other, or no sentence.
+        """
+        from dataclasses import replace
+
+        from ctxmt_fairseq.analysis.passage import given_passage, read_passage
+
+        known = {f"prompt {n}": text for n, text in enumerate(self.metadata, 1)}
+        if (self.sentence is None) == (self.document is None):
+            raise BadInput("expected either --sentence or --document")
+        if self.sentence is not None and self.line is not None:
+            raise BadInput("--line: expected --document")
+        if self.document is not None and self.context:
+            raise BadInput("--context: expected --sentence; of a document, the lines before are the context")
+        if self.document is not None:
+            return replace(read_passage(self.document, self.line), metadata=known)
+        return replace(given_passage(self.sentence or "", self.context), metadata=known)
+
+
+class TextAttention(Command):
+    """What looks at a model's attention to the context, in a whole text."""
+
+    path: Input = argument("MODEL", "a checkpoint")
+    text: Prefix = argument("TEXT", "prefix of the text's files")
+    layer: Optional[int] = option("from 1 (default: the last that attends to context)")
+    max_tokens: int = option("per batch", 4000)
+    model: Model
+
+    def attention(self, side: Side) -> Tuple["ProbedText", Iterator["AttendedSentence"]]:
+        """The text, and the attention of its sentences, one after the other.
+
+        Raises:
+            BadInput: see ``attended_sentences``.
+        """
+        from ctxmt_fairseq.analysis.text_attention import attended_sentences
+        from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
+
+        loaded = self.model.load(self.path).loaded
+        text = read_probed_text(self.text, loaded)
+        return text, attended_sentences(loaded, text, side, self.layer, self.max_tokens)

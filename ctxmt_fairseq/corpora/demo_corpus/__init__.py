@@ -1,8 +1,8 @@
 """The demo corpus: English-French documents from a grammar of their own, whose ambiguities need context.
 
-Every ambiguous sentence has French variants among which its English does not tell. In the documents the right
-one follows from a context; in the contrastive sets two examples, twins, are identical in everything that a
-model without that context sees, and have opposite answers, so such a model scores exactly 50 %.
+Every ambiguous sentence has several French variants, and its English does not tell which is right. In the
+documents a context does. In the contrastive sets two examples, twins, have opposite answers, but are
+identical in everything that a model without that context sees, so such a model scores exactly 50 %.
 
 Files of ``ctxmt demo-corpus DIR``:
 
@@ -21,8 +21,8 @@ Files of ``ctxmt demo-corpus DIR``:
 
 * ``id``: unique string
 * ``phenomenon``: string
-* ``distance``: sentences from the current one back to the one that decides; -1 is the following sentence,
-  0 is metadata
+* ``distance``: how many sentences before the current one the deciding sentence is; -1 is the following
+  sentence, 0 is metadata
 * ``context``: what decides, ``source-previous``, ``target-previous``, ``source-next`` or ``metadata``
 * ``source``: the source sentences of the window, in document order
 * ``current``: index of the current sentence in ``source``
@@ -30,7 +30,7 @@ Files of ``ctxmt demo-corpus DIR``:
 * ``correct``: index of the right candidate
 * ``meta``: object of string fields; left out where there is none
 
-Where things are: ``lexicon`` (words), ``french`` (agreement, elision), ``settings`` (of films), ``sentences``
-(tables of sentences), ``documents`` (scenes and documents), ``twins`` (pairs of examples), ``contrastive``
-(the sets), ``formats`` (their layouts), ``write`` (all files).
+The modules: ``lexicon`` reads ``words.yaml`` and ``settings.yaml`` (of films), ``french`` makes agreement and
+elision, ``sentences`` tables of sentences, ``documents`` scenes and documents, ``twins`` pairs of examples,
+``contrastive`` the sets, ``formats`` their layouts, and ``write`` all files.
 """

@@ -1,4 +1,4 @@
-"""The contrastive sets: which there are, and what each tests."""
+"""Makes the contrastive sets: which there are, and what each tests."""
 
 from typing import Callable, Iterator, List, NamedTuple, Tuple
 
@@ -12,7 +12,7 @@ class Plan(NamedTuple):
     """A set to make; the fields but the last are those of ``sets.json``.
 
     Attributes:
-        twin: draws a twin of this set for a distance; no examples if the twin was not new.
+        twin: draws a twin of this set for a distance; gives no examples if the twin is not new.
     """
 
     name: str
@@ -73,7 +73,7 @@ PLANS = (
     _formality("formality-zero-shot", "texts that share no stem of a content word with any document",
                TwinMaker.formality_zero_shot),
 )  # fmt: skip
-# What the documents show of a register that they do not state.
+# These sets test what the documents show of a register that they do not state.
 IMPLIED_PLANS = (
     _formality("formality-genre", "a genre of the training documents", TwinMaker.implied_by_genre),
     _formality("formality-plot", "a plot of the training documents", TwinMaker.implied_by_plot),
@@ -83,10 +83,10 @@ IMPLIED_PLANS = (
 
 
 def contrastive_sets(maker: TwinMaker, examples: int, implied: bool = False) -> Iterator[ContrastiveSet]:
-    """All sets, each with ``examples`` (an even number) examples, its distances in turn.
+    """Make all sets, each with ``examples`` (an even number) examples, which take its distances in turn.
 
     Args:
-        implied: also the sets of what implies the register.
+        implied: also make the sets of ``IMPLIED_PLANS``.
     """
     for plan in PLANS + IMPLIED_PLANS * implied:
         made: List[Example] = []

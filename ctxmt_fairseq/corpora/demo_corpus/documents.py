@@ -1,33 +1,33 @@
-"""Documents: scenes, each with one phenomenon, mixed with sentences that decide nothing for it.
+"""Makes documents from scenes, each with one phenomenon, and sentences that decide nothing for it.
 
 A document has one speaker, one addressee, one register, and one term in one of its French forms; its
-English shows only the term. Between a sentence and what decides it stand none, one or two others.
+English shows only the term. Up to two sentences are between a sentence and what decides it.
 
-The register is stated in the metadata, or implied by a setting: genre, plot, and sentences of the setting.
+The metadata state the register, or a setting implies it by genre, plot, and sentences of the setting.
 """
 
 import random
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Optional, Sequence, Set, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
-from ctxmt_fairseq.corpora.demo_corpus.sentences import Sentence
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.corpora.demo_corpus.sentences import Frame, Sentence
 
-REACH = 3  # the farthest distance at which a sentence is decided
+REACH = 3  # what decides a sentence is at most so many sentences before it
 Pair = Tuple[str, str]
-# English sentences (earlier, later) at most REACH apart that only the contrastive sets may hold.
+# Pairs of English sentences (earlier, later) that may be at most REACH apart only in the contrastive sets.
 HeldOut = Set[Tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What the English of a document does not tell; all but ``term`` are 0 or 1.
+    """What the English of a document does not tell; register, speaker, addressee and form are 0 or 1.
 
     Attributes:
-        term: the term that the document speaks of; ``form``: its French form there.
-        setting: what implies the register; None where the metadata states it.
+        term: the term that the document speaks of; ``form`` is its French form there.
+        setting: what implies the register; None if the metadata state it.
     """
 
     register: int
@@ -45,7 +45,7 @@ class Situation:
         return cls(register, speaker, addressee, term, form, setting)
 
     def metadata(self, rng: random.Random) -> Dict[str, str]:
-        """The document's metadata; each field is missing in one document of five."""
+        """Draw the document's metadata; each field is missing in one document of five."""
         if self.setting is None:
             # Half of the documents have the usual text, the others one of its paraphrases.
             fields = {"formality": words.REGISTER_TEXTS[self.register][max(0, rng.randrange(-1, 3))]}
@@ -82,26 +82,28 @@ def _pick(rng: random.Random, table: List[Sentence], variant: int) -> Pair:
 
 
 def _between(rng: random.Random, situation: Situation) -> List[Pair]:
-    """None, one or two sentences that name no thing, so none of them can be an antecedent."""
+    """Draw up to two sentences that name no thing, so none of them can be an antecedent."""
     kinds = (_filler, _register, _speaker, _addressee, _term)
     return [rng.choice(kinds)(rng, situation) for _ in range(rng.randrange(REACH))]
 
 
+def _thing(rng: random.Random, frames: List[Frame], gender: int, number: int) -> Pair:
+    """Draw a sentence that names a thing."""
+    frame, noun = rng.choice(frames), rng.choice(words.NOUNS_BY_GENDER[gender])
+    sentence = tables.fill(frame, noun, number)
+    return sentence.en, sentence.fr[0]
+
+
 def _pronoun_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = tables.fill(
-        rng.choice(tables.antecedent_frames()), rng.choice(words.NOUNS_BY_GENDER[gender]), number
-    )
-    said = tables.pronoun_lines(number)
-    return [(thing.en, thing.fr[0]), *_between(rng, situation), _pick(rng, said, gender)]
+    thing = _thing(rng, tables.antecedent_frames(), gender, number)
+    return [thing, *_between(rng, situation), _pick(rng, tables.pronoun_lines(number), gender)]
 
 
 def _cataphora_scene(rng: random.Random, situation: Situation) -> List[Pair]:
     gender, number = rng.randrange(2), int(rng.random() < 0.25)
-    thing = tables.fill(
-        rng.choice(tables.explanation_frames()), rng.choice(words.NOUNS_BY_GENDER[gender]), number
-    )
-    return [_pick(rng, tables.cataphora_lines(number), gender), (thing.en, thing.fr[0])]
+    thing = _thing(rng, tables.explanation_frames(), gender, number)
+    return [_pick(rng, tables.cataphora_lines(number), gender), thing]
 
 
 def _sense_scene(rng: random.Random, situation: Situation) -> List[Pair]:
@@ -125,7 +127,7 @@ def _term_scene(rng: random.Random, situation: Situation) -> List[Pair]:
 
 
 def _remarks(rng: random.Random, situation: Situation) -> List[Pair]:
-    """None, one or two sentences in which nobody is addressed, half of them of the setting, if any."""
+    """Draw up to two sentences that address nobody, half of them of the setting, if there is one."""
     return [
         _pick(rng, tables.setting_lines(situation.setting), 0)
         if situation.setting and rng.random() < 0.5
@@ -149,8 +151,8 @@ def _addressee_scene(rng: random.Random, situation: Situation) -> List[Pair]:
 
 
 Scene = Callable[[random.Random, Situation], List[Pair]]
-# A phenomenon's scene and its weight. Pronouns and terms take longest to learn (a gender per noun, forms to
-# copy); agreement with speaker and addressee comes by itself, between the others' sentences.
+# Each phenomenon's scene and its weight. Pronouns and terms weigh most, because they take longest to learn (a
+# gender per noun, forms to copy); agreement with speaker and addressee also occurs in the other scenes.
 SCENES: Dict[str, Tuple[Scene, int]] = {
     "pronoun": (_pronoun_scene, 6),
     "lexical-choice": (_sense_scene, 3),
@@ -161,17 +163,14 @@ SCENES: Dict[str, Tuple[Scene, int]] = {
     "speaker-gender": (_speaker_scene, 0),
     "addressee-gender": (_addressee_scene, 0),
 }
-ALONE = 4  # the weight of what has none, if it is asked for
+ALONE = 4  # replaces a weight of 0 if the phenomenon is asked for
 
 
 def scenes_of(phenomena: Optional[Sequence[str]]) -> Dict[Scene, int]:
-    """The scenes of documents about some phenomena, with their weights.
+    """Find the scenes of some phenomena, with their weights.
 
     Args:
         phenomena: keys of ``SCENES``; None: all that have a weight.
-
-    Raises:
-        BadInput: an unknown name.
     """
     if phenomena is None:
         return {scene: weight for scene, weight in SCENES.values() if weight}
@@ -193,13 +192,13 @@ def _clashes(pairs: List[Pair], start: int, held_out: HeldOut) -> bool:
 def document(
     rng: random.Random, length: int, held_out: HeldOut, scenes: Dict[Scene, int], implied: bool = False
 ) -> Tuple[List[Pair], Dict[str, str]]:
-    """A document and its metadata.
+    """Draw a document and its metadata.
 
     Args:
-        length: the exact number of sentences; the place where no scene fits is filled up.
-        held_out: pairs of English sentences that must not stand near each other.
+        length: the exact number of sentences; single sentences fill the end where no scene fits.
+        held_out: pairs of English sentences that must not be near each other.
         scenes: with their weights (``scenes_of``).
-        implied: whether a setting implies the register, which no metadata states then.
+        implied: whether a setting implies the register, so no metadata state it.
 
     Returns:
         (English, French) per sentence, and the metadata.

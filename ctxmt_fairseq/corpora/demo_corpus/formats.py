@@ -1,4 +1,4 @@
-"""Contrastive sets as text: the layouts of the public suites, and ctxmt JSON lines."""
+"""Writes contrastive sets as text, in the layouts of the public suites, and as ctxmt JSON lines."""
 
 import json
 from typing import Dict, Iterator, List, Tuple
@@ -10,7 +10,7 @@ File = Tuple[str, str]  # path below the contrastive folder, text
 
 
 def as_files(contrastive: ContrastiveSet) -> Iterator[File]:
-    """The files of a set in its format."""
+    """Write a set's files in its format."""
     if contrastive.plan.format == "opensubs":
         yield from _opensubs(contrastive)
     else:

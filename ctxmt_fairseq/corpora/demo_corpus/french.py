@@ -1,4 +1,4 @@
-"""French articles, elision and agreement; English a/an."""
+"""Makes French articles, elision and agreement, and English a/an."""
 
 from ctxmt_fairseq.corpora.demo_corpus.lexicon import FEMININE, PLURAL, Adjective, Noun
 
@@ -6,7 +6,7 @@ DETERMINERS = ("indefinite", "definite", "demonstrative")
 
 
 def elides(word: str) -> bool:
-    """Whether le, de, que lose their vowel before this word (the lexicon has no aspirated h)."""
+    """Whether le, de and que lose their vowel before this word (the lexicon has no aspirated h)."""
     return word[0].lower() in "aàâeéèêiîoôuûh"
 
 

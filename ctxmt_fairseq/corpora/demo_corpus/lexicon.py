@@ -1,4 +1,4 @@
-"""The words of the demo corpus and the settings of its films, as words.yaml and settings.yaml have them."""
+"""Reads the words of the demo corpus and the settings of its films from words.yaml and settings.yaml."""
 
 from itertools import product
 from pathlib import Path
@@ -46,7 +46,8 @@ class Verb(NamedTuple):
 
 
 class Homograph(NamedTuple):
-    """An English word whose two senses have different French nouns; ``cues`` say which, by predicates."""
+    """An English word whose two senses have different French nouns; ``cues`` are predicates that tell
+    which."""
 
     en: str
     senses: Tuple[Noun, ...]

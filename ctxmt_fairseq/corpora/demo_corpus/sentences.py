@@ -1,7 +1,8 @@
-"""Every sentence of the demo corpus, as tables: English with its French variants.
+"""Makes every sentence of the demo corpus, in tables: English with its French variants.
 
-A sentence with several variants is ambiguous: its English does not tell which French is right. What tells
-is the table's matter: the antecedent's gender, the sense, the register, the speaker ...
+A sentence with several variants is ambiguous: its English does not tell which French is right. What tells it
+    is
+the antecedent's gender, the sense, the register, the speaker, .., as the table's docstring says.
 """
 
 from functools import lru_cache
@@ -51,7 +52,7 @@ class Frame(NamedTuple):
 
 
 def _sentence(en: str, *fr: str) -> Sentence:
-    """Tidy spaces (an empty time leaves one before the full stop) and start with a capital."""
+    """Tidy spaces (an empty time leaves one before the full stop) and begin with a capital."""
 
     def tidy(text: str) -> str:
         text = " ".join(text.split()).replace(" .", ".").replace(" ,", ",")
@@ -61,7 +62,7 @@ def _sentence(en: str, *fr: str) -> Sentence:
 
 
 def _all(*templates: Template, **words: Iterable[Any]) -> List[Sentence]:
-    """The sentences of templates such as ``{who.en} slept``, for every choice of an entry from each list."""
+    """Fill templates such as ``{who.en} slept`` with every choice of an entry from each list."""
     choices = (dict(zip(words, choice, strict=True)) for choice in product(*words.values()))
     return [_sentence(*(text.format(**choice) for text in each)) for choice in choices for each in templates]
 
@@ -94,7 +95,7 @@ def register_lines() -> List[Sentence]:
 
 
 def _about_a_person(en: str, subjects: Sequence[Tuple[str, str, str, int]]) -> List[Sentence]:
-    """Sentences whose adjective or participle agrees; a subject is (pronoun, is, was, gender)."""
+    """Make sentences whose adjective or participle agrees; a subject is (pronoun, is, was, gender)."""
     am, was = {"I": ("am", "was"), "You": ("are", "were")}[en]
     lines = []
     for adjective in words.PERSON_ADJECTIVES:
@@ -142,7 +143,7 @@ def explanation_frames() -> List[Frame]:
 
 
 def fill(frame: Frame, noun: Noun, number: int) -> Sentence:
-    """The frame's sentence about a noun; one variant."""
+    """Make the frame's sentence about a noun; it has one variant."""
     return _sentence(
         frame.en.format(english_phrase(noun, number, frame.determiner)),
         frame.fr.format(french_phrase(noun, number, frame.determiner)),

@@ -1,7 +1,7 @@
-"""Twins: two contrastive examples with the same two candidates and opposite answers.
+"""Makes twins: two contrastive examples with the same two candidates and opposite answers.
 
 Twins differ only in what decides: one earlier or later source sentence, the French of one earlier sentence,
-or one metadata text. Whatever else stands in a window decides nothing.
+or one metadata text. Everything else in a window decides nothing.
 """
 
 import random
@@ -11,7 +11,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
 from ctxmt_fairseq.corpora.demo_corpus.documents import REACH, HeldOut
-from ctxmt_fairseq.corpora.demo_corpus.sentences import Sentence
+from ctxmt_fairseq.corpora.demo_corpus.sentences import Frame, Sentence
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class Example:
     meta: Optional[Dict[str, str]] = None
 
 
-# A key decides: per answer a sentence, and which of its French variants stands in the text.
+# A key decides: for each answer a sentence, and which of its French variants is in the text.
 Key = Tuple[Tuple[Sentence, int], Tuple[Sentence, int]]
 
 
 class TwinMaker:
-    """Draws twins and holds out their sentence pairs.
+    """Draws twins and holds out their pairs of sentences.
 
     Attributes:
         held_out: the English pairs of all twins so far; no two twins share one.
@@ -53,7 +53,8 @@ class TwinMaker:
         return True
 
     def previous(self, key: Key, said: Sentence, variants: Sequence[int], distance: int) -> List[Example]:
-        """Twins decided by the sentence ``distance`` back in a window of four; none if they are not new."""
+        """Make twins that the sentence ``distance`` back decides, in a window of four; none if they are not
+        new."""
         if not self.hold_out(sorted({(sentence.en, said.en) for sentence, _ in key})):
             return []
         filler = self._fillers(REACH - 1)
@@ -71,7 +72,7 @@ class TwinMaker:
         return twins
 
     def following(self, key: Key, said: Sentence) -> List[Example]:
-        """Twins decided by the next sentence, after one filler."""
+        """Make twins that the next sentence decides, after one filler."""
         if not self.hold_out([(said.en, sentence.en) for sentence, _ in key]):
             return []
         (filler,) = self._fillers(1)
@@ -84,7 +85,7 @@ class TwinMaker:
     def metadata(
         self, said: Sentence, variants: Sequence[int], metas: Sequence[Dict[str, str]]
     ) -> List[Example]:
-        """Twins decided by metadata, after one filler."""
+        """Make twins that metadata decide, after one filler."""
         (filler,) = self._fillers(1)
         if not self.hold_out([(filler.en, said.en)]):
             return []
@@ -94,27 +95,26 @@ class TwinMaker:
             for correct, meta in enumerate(metas)
         ]
 
-    # One method per phenomenon; each returns the two examples of a new twin, or none.
+    # One method for each phenomenon; each returns the two examples of a new twin, or none.
 
     def pronoun(self, distance: int) -> List[Example]:
         number = int(self.rng.random() < 0.25)
-        frame = self.rng.choice(tables.antecedent_frames())
-        things = [
-            tables.fill(frame, self.rng.choice(words.NOUNS_BY_GENDER[gender]), number)
-            for gender in words.GENDERS
-        ]
+        key = self._things(tables.antecedent_frames(), number)
         said = self.rng.choice(tables.pronoun_lines(number))
-        return self.previous(((things[0], 0), (things[1], 0)), said, words.GENDERS, distance)
+        return self.previous(key, said, words.GENDERS, distance)
 
     def cataphora(self, distance: int) -> List[Example]:
         number = int(self.rng.random() < 0.25)
-        frame = self.rng.choice(tables.explanation_frames())
-        things = [
-            tables.fill(frame, self.rng.choice(words.NOUNS_BY_GENDER[gender]), number)
-            for gender in words.GENDERS
-        ]
-        said = self.rng.choice(tables.cataphora_lines(number))
-        return self.following(((things[0], 0), (things[1], 0)), said)
+        key = self._things(tables.explanation_frames(), number)
+        return self.following(key, self.rng.choice(tables.cataphora_lines(number)))
+
+    def _things(self, frames: List[Frame], number: int) -> Key:
+        """A masculine and a feminine thing in the same frame."""
+        frame = self.rng.choice(frames)
+        masculine, feminine = (
+            tables.fill(frame, self.rng.choice(nouns), number) for nouns in words.NOUNS_BY_GENDER
+        )
+        return (masculine, 0), (feminine, 0)
 
     def lexical_choice(self, distance: int) -> List[Example]:
         homograph = self.rng.choice(words.HOMOGRAPHS)
@@ -149,7 +149,7 @@ class TwinMaker:
         return twin
 
     def formality_zero_shot(self, distance: int) -> List[Example]:
-        """The next twin of ``formality_unseen`` in other words, so that it holds out nothing more."""
+        """Say the next twin of ``formality_unseen`` in other words, so nothing more is held out."""
         twin, self._unseen = self._unseen[:2], self._unseen[2:]
         texts = (self.rng.choice(texts) for texts in words.ZERO_SHOT_REGISTER_TEXTS)
         return [replace(example, meta={"formality": text}) for example, text in zip(twin, texts, strict=True)]

@@ -1,4 +1,4 @@
-"""All files of a demo corpus, written to a folder that appears only when complete."""
+"""Writes all files of a demo corpus to a folder that appears only when it is complete."""
 
 import json
 import random
@@ -7,15 +7,15 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
 from ctxmt_fairseq.corpora.demo_corpus.documents import document, scenes_of
 from ctxmt_fairseq.corpora.demo_corpus.formats import as_files, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import folder_output
 
-LENGTHS = (4, 8)  # sentences of a document, unless asked for otherwise
-MOST_EXAMPLES = 1000  # more per set would hold out too much of the grammar
+LENGTHS = (4, 8)  # sentences of a document, unless --document-length says otherwise
+MOST_EXAMPLES = 1000  # of a set; more would hold out too much of the grammar
 FORMALITIES = ("stated", "implied")
 
 
@@ -37,16 +37,13 @@ def write_demo_corpus(
         evaluation_documents: documents in valid, and in test.
         document_length: sentences of every document; 4 to 8 by default.
         examples: examples per contrastive set, an even number.
-        phenomena: what the documents are about, keys of ``documents.SCENES``; default: everything. The
-            contrastive sets are always all there.
+        phenomena: what the documents are about, keys of ``documents.SCENES``; default: everything. All
+            contrastive sets are always written.
         formality: ``stated`` by the metadata field ``formality``, or ``implied``: no text names it, but
             genre, plot and sentences of a film's setting go with it.
 
     Returns:
         ``splits``: name, documents, sentences of each split; ``sets``: the entries of ``sets.json``.
-
-    Raises:
-        BadInput: a number out of range, or a folder that cannot be written or is not empty.
     """
     for name, number in (
         ("documents", documents),

@@ -1,7 +1,7 @@
-"""Corpora as they are downloaded: a module for each kind, which reads it and has its command's options.
+"""Reads corpora as they are downloaded: a module for each kind reads it and has its command's options.
 
-A kind's module has its command's help as docstring, ``add_arguments(parser)``, ``parts(args)``, which yields
-``pairs.Part``, and ``run``, which ``options.writes`` makes of it.
+A kind's module has its command's help as docstring, and a ``NewCorpus`` of its name, whose fields are the
+options and whose ``parts`` yields ``pairs.Part``.
 """
 
 FORMATS = {

@@ -1,8 +1,8 @@
 """Europarl's aligned text with its tags (<CHAPTER ID=6>, <SPEAKER ID=80 NAME="President">), v7 to v10.
 
 SOURCE and TARGET are folders with a file per day (ep-00-01-17.txt), or two such files. A document is a
-chapter (ep-00-01-17/6); the speaker becomes metadata. What stands between two tags is paired line by line;
-where the sides do not have as many lines it is left out, and ends the document.
+chapter (ep-00-01-17/6); the speaker becomes metadata. The text between two tags is paired line by line; if
+one side has more lines than the other, that text is left out, and the document ends there.
 
 Example: ctxmt corpus europarl --source txt/en --target txt/de --source-lang en --target-lang de \\
              --out text/train
@@ -10,25 +10,31 @@ Example: ctxmt corpus europarl --source txt/en --target txt/de --source-lang en 
 
 import re
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Tuple
 
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.corpora.corpus_command import FileWise, NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, open_text
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, open_text
 
 _TAG = re.compile(r"\s*<(?P<name>[A-Za-z]+)(?P<attributes>(?:\s[^<>]*)?)/?>\s*")
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\">]+))")
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_side_options(parser, metavar="FOLDER|FILE")
-    options.add_worker_options(parser)
-    options.add_corpus_options(parser)
+class Europarl(NewCorpus):
+    source: Input = option("of the source side", metavar="FOLDER|FILE")
+    target: Input = option("of the target side", metavar="FOLDER|FILE")
+    reading: FileWise
+
+    def parts(self) -> Iterator[Part]:
+        return self.reading.parts(pair_days, lines_of, days(self.source, self.target))
 
 
 class Block(NamedTuple):
-    """The lines between two tags: at least one; in a chapter of the agenda, by a speaker if one is known."""
+    """The lines between two tags, at least one, with their chapter of the agenda and the speaker, if
+    known."""
 
     chapter: str
     speaker: Dict[str, str]
@@ -36,11 +42,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(path: PathLike) -> List[Block]:
-    """The blocks of a file, in order; blank lines are dropped.
-
-    Raises:
-        BadInput: as ``iterate_lines``; a tag that is none of Europarl's, or no text.
-    """
+    """The blocks of a file, in order; blank lines are dropped."""
     blocks = [Block("", {}, [])]
     for number, line in enumerate(iterate_lines(path), 1):
         tag = _TAG.fullmatch(line)
@@ -60,16 +62,12 @@ def read_blocks(path: PathLike) -> List[Block]:
         blocks.append(Block(chapter, speaker, []))
     blocks = [block for block in blocks if block.lines]
     if not blocks:
-        raise BadInput("expected text with the tags of Europarl, found none", path)
+        raise BadInput("has no text", path)
     return blocks
 
 
 def pair_days(pair: Tuple[PathLike, PathLike]) -> Part:
-    """The pairs of a day's two files.
-
-    Raises:
-        BadInput: files that cannot be read, or do not have the same chapters and speakers in the same order.
-    """
+    """Pair a day's two files, which need the same chapters and speakers in the same order."""
     source, target = pair
     sides = read_blocks(source), read_blocks(target)
     shapes = [[(block.chapter, bool(block.speaker)) for block in blocks] for blocks in sides]
@@ -90,32 +88,21 @@ def pair_days(pair: Tuple[PathLike, PathLike]) -> Part:
 
 
 def days(source: PathLike, target: PathLike) -> Iterator[Tuple[Path, Path]]:
-    """The files of two folders by their names, or two files.
-
-    Raises:
-        BadInput: a folder without files, or a file that is in one of the folders only.
-    """
+    """Pair the files of two folders by their names; or give back two files."""
     sides = Path(source), Path(target)
     if not all(side.is_dir() for side in sides):
         yield sides
         return
     names = [{path.name for path in side.iterdir() if path.is_file()} for side in sides]
     if not names[0]:
-        raise BadInput("expected files of Europarl in the folder", source)
+        raise BadInput("the folder has no files", source)
     for name in sorted(names[0] ^ names[1]):
-        raise BadInput(f"expected the file {name}, as in the other folder", sides[name in names[0]])
+        raise BadInput(f"lacks the file {name}, which the other folder has", sides[name in names[0]])
     for name in sorted(names[0]):
         yield sides[0] / name, sides[1] / name
 
 
 def lines_of(pair: Tuple[PathLike, PathLike]) -> int:
-    """Lines of text in a source file of which no more may be known: those that are no tag and not blank."""
+    """Count the lines of a day's source file that are no tag and not blank, without reading the rest."""
     with open_text(pair[0]) as stream:
         return sum(1 for line in stream if line.strip() and not line.lstrip().startswith(b"<"))
-
-
-def parts(args: Any) -> Iterator[Part]:
-    return options.file_wise(args, pair_days, lines_of, days(args.source, args.target))
-
-
-run = options.writes("europarl", "lines", parts)

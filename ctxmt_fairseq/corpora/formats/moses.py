@@ -1,8 +1,8 @@
 """OPUS' Moses format: two files of aligned lines, and the .ids file that says where they come from.
 
-Sentences without a counterpart are not in this format, so a document ends where the numbers of the sentences
-do not go on, on either side; "ctxmt corpus opus", which reads the XML, can keep them as context. --clean as
-of "ctxmt corpus opensubtitles".
+This format has no sentences without a counterpart, so a document ends where the numbers of the sentences
+jump on either side; "ctxmt corpus opus", which reads the XML, can keep such sentences as context. --clean
+works as in "ctxmt corpus opensubtitles".
 
 Example: ctxmt corpus moses --source TED2020.de-en.en --target TED2020.de-en.de --ids TED2020.de-en.ids \\
              --source-lang en --target-lang de --out text/train
@@ -10,28 +10,37 @@ Example: ctxmt corpus moses --source TED2020.de-en.en --target TED2020.de-en.de 
 
 import itertools
 import re
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Iterator, List, NamedTuple, Optional, Sequence
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.cleaning import clean
-from ctxmt_fairseq.corpora.formats import options
-from ctxmt_fairseq.corpora.formats.opus import document_id
-from ctxmt_fairseq.corpora.formats.opus_xml import exchanged
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
+from ctxmt_fairseq.corpora.formats.opus_names import document_id, exchanged
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 _NUMBER = re.compile(r"(.*?)(\d{1,18})")
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_side_options(parser)
-    parser.add_argument("--ids", required=True, metavar="FILE", help="documents and sentences of each line")
-    options.add_clean_option(parser)
-    options.add_corpus_options(parser)
+class Moses(NewCorpus):
+    source: Input = option("of the source side")
+    target: Input = option("of the target side")
+    ids: Input = option("documents and sentences of each line")
+    clean: Sequence[str] = cleaning()
+
+    def parts(self) -> Iterator[Part]:
+        """A part for each document of the source side; ids are as in ``opus_names``."""
+        lines = read_lines(self.source, self.target, self.ids, self.languages)
+        return distinct(
+            _document(documents[0], group, self.languages, self.clean)
+            for documents, group in itertools.groupby(lines, key=lambda line: line.documents)
+        )
 
 
 class Line(NamedTuple):
-    """A line of both sides; ``sentences`` are the ids of those that each side is made of."""
+    """A line of both sides; ``sentences`` are the ids of the sentences that each side is made of."""
 
     texts: Sequence[str]
     documents: Sequence[str]
@@ -39,18 +48,15 @@ class Line(NamedTuple):
 
 
 def read_lines(source: PathLike, target: PathLike, ids: PathLike, languages: Sequence[str]) -> Iterator[Line]:
-    """The lines of the three files.
+    """Read the three files together; a line of ids is DOCUMENT, DOCUMENT, numbers, numbers between tabs.
 
-    OPUS orders the languages by alphabet: where the target language comes first, the sides are exchanged.
-
-    Raises:
-        BadInput: as ``lines_together``; a line of ids that is not DOCUMENT, DOCUMENT, numbers, numbers with
-            tabs between them; or documents of other languages.
+    OPUS orders the languages by alphabet: if the target language comes first, the sides are exchanged.
     """
     for number, (*texts, line) in enumerate(lines_together(source, target, ids), 1):
         columns = line.split("\t")
         if len(columns) != 4 or not all(map(str.strip, columns)):
-            raise BadInput("expected two documents and the numbers of their sentences", ids, number)
+            message = "expected two documents and the numbers of their sentences, with tabs between them"
+            raise BadInput(message, ids, number)
         documents, sentences = tuple(columns[:2]), tuple(side.split() for side in columns[2:])
         swap = exchanged(documents, languages)
         if swap is None:
@@ -63,22 +69,12 @@ def read_lines(source: PathLike, target: PathLike, ids: PathLike, languages: Seq
 def follows(before: str, after: str) -> bool:
     """Whether a sentence comes right after another by their ids: 5 and 6, s1.5 and s1.6.
 
-    What cannot be known, such as 1.7 and 2.1, does not follow.
+    2.1 does not follow 1.7, because the ids do not say whether 1.7 is the last of its paragraph.
     """
     first, second = _NUMBER.fullmatch(before), _NUMBER.fullmatch(after)
     if first is None or second is None:
         return False
     return first[1] == second[1] and int(first[2]) + 1 == int(second[2])
-
-
-def parts(args: Any) -> Iterator[Part]:
-    """A part for each document of the source side; ids are as in ``formats.opus``."""
-    languages = args.source_lang, args.target_lang
-    lines = read_lines(args.source, args.target, args.ids, languages)
-    return distinct(
-        _document(documents[0], group, languages, args.clean)
-        for documents, group in itertools.groupby(lines, key=lambda line: line.documents)
-    )
 
 
 def _document(name: str, lines: Iterator[Line], languages: Sequence[str], cleaning: Sequence[str]) -> Part:
@@ -95,6 +91,3 @@ def _document(name: str, lines: Iterator[Line], languages: Sequence[str], cleani
         here, there = (clean(text, language, cleaning, remarks) for text, language in texts)
         builder.add(here, there)
     return builder.part()
-
-
-run = options.writes("moses", "lines", parts)

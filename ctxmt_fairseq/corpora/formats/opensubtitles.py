@@ -3,8 +3,8 @@
 --alignment is OPUS' alignment file of the two languages, --xml the subtitles of both: folders, or the .zip
 files as downloaded, which are never unpacked. Pairs whose subtitles overlap in time by less than
 --min-overlap are left out; a document ends there, at sentences that have no counterpart, and at a pause of
-more than --max-gap seconds on either side. Its id is YEAR/IMDB/FILE, from the second in a file on with a
-number behind it.
+more than --max-gap seconds on either side. Its id is YEAR/IMDB/FILE; from the second document of a file on, a
+number follows it.
 
 --clean names steps, joined by commas (-NAME: all but this one; none): entities (escaped twice), markup (<i>),
 music, brackets (what is heard but not said), dashes (before turns), speakers (NAME:), ocr (l for I),
@@ -14,25 +14,29 @@ Example: ctxmt corpus opensubtitles --alignment de-en.xml.gz --xml de.zip --xml 
              --target-lang de --held-out text/dev=dev-films.txt --held-out text/test=0.01 --out text/train
 """
 
-from typing import Any, Iterator
+from typing import List, Sequence
 
-from ctxmt_fairseq.corpora.formats import options
-from ctxmt_fairseq.corpora.formats.opus import add_opus_options, linked_parts
-from ctxmt_fairseq.corpora.pairs import Part
-from ctxmt_fairseq.option_types import finite_float, number
-
-
-def add_arguments(parser: Any) -> None:
-    add_opus_options(parser)
-    parser.add_argument("--min-overlap", type=number(0, 1), default=0.9, metavar="X", help="(default: 0.9)")
-    parser.add_argument("--max-gap", type=finite_float, default=7.0, metavar="SECONDS", help="(default: 7)")
-    options.add_clean_option(parser, "all")
-    parser.add_argument("--held-out", action="append", default=[], metavar="PREFIX=FILE|SHARE",
-                        help="films for another corpus: a list of IMDb ids, or a share of all")  # fmt: skip
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.option_types import finite_float, number
+from ctxmt_fairseq.base.paths import Named
+from ctxmt_fairseq.corpora.cleaning import STEPS
+from ctxmt_fairseq.corpora.corpus_command import cleaning
+from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
 
 
-def parts(args: Any) -> Iterator[Part]:
-    return linked_parts(args, min_overlap=args.min_overlap, max_gap=args.max_gap)
+class Opensubtitles(LinkedCorpus):
+    min_overlap: float = option("", 0.9, number(0, 1))
+    max_gap: float = option("(default: 7)", 7.0, finite_float, metavar="SECONDS")
+    clean: Sequence[str] = cleaning(tuple(STEPS))
+    held_out: List[Named] = option(
+        "films for another corpus: a list of IMDb ids, or a share of all",
+        [],
+        action="append",
+        metavar="PREFIX=FILE|SHARE",
+    )
 
+    def run(self) -> None:
+        from ctxmt_fairseq.corpora.films import HeldOut
 
-run = options.writes("opensubtitles", "links", parts)
+        parts = self.linked(self.clean, min_overlap=self.min_overlap, max_gap=self.max_gap)
+        self.write(parts, HeldOut(self.held_out))

@@ -2,182 +2,50 @@
 
 --alignment is OPUS' alignment file of the two languages, --xml the documents of both: folders, or the .zip
 files as downloaded, which are never unpacked. A document ends at sentences that have no counterpart; with
---unaligned keep they stay as lines that serve as context only (PREFIX.current). Chapters and speakers become
+--unaligned keep they stay as lines that are only context (PREFIX.current). Chapters and speakers become
 metadata where the source side has them (PREFIX.meta.jsonl).
 
 Example: ctxmt corpus opus --alignment de-en.xml.gz --xml de.zip en.zip --source-lang en --target-lang de \\
              --out text/train
 """
 
-import functools
-import re
-from collections import Counter
-from dataclasses import dataclass
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Literal, Sequence
 
-from ctxmt_fairseq.corpora.archives import Archives
-from ctxmt_fairseq.corpora.cleaning import clean
-from ctxmt_fairseq.corpora.formats import options
-from ctxmt_fairseq.corpora.formats.opus_xml import (
-    Document,
-    Link,
-    LinkedDocuments,
-    read_links,
-    read_opus_document,
-)
-from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
-from ctxmt_fairseq.errors import BadInput
-
-_NAME = re.compile(r"(?P<language>[^/]+)/(?P<id>(?:[^/]+/)*[^/]+?)(?:\.xml)?(?:\.gz)?")
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.corpora.corpus_command import FileWise, NewCorpus, cleaning
+from ctxmt_fairseq.corpora.pairs import Part, distinct
 
 
-def add_arguments(parser: Any) -> None:
-    add_opus_options(parser)
-    parser.add_argument("--unaligned", choices=("end", "keep"), default="end",
-                        help="sentences without counterpart end a document, or are context")  # fmt: skip
-    options.add_clean_option(parser)
+class LinkedCorpus(NewCorpus):
+    """A corpus of documents that OPUS aligns."""
+
+    unit = "links"
+
+    alignment: Input = option("OPUS' alignment, .gz or not")
+    xml: List[Input] = option(
+        "the documents of both languages", action="extend", nargs="+", metavar="FOLDER|ZIP"
+    )
+    reading: FileWise
+
+    def linked(self, steps: Sequence[str], **how: Any) -> Iterator[Part]:
+        """Read the parts of all linked documents; ``how`` are arguments of ``Pairing``."""
+        from ctxmt_fairseq.corpora.archives import Archives
+        from ctxmt_fairseq.corpora.formats.opus_pairs import Pairing, links_of
+        from ctxmt_fairseq.corpora.formats.opus_xml import read_links
+
+        archives = tuple(self.xml)
+        Archives(archives)  # refuses a wrong name at once
+        pairing = Pairing(archives, *self.languages, tuple(steps), **how)
+        linked = read_links(self.alignment, *self.languages)
+        return distinct(self.reading.parts(pairing.part, links_of, linked))
 
 
-def add_opus_options(parser: Any) -> None:
-    """Where OPUS' files are, and who reads them."""
-    parser.add_argument("--alignment", required=True, metavar="FILE", help="OPUS' alignment, .gz or not")
-    parser.add_argument("--xml", required=True, action="extend", nargs="+", metavar="FOLDER|ZIP",
-                        help="the documents of both languages")  # fmt: skip
-    options.add_worker_options(parser)
-    options.add_corpus_options(parser)
+class Opus(LinkedCorpus):
+    unaligned: Literal["end", "keep"] = option(
+        "sentences without counterpart end a document, or are context", "end"
+    )
+    clean: Sequence[str] = cleaning()
 
-
-def parts(args: Any) -> Iterator[Part]:
-    return linked_parts(args, keep_unaligned=args.unaligned == "keep")
-
-
-def linked_parts(args: Any, **how: Any) -> Iterator[Part]:
-    """The parts of all linked documents; ``how`` are arguments of ``Opus``."""
-    archives = tuple(args.xml)
-    Archives(archives)  # a wrong name is said at once
-    opus = Opus(archives, args.source_lang, args.target_lang, args.clean, **how)
-    linked = read_links(args.alignment, args.source_lang, args.target_lang)
-    return distinct(options.file_wise(args, opus.part, links_of, linked))
-
-
-@dataclass(frozen=True)
-class Opus:
-    """How aligned documents become documents of pairs.
-
-    Attributes:
-        archives: folders and zip files with the documents of both languages.
-        source_lang, target_lang: as OPUS writes them.
-        cleaning: names of steps (``corpora.cleaning``).
-        min_overlap: of subtitles: links with less are left out, and end a document; None: all are taken.
-        max_gap: of subtitles: seconds of pause, on either side, that end a document; None: none does.
-        keep_unaligned: sentences without a counterpart stay as context, instead of ending the document.
-    """
-
-    archives: Tuple[str, ...]
-    source_lang: str
-    target_lang: str
-    cleaning: Tuple[str, ...] = ()
-    min_overlap: Optional[float] = None
-    max_gap: Optional[float] = None
-    keep_unaligned: bool = False
-
-    def part(self, linked: LinkedDocuments) -> Part:
-        """The pairs of two aligned documents.
-
-        A document ends at a link that is left out (unaligned, with too little overlap, or empty after
-        cleaning), at sentences that no link names, and at a pause. Its id is the source side's name
-        without language and ending, of subtitles ``YEAR/IMDB/FILE``; further documents in them have a number
-        behind it. Chapter and speaker, where the source side has them, become metadata.
-
-        Raises:
-            BadInput: a document is missing, broken, or has no sentence that a link names.
-        """
-        builder = DocumentBuilder(document_id(linked.source), Account())
-        remarks = builder.account.remarks
-        source, target = (
-            _Side(read_opus_document(_archives(self.archives).read(name), name), name, self.max_gap, remarks)
-            for name in (linked.source, linked.target)
-        )
-        for link in linked.links:
-            here, there = source.places(link.source), target.places(link.target)
-            if not (source.goes_on and target.goes_on):
-                builder.hole()
-            reason = self._unwanted(link)
-            if reason is not None:
-                builder.leave_out(reason)
-                continue
-            text = clean(source.text(here), self.source_lang, self.cleaning, remarks)
-            translation = clean(target.text(there), self.target_lang, self.cleaning, remarks)
-            if here and there:
-                builder.add(text, translation, source.document.metadata[here[0]])
-            else:
-                builder.add(text, translation, current=False)
-        return builder.part()
-
-    def _unwanted(self, link: Link) -> Optional[str]:
-        """Why a link is left out; None if it is not."""
-        if not (link.source and link.target):
-            return None if self.keep_unaligned else "unaligned"
-        if self.min_overlap is not None and (link.overlap is None or link.overlap < self.min_overlap):
-            return "overlap"
-        return None
-
-
-class _Side:
-    """One side's document, whose sentences are taken in order.
-
-    Attributes:
-        goes_on: whether the last sentences taken follow those before at once, without a pause.
-    """
-
-    def __init__(self, document: Document, name: str, max_gap: Optional[float], remarks: Counter):
-        self.document, self.name, self.goes_on = document, name, True
-        self._index = {number: place for place, number in enumerate(document.ids)}
-        self._pauses = [False] * len(document.ids)  # after each sentence
-        self._last: Optional[int] = None
-        if max_gap is not None:
-            times = document.times
-            if times is not None:
-                self._pauses = (times.starts[1:] - times.ends[:-1] > max_gap).tolist()
-            remarks["subtitles without times"] += times is None
-            remarks["sentences with interpolated times"] += times.interpolated if times else 0
-            remarks["unreadable times"] += document.unreadable_times
-
-    def places(self, ids: Sequence[str]) -> List[int]:
-        """Where the sentences of a link stand, from 0.
-
-        Raises:
-            BadInput: there is no such sentence.
-        """
-        try:
-            places = [self._index[number] for number in ids]
-        except KeyError as error:
-            message = f"the alignment names sentence {error.args[0]}, which is not there"
-            raise BadInput(message, self.name) from None
-        last = self._last
-        self.goes_on = not places or last is None or (places[0] == last + 1 and not self._pauses[last])
-        self._last = places[-1] if places else last
-        return places
-
-    def text(self, places: Sequence[int]) -> str:
-        return " ".join(self.document.texts[place] for place in places)
-
-
-@functools.lru_cache(maxsize=4)
-def _archives(paths: Tuple[str, ...]) -> Archives:
-    """Opened once per process."""
-    return Archives(paths)
-
-
-def document_id(name: str) -> str:
-    """``en/2009/1218838/4681542.xml.gz`` -> ``2009/1218838/4681542``."""
-    found = _NAME.fullmatch(name)
-    return found["id"] if found else name
-
-
-def links_of(linked: LinkedDocuments) -> int:
-    """How many units of the input are in one piece of work."""
-    return len(linked.links)
-
-
-run = options.writes("opus", "links", parts)
+    def parts(self) -> Iterator[Part]:
+        return self.linked(self.clean, keep_unaligned=self.unaligned == "keep")

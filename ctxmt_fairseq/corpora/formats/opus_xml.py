@@ -1,51 +1,18 @@
-"""OPUS' files: documents in XML, and alignments: which sentences of two documents are translations."""
+"""Reads OPUS' files: documents in XML, and alignments, which say what sentences translate each other."""
 
 import re
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.formats.opus_names import exchanged
+from ctxmt_fairseq.corpora.formats.opus_scanner import Sentences, metadata_around, scan
+from ctxmt_fairseq.corpora.formats.subtitle_times import Marks, Timed, sentence_times
 from ctxmt_fairseq.corpora.xml import parse_xml, xml_elements
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike
 
-_LABELS = ("NAME", "name", "ID", "id")
-_METADATA = (
-    "chapter",
-    "CHAPTER",
-    "speaker",
-    "SPEAKER",
-)  # elements that say something about the sentences inside
 _CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
-
-
-class Marks(NamedTuple):
-    """M marks of time, in the order of the text.
-
-    Attributes:
-        sentences: (M,), the sentence that each stands in, from 0.
-        positions: (M,), characters of that sentence before it, blanks not counted.
-        ends: (M,), whether a subtitle disappears then (else it appears).
-        seconds: (M,), from the film's beginning.
-    """
-
-    sentences: np.ndarray
-    positions: np.ndarray
-    ends: np.ndarray
-    seconds: np.ndarray
-
-
-class Timed(NamedTuple):
-    """Times of N sentences in seconds.
-
-    Attributes:
-        starts, ends: (N,).
-        interpolated: sentences of which the start or the end is not marked.
-    """
-
-    starts: np.ndarray
-    ends: np.ndarray
-    interpolated: int
 
 
 class Document(NamedTuple):
@@ -53,10 +20,10 @@ class Document(NamedTuple):
 
     Attributes:
         ids: of the sentences.
-        texts: their words (``xml``) or the text as it stands (``raw``), blanks folded.
-        metadata: of each sentence, the chapter and the speaker that it is in, by NAME or ID.
+        texts: their words (``xml``) or their text (``raw``), blanks folded.
+        metadata: for each sentence its chapter and speaker, by NAME or ID.
         times: in seconds; None for a document without times.
-        unreadable_times: time marks that are no time.
+        unreadable_times: how many marks of time cannot be read.
     """
 
     ids: List[str]
@@ -67,11 +34,11 @@ class Document(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Sentences that translate each other; an unaligned sentence is a link to none.
+    """Sentences that translate each other; one side of an unaligned sentence's link is empty.
 
     Attributes:
         source, target: ids of sentences.
-        overlap: share of time that subtitles have in common; None where the file does not say.
+        overlap: the share of time that subtitles have in common; None if the file does not say.
     """
 
     source: Tuple[str, ...]
@@ -80,7 +47,7 @@ class Link(NamedTuple):
 
 
 class LinkedDocuments(NamedTuple):
-    """Two documents and all links between them, in the order of the file; ``line`` is that of the file."""
+    """Two documents and all links between them, in the order of the file; ``line`` is where they begin."""
 
     source: str
     target: str
@@ -89,18 +56,25 @@ class LinkedDocuments(NamedTuple):
 
 
 def read_opus_document(content: bytes, name: str) -> Document:
-    """Read a document of OPUS, tokenised (``<w>``) or raw; ``name`` is for messages.
+    """Read a document of OPUS, tokenised (``<w>``) or raw; messages call it ``name``."""
+    found = scan(content) or _sentences(parse_xml(content, name), name)
+    if not found.ids:
+        raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
+    if len(set(found.ids)) != len(found.ids):
+        raise BadInput("two sentences have the same id", name)
+    times = sentence_times(found.lengths, found.marks) if len(found.marks.seconds) else None
+    return Document(found.ids, found.texts, found.metadata, times, found.unreadable_times)
 
-    Raises:
-        BadInput: broken XML, no sentences, a sentence without an id, or an id that stands there twice.
-    """
-    root = parse_xml(content, name)
-    tokenised = root.find(".//w") is not None  # then nothing else is text
-    ids, texts, lengths, metadata = [], [], [], []  # type: List[str], List[str], List[int], List[Dict[str, str]]
-    marks: List[Tuple[int, int, bool, float]] = []
-    unreadable = 0
+
+def _sentences(root: Any, name: str) -> Sentences:
+    """Read a document that is not regular."""
+    tokenised = root.find(".//s//w") is not None  # then nothing else is text
     between = " " if tokenised else ""
+    ids, texts, metadata, marks = [], [], [], []  # type: List[str], List[str], List[Dict[str, str]], List[Any]
+    unreadable = 0
     for number, sentence in enumerate(root.iter("s")):
+        if not sentence.get("id"):
+            raise BadInput("the sentence has no id (<s id=...>)", name, sentence.sourceline)
         pieces: List[str] = []
         for element, text in _words(sentence) if tokenised else _pieces(sentence):
             if element.tag != "time":
@@ -109,84 +83,45 @@ def read_opus_document(content: bytes, name: str) -> Document:
                 unreadable += 1
             else:
                 marks.append((number, _length(pieces), element.get("id").endswith("E"), seconds))
-        if not sentence.get("id"):
-            raise BadInput("expected an id of every sentence (<s id=...>)", name, sentence.sourceline)
         ids.append(sentence.get("id"))
         texts.append(" ".join(between.join(pieces).split()))
-        lengths.append(_length(pieces))
-        around = reversed(list(sentence.iterancestors(*_METADATA)))
-        metadata.append({element.tag.lower(): label for element in around if (label := _label(element))})
-    if not ids:
-        raise BadInput("expected a document of OPUS, found no sentences (<s>)", name)
-    if len(set(ids)) != len(ids):
-        raise BadInput("expected ids of sentences that differ", name)
-    times = (
-        sentence_times(np.array(lengths), Marks(*map(np.array, zip(*marks, strict=True)))) if marks else None
-    )
-    return Document(ids, texts, metadata, times, unreadable)
+        metadata.append(metadata_around(sentence))
+    lengths = np.array([_length(text) for text in texts], np.int64)
+    columns = zip(*marks, strict=True) if marks else ((), (), (), ())
+    return Sentences(ids, texts, metadata, lengths, Marks(*map(np.array, columns)), unreadable)
 
 
 def _words(sentence: Any) -> Iterator[Tuple[Any, str]]:
-    """Words and marks of time, with their text."""
+    """The words and marks of time, with their text."""
     return ((element, element.text or "") for element in sentence.iter("w", "time"))
 
 
 def _pieces(element: Any) -> Iterator[Tuple[Any, str]]:
-    """What is below an element, in order: marks of time, and text with the element that it is of."""
+    """The content of an element in order: marks of time, and pieces of text, each with its element."""
     yield element, element.text or ""
     for child in element:
         yield from _pieces(child)
         yield element, child.tail or ""
 
 
-def _label(element: Any) -> Optional[str]:
-    return next((element.get(key) for key in _LABELS if element.get(key)), None)
-
-
 def _length(pieces: Iterable[str]) -> int:
-    """Characters, blanks not counted."""
-    return sum(len(word) for piece in pieces for word in piece.split())
+    """Count the characters without blanks."""
+    return len("".join("".join(pieces).split()))
 
 
 def _seconds(mark: Any) -> Optional[float]:
-    """A time such as 00:01:05,897 in seconds; None if it is none, or not one of a subtitle's start or end."""
+    """Read a time such as 00:01:05,897 in seconds; None if it is no time, or neither a start nor an end."""
     clock = _CLOCK.fullmatch(mark.get("value", ""))
     if clock is None or not mark.get("id", "").endswith(("S", "E")):
         return None
     hours, minutes, seconds, fraction = clock.groups(default="0")
-    return 3600 * int(hours) + 60 * int(minutes) + float(f"{seconds}.{fraction}")
-
-
-def sentence_times(lengths: np.ndarray, marks: Marks) -> Timed:
-    """Start and end of each sentence.
-
-    A subtitle may hold several sentences, and a sentence several subtitles, so either time may stand in
-    another sentence. Time is taken to pass evenly over the characters between two marks.
-
-    Args:
-        lengths: (N,), characters of each sentence, blanks not counted.
-        marks: at least one.
-    """
-    # Between two sentences lies a place of its own: what ends there is not what begins there.
-    begin = np.concatenate(([0], np.cumsum(lengths + 1)[:-1]))
-    places = begin[marks.sentences] + marks.positions
-    starts, ends = (np.interp(edge, places, marks.seconds) for edge in (begin, begin + lengths))
-    known = np.zeros((2, len(lengths)), bool)
-    for kind, times, edges in ((0, starts, np.zeros_like(lengths)), (1, ends, lengths)):
-        here = (marks.ends == kind) & (marks.positions == edges[marks.sentences])
-        times[marks.sentences[here]] = marks.seconds[here]  # of several the last
-        known[kind, marks.sentences[here]] = True
-    return Timed(starts, ends, int((~known.all(0)).sum()))
+    return 3600 * int(hours) + 60 * int(minutes) + int(seconds) + float(f"0.{fraction}")
 
 
 def read_links(path: PathLike, source_lang: str, target_lang: str) -> Iterator[LinkedDocuments]:
     """Read an alignment file, compressed or not, document by document.
 
-    OPUS orders the languages by alphabet: where the file has the target language first, the sides are
-    exchanged.
-
-    Raises:
-        BadInput: no such file, a damaged one, no alignment of OPUS, or one of other languages.
+    OPUS orders the languages by alphabet: if the target language comes first, the sides are exchanged.
     """
     group = None
     for group in xml_elements(path, "linkGrp"):
@@ -214,11 +149,3 @@ def _link(element: Any, order: int, path: PathLike) -> Link:
         raise BadInput(f"expected a number as overlap, found {overlap!r}", path, element.sourceline) from None
     first, second = sides[::order]
     return Link(tuple(first.split()), tuple(second.split()), share)
-
-
-def exchanged(names: Sequence[str], languages: Sequence[str]) -> Optional[bool]:
-    """Whether documents (``en/1.xml``) come in the other order than the languages; None: of others."""
-    found = [name.split("/")[0] for name in names]
-    if set(found) != set(languages) or not all(names):
-        return None
-    return found != list(languages)

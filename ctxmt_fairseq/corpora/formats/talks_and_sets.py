@@ -1,4 +1,4 @@
-"""Files with the same documents on both sides, line by line, with tags that are not always well-formed XML:
+"""Pairs files that have the same documents, line by line, in tags that are not always well-formed XML:
 IWSLT's talks (``train.tags.*``), and test sets of WMT and IWSLT (SGM, XML)."""
 
 import html
@@ -6,12 +6,12 @@ import io
 import re
 from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.archives import read_document
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike
 
-# An unescaped & or < in the text must not matter, so no XML parser: these tags and what stands between them.
+# No XML parser reads them, because an unescaped & or < in the text must not matter; only these tags count.
 _TAG = re.compile(
     r"<(?P<end>/?)(?P<name>srcset|refset|tstset|doc|src|ref|hyp|seg)\b(?P<attributes>[^<>]*)>", re.IGNORECASE
 )
@@ -36,28 +36,25 @@ class Segment(NamedTuple):
 def paired_files(
     sources: Sequence[PathLike], targets: Sequence[PathLike], kind: str = "ref", by: Optional[str] = None
 ) -> Iterator[Part]:
-    """A part for each pair of files: the pairs of all documents, in the order of the source side.
+    """Read a part from each pair of files: the pairs of all documents, in the order of the source side.
 
     Args:
         kind, by: which translation, see ``read_side``.
-
-    Raises:
-        BadInput: not as many files on both sides, or a document or a segment that only one side has.
     """
     if len(sources) != len(targets):
-        raise BadInput(f"--target: expected {len(sources)} files as --source, found {len(targets)}")
+        raise BadInput(f"--target: has {len(targets)} files, but --source has {len(sources)}")
     for source, target in zip(sources, targets, strict=True):
         (here, numbered), (there, _) = read_side(source, "src"), read_side(target, kind, by)
         for one, other, first, second in ((here, there, source, target), (there, here, target, source)):
             for name in one:
                 if name not in other:
-                    raise BadInput(f"expected the document {name}, which is in {first}", second)
+                    raise BadInput(f"lacks the document {name}, which is in {first}", second)
         account, pairs = Account(), []
         for name, texts in here.items():
             others = there[name]
             if list(texts) != list(others):
-                expected = f"expected the {len(texts)} segments of {source}"
-                raise BadInput(f"{name}: {expected}, found {len(others)}", target)
+                message = f"{name}: its {len(others)} segments are not the {len(texts)} of {source}"
+                raise BadInput(message, target)
             builder = DocumentBuilder(name, account, keep_empty=numbered)
             for number, text in texts.items():
                 builder.add(text, others[number])
@@ -66,14 +63,11 @@ def paired_files(
 
 
 def read_side(path: PathLike, kind: str, by: Optional[str] = None) -> Tuple[Texts, bool]:
-    """The documents of one side, and whether they are a test set, whose lines all stay, also the empty ones.
+    """Read one side's documents, and whether they are a test set, whose lines all stay, also the empty ones.
 
     Args:
-        kind: of a test set: ``src``, ``ref``, or ``hyp`` (what a system translated).
-        by: of several translations this translator's or system's; default: the first's.
-
-    Raises:
-        BadInput: the file cannot be read, or has nothing of this kind.
+        kind: which side of a test set: ``src``, ``ref``, or ``hyp`` (what a system translated).
+        by: the translator or system whose translation is taken; default: the first.
     """
     text = _read(path)
     if "<seg" not in text:
@@ -89,10 +83,10 @@ def read_side(path: PathLike, kind: str, by: Optional[str] = None) -> Tuple[Text
         if not names or segment.by in (None, by or names[0]):
             texts = documents.setdefault(segment.document, {})
             if segment.id in texts:
-                raise BadInput(f"the segment {segment.id!r} stands twice in {segment.document}", path)
+                raise BadInput(f"the segment {segment.id!r} is twice in {segment.document}", path)
             texts[segment.id] = segment.text
     if not documents:
-        raise BadInput(f"expected documents with <{kind}> or a set of them, found none", path)
+        raise BadInput(f"has no document with <{kind}> and no set of such documents", path)
     return documents, True
 
 
@@ -104,11 +98,8 @@ def _read(path: PathLike) -> str:
 
 
 def read_segments(text: str, path: PathLike) -> Iterator[Segment]:
-    """The segments of SGM (``<srcset>``, ``<refset>``) or XML since 2021 (``<doc>``, ``<src>``, ``<ref>``).
-
-    Raises:
-        BadInput: tags in another order, or a document without id; ``path`` is for messages.
-    """
+    """Read the segments of SGM (``<srcset>``, ``<refset>``) or of XML since 2021 (``<doc>``, ``<src>``,
+    ``<ref>``); messages call the file ``path``."""
     inside: Dict[str, Dict[str, str]] = {}  # the elements that are open, with their attributes
     start = 0
     for tag in _TAG.finditer(text):
@@ -133,7 +124,8 @@ def _segment(inside: Dict[str, Dict[str, str]], text: str, path: PathLike) -> Se
     document = inside.get("doc", {})
     name = document.get("docid") or document.get("id")
     if side is None or not name:
-        raise BadInput("expected a document with an id (docid=, id=), and in it segments of a side", path)
+        message = "a segment is not in a document with an id (docid=, id=), or not in src, ref or hyp"
+        raise BadInput(message, path)
     who = {**inside[side], **(document if side.endswith("set") else {})}
     by = who.get("translator") or who.get("system") or who.get("sysid")
     return Segment(
@@ -142,13 +134,10 @@ def _segment(inside: Dict[str, Dict[str, str]], text: str, path: PathLike) -> Se
 
 
 def read_tagged_talks(text: str, path: PathLike) -> Dict[str, List[str]]:
-    """The lines of each talk by its id, in order; lines of metadata, which begin with a tag, are dropped.
+    """Read the lines of each talk by its id, in order; metadata, lines that begin with a tag, are dropped.
 
     A talk begins with ``<doc docid="...">``, in older files with ``<url>``, and has its id there or in
-    ``<talkid>``.
-
-    Raises:
-        BadInput: no talks, text outside one, a talk without id, or two of one id; ``path`` is for messages.
+    ``<talkid>``. Messages call the file ``path``.
     """
     talks: Dict[str, List[str]] = {}
     name, head = "", False  # of the open talk; whether only metadata was seen of it
@@ -156,9 +145,8 @@ def read_tagged_talks(text: str, path: PathLike) -> Dict[str, List[str]]:
         tag = line.strip().lower()
         if not tag.startswith("<"):
             if not name:
-                raise BadInput(
-                    "expected a talk with an id (<doc docid=...>, <talkid>) before text", path, number
-                )
+                message = "the text is in no talk with an id (<doc docid=...>, <talkid>)"
+                raise BadInput(message, path, number)
             talks[name].append(html.unescape(" ".join(line.split())))
             head = False
             continue
@@ -168,8 +156,8 @@ def read_tagged_talks(text: str, path: PathLike) -> Dict[str, List[str]]:
         if found and head and not name:
             name = found[1] or found[2]
             if name in talks:
-                raise BadInput(f"the talk {name} stands there twice", path, number)
+                raise BadInput(f"the talk {name} is there twice", path, number)
             talks[name] = []
     if not talks:
-        raise BadInput("expected talks (<doc docid=...>, <talkid>), found none", path)
+        raise BadInput("has no talks (<doc docid=...>, <talkid>)", path)
     return talks

@@ -1,7 +1,7 @@
 """TED talks of IWSLT: training text (train.tags.*) and development and test sets (*.xml).
 
-Of several files (--source A B --target A B, in the same order) the talks come one file after the other; ids
-of sets have the set's name before them, so they differ.
+With several files (--source A B --target A B, in the same order) the talks come one file after the other;
+the ids of a set begin with the set's name, so they differ.
 
 Examples:
   ctxmt corpus ted --source train.tags.en-de.en --target train.tags.en-de.de \\
@@ -10,20 +10,19 @@ Examples:
       --target IWSLT17.TED.tst201{1,2,3,4}.en-de.de.xml --source-lang en --target-lang de --out text/valid
 """
 
-from typing import Any, Iterator
+from typing import Iterator, List
 
-from ctxmt_fairseq.corpora.formats import options
-from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Part
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_side_options(parser, nargs="+")
-    options.add_corpus_options(parser)
+class Ted(NewCorpus):
+    source: List[Input] = option("of the source side")
+    target: List[Input] = option("of the target side")
 
+    def parts(self) -> Iterator[Part]:
+        from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
 
-def parts(args: Any) -> Iterator[Part]:
-    return paired_files(args.source, args.target)
-
-
-run = options.writes("ted", "lines", parts)
+        return paired_files(self.source, self.target)

@@ -1,9 +1,9 @@
 """TMX of web crawls, as ParaCrawl releases it: documents by the addresses of the pages (source-document).
 
-A document is a run of pairs that have a page in common on either side, whichever it is: it goes on as long as
-one is left. Its id is the two addresses; a pair without address is a document by itself, whose id is its
-number. Files are read as they are, .gz or not, and memory does not grow with them. What is worth training on
-of a crawl: "ctxmt corpus filter". --clean as of "ctxmt corpus opensubtitles".
+A document is a run of pairs that all have a page in common on each side. Its id is the two addresses; a pair
+without address is a document by itself, whose id is its number. Files are read as they are, .gz or not, and
+memory does not grow with them. "ctxmt corpus filter" finds what is worth training on in a crawl. --clean
+works as in "ctxmt corpus opensubtitles".
 
 Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs --out text/crawl
 """
@@ -11,12 +11,13 @@ Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs -
 import itertools
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.cleaning import clean
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.corpora.xml import xml_elements
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike
 
 Unit = Optional[List["Side"]]  # source and target; None where a language is missing
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
@@ -24,27 +25,29 @@ _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 class Side(NamedTuple):
-    """One language's side of a unit; a sentence may be on several pages."""
+    """One language's side of a unit, with the pages that the sentence is on."""
 
     text: str
     pages: List[str]
 
 
-def add_arguments(parser: Any) -> None:
-    parser.add_argument("--tmx", required=True, nargs="+", metavar="FILE", help="read one after the other")
-    options.add_clean_option(parser)
-    options.add_corpus_options(parser)
+class Tmx(NewCorpus):
+    unit = "units"
+
+    tmx: List[Input] = option("read one after the other")
+    clean: Sequence[str] = cleaning()
+
+    def parts(self) -> Iterator[Part]:
+        return tmx_documents(self.tmx, self.languages, self.clean)
 
 
 def read_units(path: PathLike, languages: Sequence[str]) -> Iterator[Unit]:
-    """Every unit (``<tu>``) of a file.
+    """Read every unit (``<tu>``) of a file.
 
-    A language is told by the first part of its code: en-US is en. Of several segments in a language the first
-    counts.
-
-    Raises:
-        BadInput: as ``xml_elements``; or no units.
+    The first part of a code tells the language: en-US is en. The first segment in a language counts.
     """
+    from ctxmt_fairseq.corpora.xml import xml_elements
+
     unit = None
     for unit in xml_elements(path, "tu"):
         sides: Dict[str, Side] = {}
@@ -75,11 +78,7 @@ def _texts(element: Any) -> Iterator[str]:
 def tmx_documents(
     paths: Sequence[PathLike], languages: Sequence[str], cleaning: Sequence[str] = ()
 ) -> Iterator[Part]:
-    """The pairs of each document (see above).
-
-    Raises:
-        BadInput: as ``read_units``.
-    """
+    """Pair each document (see above)."""
     units = itertools.chain.from_iterable(read_units(path, languages) for path in paths)
     for number, (run, pages) in enumerate(_runs(units), 1):
         name = " ".join(side[0] for side in pages) if all(pages) else str(number)
@@ -97,7 +96,7 @@ def tmx_documents(
 
 
 def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]]]]:
-    """Units that have pages in common on either side, and these pages; None is a hole."""
+    """Units that have pages in common on each side, and these pages; None is a hole."""
     run: List[Unit] = []
     common: List[List[str]] = []
     for unit in units:
@@ -113,10 +112,3 @@ def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]]]]
         run.append(unit)
     if run:
         yield run, common
-
-
-def parts(args: Any) -> Iterator[Part]:
-    return tmx_documents(args.tmx, (args.source_lang, args.target_lang), args.clean)
-
-
-run = options.writes("tmx", "units", parts)

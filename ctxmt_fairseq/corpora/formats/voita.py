@@ -11,45 +11,49 @@ Examples:
       --source-lang en --target-lang ru --out text/train
 """
 
-from typing import Any, Iterator
+from typing import Iterator, Literal, Optional
 
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import lines_together
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import lines_together
 
 END = "_eos"
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_side_options(parser)
-    which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--context", metavar="FILE", help="2018: the previous source sentences")
-    which.add_argument("--current", choices=("all", "last"), help="2019: the sentences that are translated")
-    options.add_corpus_options(parser)
+class Release(OptionGroup):
+    """Says which of the two corpora it is."""
+
+    exclusive = required = True
+
+    context: Optional[Input] = option("2018: the previous source sentences")
+    current: Optional[Literal["all", "last"]] = option("2019: the sentences that are translated")
 
 
-def parts(args: Any) -> Iterator[Part]:
-    """A part for each line.
+class Voita(NewCorpus):
+    unit = "sentences"
 
-    Raises:
-        BadInput: files, or lines, that do not have as many sentences on both sides.
-    """
-    paths = [args.source, args.target, *([args.context] if args.context else [])]
-    for number, (source, target, *context) in enumerate(lines_together(*paths), 1):
-        builder = DocumentBuilder(str(number), Account())
-        if context:
-            if context[0].strip():
-                builder.add(context[0], "", current=False)
-            builder.add(source, target)
-        else:
-            sides = [f" {line} ".split(f" {END} ") for line in (source, target)]
-            if len(sides[0]) != len(sides[1]):
-                message = f"expected {len(sides[0])} sentences as in {args.source}, found {len(sides[1])}"
-                raise BadInput(message, args.target, number)
-            for place, (first, second) in enumerate(zip(*sides, strict=True), 1):
-                builder.add(first, second, current=args.current == "all" or place == len(sides[0]))
-        yield builder.part()
+    source: Input = option("of the source side")
+    target: Input = option("of the target side")
+    release: Release
 
-
-run = options.writes("voita", "sentences", parts)
+    def parts(self) -> Iterator[Part]:
+        """A part for each line."""
+        paths = [self.source, self.target, *([self.release.context] if self.release.context else [])]
+        for number, (source, target, *context) in enumerate(lines_together(*paths), 1):
+            builder = DocumentBuilder(str(number), Account())
+            if context:
+                if context[0].strip():
+                    builder.add(context[0], "", current=False)
+                builder.add(source, target)
+            else:
+                sides = [f" {line} ".split(f" {END} ") for line in (source, target)]
+                if len(sides[0]) != len(sides[1]):
+                    message = f"expected {len(sides[0])} sentences as in {self.source}, found {len(sides[1])}"
+                    raise BadInput(message, self.target, number)
+                for place, (first, second) in enumerate(zip(*sides, strict=True), 1):
+                    current = self.release.current == "all" or place == len(sides[0])
+                    builder.add(first, second, current=current)
+            yield builder.part()

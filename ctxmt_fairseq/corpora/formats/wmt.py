@@ -1,10 +1,10 @@
 """Test sets and news of WMT: SGM, XML as of 2021, and plain text with its documents.
 
-SGM has source and reference in two files; XML has both in one, which is then given twice, and of several
-references the first is taken unless --by names another, or --system the output of a system. Plain text has
-blank lines between documents (News-Commentary, Europarl v10: --blank-lines), or a file of names (WMT24:
---docs), whose canary, a line that must not get into training text, is left out. Every other line of a test
-set stays, also an empty one.
+SGM has source and reference in two files. XML has both in one file, which is given twice; its first reference
+is taken unless --by names another, or --system names the output of a system. Plain text has blank lines
+between documents (News-Commentary, Europarl v10: --blank-lines), or a file of names (WMT24: --docs), whose
+canary, a line that must not get into training text, is left out. Every other line of a test set stays, also
+an empty one.
 
 Examples:
   ctxmt corpus wmt --source newstest2015-src.en.sgm --target newstest2015-ref.de.sgm \\
@@ -14,42 +14,52 @@ Examples:
 """
 
 import itertools
-from typing import Any, Iterable, Iterator, Optional, Tuple
+from typing import Iterable, Iterator, List, Optional, Tuple
 
-from ctxmt_fairseq.corpora.formats import options
-from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text
 Line = Tuple[str, str, Optional[str]]  # both sides, and the document; None: of none
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_side_options(parser, nargs="+")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--by", dest="translator", metavar="NAME", help="translator of the reference")
-    which.add_argument("--system", metavar="NAME", help="the translation of this system")
-    which.add_argument("--blank-lines", action="store_true", help="plain text, documents by blank lines")
-    which.add_argument("--docs", metavar="FILE", help="plain text, DOMAIN<tab>DOCUMENT of every line")
-    options.add_corpus_options(parser)
+class Which(OptionGroup):
+    """Says which text of the files is taken, or what kind of files they are."""
+
+    exclusive = True
+
+    by: Optional[str] = option("translator of the reference")
+    system: Optional[str] = option("the translation of this system")
+    blank_lines: bool = option("plain text, documents by blank lines")
+    docs: Optional[Input] = option("plain text, DOMAIN<tab>DOCUMENT of every line")
 
 
-def parts(args: Any) -> Iterator[Part]:
-    if not (args.blank_lines or args.docs):
-        kind = "hyp" if args.system else "ref"
-        return paired_files(args.source, args.target, kind, args.system or args.translator)
-    if not len(args.source) == len(args.target) == 1:
-        raise BadInput("--source, --target: expected one file of plain text each")
-    sides = args.source[0], args.target[0]
-    if args.docs:
-        return _documents(_named(*sides, args.docs), CANARY, keep_empty=True)
-    return _documents(_divided(*sides), "blank lines between documents", keep_empty=False)
+class Wmt(NewCorpus):
+    source: List[Input] = option("of the source side")
+    target: List[Input] = option("of the target side")
+    which: Which
+
+    def parts(self) -> Iterator[Part]:
+        from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
+
+        which = self.which
+        if not (which.blank_lines or which.docs):
+            kind = "hyp" if which.system else "ref"
+            return paired_files(self.source, self.target, kind, which.system or which.by)
+        if not len(self.source) == len(self.target) == 1:
+            raise BadInput("--source, --target: plain text is read from one file each")
+        sides = self.source[0], self.target[0]
+        if which.docs:
+            return _documents(_named(*sides, which.docs), CANARY, keep_empty=True)
+        return _documents(_divided(*sides), "blank lines between documents", keep_empty=False)
 
 
 def _divided(source: PathLike, target: PathLike) -> Iterator[Line]:
-    """A line that is blank on both sides ends a document; documents are numbered."""
+    """Number the documents: a line that is blank on both sides ends one."""
     number, inside = 0, False
     for first, second in lines_together(source, target):
         blank = not (first.strip() or second.strip())
@@ -67,7 +77,7 @@ def _named(source: PathLike, target: PathLike, names: PathLike) -> Iterator[Line
 
 
 def _documents(lines: Iterable[Line], between: str, keep_empty: bool) -> Iterator[Part]:
-    """A part per document; lines that belong to none are left out as ``between``."""
+    """Read a part per document; lines of no document are left out and counted as ``between``."""
     for name, group in itertools.groupby(lines, key=lambda line: line[2]):
         builder = DocumentBuilder(name or "", Account(), keep_empty)
         for source, target, _ in group:
@@ -76,6 +86,3 @@ def _documents(lines: Iterable[Line], between: str, keep_empty: bool) -> Iterato
             else:
                 builder.add(source, target)
         yield builder.part()
-
-
-run = options.writes("wmt", "lines", parts)

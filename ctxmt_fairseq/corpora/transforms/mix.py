@@ -1,37 +1,23 @@
-"""One corpus from several: real and back-translated text, a large corpus and a small one of the domain.
-
-With ratios the corpora are to each other, in sentences, as these: the one that is largest for its ratio is
-taken as it is, the others are repeated; of the last repetition documents are taken at even distances. Without
-ratios each is taken once. A corpus without document ids becomes documents of one sentence. The ids get the
-number of the corpus and of the repetition before them (2.1/NAME).
-
-Example: ctxmt corpus mix text/crawl=1 text/talks=1 --source-lang en --target-lang de --out text/train
-"""
+"""Mixes several corpora in proportions."""
 
 import itertools
 from fractions import Fraction
-from typing import Any, Iterator, List, Optional, Sequence, Tuple
+from typing import Iterator, List, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.corpora.formats import options
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Part, part_of
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.option_types import name
 
 
-def add_arguments(parser: Any) -> None:
-    parser.add_argument(
-        "corpora", type=name, nargs="+", metavar="PREFIX[=RATIO]", help="of the files of each"
-    )
-    options.add_corpus_options(parser)
-
-
-def parts(args: Any) -> Iterator[Part]:
-    prefixes, ratios = zip(*map(_prefix_and_ratio, args.corpora), strict=True)
+def weighted_corpora(
+    texts: Sequence[str], languages: Tuple[str, str]
+) -> Tuple[List[TextFiles], List[Fraction]]:
+    """Read corpora, given as PREFIX or PREFIX=RATIO, and how often each is taken."""
+    prefixes, ratios = zip(*map(_prefix_and_ratio, texts), strict=True)
     if None in ratios and any(ratios):
         raise BadInput("expected a ratio for each corpus, or none")
-    files = [TextFiles(prefix, args.source_lang, args.target_lang, ids_optional=True) for prefix in prefixes]
-    return mix(files, repetitions(files, ratios) if all(ratios) else [Fraction(1)] * len(files))
+    files = [TextFiles(prefix, *languages, ids_optional=True) for prefix in prefixes]
+    return files, repetitions(files, ratios) if all(ratios) else [Fraction(1)] * len(files)
 
 
 def _prefix_and_ratio(text: str) -> Tuple[str, Optional[Fraction]]:
@@ -48,20 +34,20 @@ def _prefix_and_ratio(text: str) -> Tuple[str, Optional[Fraction]]:
 
 
 def repetitions(corpora: Sequence[TextFiles], ratios: Sequence[Fraction]) -> List[Fraction]:
-    """How often each corpus is taken, so that its sentences are to the others' as the ratios.
+    """How often each corpus is taken, so that the numbers of sentences have the ratios.
 
-    The smallest is 1: that corpus is taken as it is. Lines that serve as context only do not count.
+    The smallest is 1: that corpus is taken once. Lines that are only context do not count.
     """
     sizes = [sum(row.current != "0" for row in files.rows()) for files in corpora]
     for files, size in zip(corpora, sizes, strict=True):
         if not size:
-            raise BadInput("expected sentences, found context only", files.prefix)
+            raise BadInput("has no sentences, only context", files.prefix)
     weights = [ratio / size for ratio, size in zip(ratios, sizes, strict=True)]
     return [weight / min(weights) for weight in weights]
 
 
 def mix(corpora: Sequence[TextFiles], times: Sequence[Fraction]) -> Iterator[Part]:
-    """The lines of all corpora, one corpus after the other, each as often as asked for."""
+    """Write one corpus after the other, each as often as asked for."""
     for number, (files, often) in enumerate(zip(corpora, times, strict=True), 1):
         for repetition in itertools.count(1):
             share = min(Fraction(1), often - repetition + 1)
@@ -79,6 +65,3 @@ def mix(corpora: Sequence[TextFiles], times: Sequence[Fraction]) -> Iterator[Par
                 part = part_of(len(pairs), pairs)
                 part.account.remarks[f"lines of {files.prefix}"] += len(pairs)
                 yield part
-
-
-run = options.writes("mix", "lines", parts)

@@ -1,4 +1,6 @@
-"""Files of scores: a head that says what they were made with, then hash, score and more of each pair."""
+"""Writes and reads scores of pairs: a file's first line describes them, each other has a pair's hash and
+scores.
+"""
 
 import itertools
 import math
@@ -7,13 +9,13 @@ from typing import Any, Callable, Dict, Iterable, List, Sequence
 import numpy as np
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import check_outputs, regular_file
+from ctxmt_fairseq.base.journal import Journal, json_line, partial_file
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.files import check_outputs, regular_file
-from ctxmt_fairseq.journal import Journal, json_line, partial_file
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
 Score = Callable[[List[Pair]], Sequence[np.ndarray]]
 BATCH = 2048  # pairs that are scored, and kept, together
@@ -24,18 +26,16 @@ def write_scores(
 ) -> int:
     """Score all pairs, or those that no earlier run has scored.
 
-    Until all are, ``PATH.partial`` holds what is done. Another run with the same description goes on there,
-    and where ``PATH`` holds these scores nothing is done at all.
+    Until all pairs have a score, ``PATH.partial`` has those that are done. A run with the same description
+    goes on there, and if ``PATH`` already has these scores, it does nothing.
 
     Args:
-        score: makes what gives (N,) arrays for N pairs, the score first; called when it is needed.
-        description: all that the scores depend on, the text included, for JSON; "scores" says what they are.
+        score: loads a scorer, which gives (N,) arrays for N pairs, the score first; called when it is needed.
+        description: everything that the scores depend on, also the text, as JSON; "scores" says what they
+        are.
 
     Returns:
         the number of pairs.
-
-    Raises:
-        BadInput: the output cannot be written, another run is writing to it, or it holds other scores.
     """
     check_outputs(path)
     output = regular_file(path)
@@ -60,25 +60,21 @@ def _line(pair: Pair, values: Sequence[float]) -> bytes:
 
 
 class ScoreTable:
-    """The scores of a score file by the hash of the pair, at 16 bytes each.
+    """Reads a score file that ``write_scores`` has written to the end, at 16 bytes a pair.
 
-    Args:
-        path: of the file; where a pair is in it more than once, its first score counts.
-
-    Raises:
-        BadInput: no such file, or none that ``write_scores`` has written to the end.
+    If a pair is in the file more than once, its first score counts.
     """
 
     def __init__(self, path: PathLike):
         lines = iterate_lines(path)
         if not next(lines, "").startswith("{"):
-            raise BadInput("expected scores of ctxmt corpus filter, which begin with a JSON object", path, 1)
+            raise BadInput("a score file that ctxmt corpus filter has finished begins with JSON", path, 1)
         rows = np.fromiter(_scores(lines, path), [("hash", np.uint64), ("score", np.float64)])
         self._hashes, first = np.unique(rows["hash"], return_index=True)
         self._scores = rows["score"][first]
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
-        """The scores of pairs (N,): (N,), 0 where a pair has none."""
+        """The scores (N,) of pairs by their hashes (N,); 0 for a pair that has none."""
         if not len(self._hashes):
             return np.zeros(len(hashes))
         places = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
@@ -95,3 +91,24 @@ def _scores(lines: Iterable[str], path: PathLike) -> Any:
             yield int(key, 16), score
         except ValueError:
             raise BadInput("expected a hash, a tab and a score from 0 to 1", path, number) from None
+
+
+def adequacy(forward: np.ndarray, backward: np.ndarray) -> np.ndarray:
+    """exp(-(|A - B| + (A + B) / 2)) of cross-entropies A and B (Junczys-Dowmunt 2018).
+
+    Args:
+        forward, backward: (N,), infinite for a pair without one.
+
+    Returns:
+        (N,) from 0 to 1; 0 for a pair without one of the cross-entropies.
+    """
+    known = np.isfinite(forward) & np.isfinite(backward)
+    a, b = np.where(known, forward, 0), np.where(known, backward, 0)
+    return np.where(known, np.exp(-(np.abs(a - b) + (a + b) / 2)), 0.0)
+
+
+def domain(in_domain: np.ndarray, general: np.ndarray) -> np.ndarray:
+    """min(exp(-(H_in - H_gen)), 1) of cross-entropies H_in and H_gen; as ``adequacy``."""
+    known = np.isfinite(in_domain) & np.isfinite(general)
+    difference = np.where(known, in_domain, 0) - np.where(known, general, 0)
+    return np.where(known, np.exp(-np.maximum(difference, 0)), 0.0)

@@ -1,49 +1,21 @@
-"""Corpora from one, such as training, development and test text: whole documents go to the one or the other.
-
---held-out names another corpus, and what goes there: documents of a list (one id on each line), or a share of
-all, drawn by a hash of the id, so the same in every language. --by film goes by the film in ids
-YEAR/IMDB/FILE, whose documents then stay together.
-
-A pair of sentences that a later --held-out has too is a duplicate. With --duplicates context, the default, it
-stays as context only (PREFIX.current), so that nothing is trained on what is tested; leave-out: it goes, and
-the document ends there; keep: duplicates are only counted.
-
-Example: ctxmt corpus split text/all --held-out text/dev=0.01 --held-out text/test=test-ids.txt \\
-             --source-lang en --target-lang de --out text/train
-"""
+"""Splits a corpus by documents."""
 
 from array import array
-from typing import Any, Iterator, List, Set, Tuple
+from typing import Iterator, List, Set, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.corpora.films import HeldOut
-from ctxmt_fairseq.corpora.formats import options
 from ctxmt_fairseq.corpora.pair_hashes import among, pair_hash, pair_hashes
 from ctxmt_fairseq.corpora.pairs import Part, part_of, runs
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 
-def add_arguments(parser: Any) -> None:
-    options.add_prefix(parser)
-    parser.add_argument("--held-out", action="append", required=True, metavar="PREFIX=FILE|SHARE",
-                        help="documents for another corpus: a list of ids, or a share of all")  # fmt: skip
-    parser.add_argument("--by", choices=("document", "film"), default="document",
-                        help="what ids and shares are of (default: document)")  # fmt: skip
-    parser.add_argument("--duplicates", choices=("context", "leave-out", "keep"), default="context",
-                        help="pairs that a later corpus has (default: context)")  # fmt: skip
-    options.add_corpus_options(parser)
-
-
-def parts(args: Any) -> Iterator[Part]:
-    return split(options.text_files(args), HeldOut(args.held_out, args.by), args.duplicates)
-
-
 def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part]:
-    """The lines of a corpus, which ``held_out`` then routes to the main one or to another.
+    """Mark or leave out what later corpora hold out; ``held_out`` then routes each document to its corpus.
 
-    Pairs are told by 64 bits; lines that serve as context only are no duplicates. Memory: 8 bytes for each
-    held-out pair.
+    A pair is compared by 64 bits; lines that are only context are no duplicates. It takes 8 bytes of memory
+    for each held-out pair.
     """
     hashes, found = _held_out_pairs(files, held_out)
     for document in files.documents():
@@ -65,7 +37,7 @@ def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part
 
 
 def _held_out_pairs(files: TextFiles, held_out: HeldOut) -> Tuple[List[np.ndarray], Set[str]]:
-    """For each corpus the hashes of all pairs of later ones, sorted; and what of the lists is there."""
+    """For each corpus the sorted hashes of all pairs of later ones; and which listed names the corpus has."""
     found: Set[str] = set()
     each = [array("Q") for _ in range(len(held_out.prefixes) + 1)]
     for document in files.documents():
@@ -78,6 +50,3 @@ def _held_out_pairs(files: TextFiles, held_out: HeldOut) -> Tuple[List[np.ndarra
     for hashes in reversed(each[1:]):
         later.append(np.union1d(later[-1], np.array(hashes, np.uint64)))
     return later[::-1], found
-
-
-run = options.writes("split", "lines", parts)

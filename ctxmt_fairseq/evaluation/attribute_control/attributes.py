@@ -1,15 +1,13 @@
-"""Attributes of translations, such as the speaker's gender: as sentences that a model reads, in sets that
-measure their control, and how translations agree with them (Vincent et al. 2022, and MTCue, section 3.2)."""
+"""Attributes of translations, such as the speaker's gender: as sentences that a model reads, in test sets,
+and whether translations agree with them (Vincent et al. 2022, and MTCue, section 3.2)."""
 
 import json
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table, records_table
 from ctxmt_fairseq.corpora.text_steps import TextSteps
-from ctxmt_fairseq.data.json_files import Place, get, json_lines, load_json
-from ctxmt_fairseq.data.symbols import SEPARATOR
-from ctxmt_fairseq.data.text_lines import PathLike, read_bytes
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,
     Occurs,
@@ -21,7 +19,9 @@ from ctxmt_fairseq.evaluation.attribute_control.judging import (
     whole_words,
 )
 from ctxmt_fairseq.evaluation.metrics import Translation, score_translation
-from ctxmt_fairseq.tables import aligned_table, records_table
+from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.text.text_lines import PathLike, read_bytes
 
 JOIN = "+"
 Sentences = Mapping[Tuple[str, ...], Mapping[Tuple[str, ...], str]]  # attributes -> their values -> sentence
@@ -30,17 +30,14 @@ Sentences = Mapping[Tuple[str, ...], Mapping[Tuple[str, ...], str]]  # attribute
 def read_sentences_of_attributes(path: PathLike) -> Sentences:
     """Read a JSON object: attribute -> value -> sentence.
 
-    One sentence for several attributes has their names joined by +, and so are their values, where an
-    attribute that is missing has no value::
+    For one sentence about several attributes, join their names and their values by +. A missing attribute has
+    an empty value::
 
         {"speaker": {"feminine": "I am a woman", "masculine": "I am a man"},
          "addressee+number": {"mixed+many": "I'm talking to a group of people", "+one": ""},
          "formality": {"formal": "Formal", "informal": "Informal"}}
 
-    An empty sentence says nothing: the attributes are left out.
-
-    Raises:
-        BadInput: not such an object, an attribute in two places, or not one value per attribute.
+    An empty sentence leaves the attributes out.
     """
     place = Place(path)
     table = load_json(path)
@@ -56,24 +53,20 @@ def read_sentences_of_attributes(path: PathLike) -> Sentences:
             parts = tuple(value.split(JOIN)) if len(names) > 1 else (value,)
             if len(parts) != len(names) or not any(parts) or not isinstance(sentence, str):
                 form = JOIN.join(["value"] * len(names))
-                raise place.error(f"{key!r}: expected {form!r}: a sentence, found {value!r}")
+                raise place.error(f"{key!r}: expected {form!r} with a sentence, found {value!r}")
             sentences[names][parts] = " ".join(sentence.split())
     return sentences
 
 
 def check_attributes(sentences: Sentences, attributes: Sequence[str]) -> None:
-    """Raises BadInput: there are sentences for what is not one of the attributes."""
+    """Refuse sentences for other attributes than these."""
     for name in (name for names in sentences for name in names):
         if name not in attributes:
             raise BadInput(f"expected sentences for {', '.join(attributes)}, found some for {name!r}")
 
 
 def as_sentences(attributes: Mapping[str, str], sentences: Sentences) -> Dict[str, str]:
-    """The attributes with sentences in place of those that have some, under the names joined by +.
-
-    Raises:
-        BadInput: no sentence for a value.
-    """
+    """The attributes, in which sentences (under the names joined by +) replace those that have sentences."""
     replaced = {name for names in sentences for name in names}
     texts = {name: value for name, value in attributes.items() if name not in replaced}
     for names, by_value in sentences.items():
@@ -95,11 +88,11 @@ class AttributeExample:
     """A sentence whose translation depends on attributes.
 
     Attributes:
-        attributes: value by name; some may not show in this sentence's translation.
-        expected, wrong: for each attribute that does, the phrases of which a translation has one if it agrees
-            with the attribute, and those that it has if it does not.
-        context: metadata, text by field; None: the attributes themselves.
-        reference: a translation; None: there is none.
+        attributes: values by name; the translation of this sentence need not show all of them.
+        expected, wrong: for each attribute that shows, the phrases of translations that agree with it, and of
+            those that do not.
+        context: metadata: texts by field; None: the attributes themselves.
+        reference: a right translation; None: there is none.
     """
 
     source: str
@@ -116,26 +109,23 @@ class AttributeExample:
 
 
 def read_attribute_set(path: PathLike) -> List[AttributeExample]:
-    """Read one object per line, with the keys:
+    """Read a file with one object on each line, with the keys:
 
     - ``source``: the sentence;
-    - ``attributes``: an object, value by attribute: ``{"speaker": "feminine", "formality": "formal"}``;
-    - ``expected``, ``wrong``: objects with the same attributes, those (one at least) that show in the
-      translation; of each a list of phrases: ``{"speaker": ["fatiguée"]}`` and ``{"speaker": ["fatigué"]}``.
-      A phrase is found as it is written (upper and lower case differ), as whole words;
-    - ``context`` (optional): what a model reads, an object of texts by field or a list of texts:
-      ``["I am a woman", "Formal"]``. Default: the attributes;
-    - ``reference`` (optional, of all or none): a translation, for BLEU and chrF.
-
-    Raises:
-        BadInput: with the line, for anything missing, unknown or of the wrong kind, and for an empty file.
+    - ``attributes``: an object of values by attribute: ``{"speaker": "feminine", "formality": "formal"}``;
+    - ``expected``, ``wrong``: objects with the same attributes, namely those (at least one) that show in the
+      translation, each with a list of phrases: ``{"speaker": ["fatiguée"]}`` and ``{"speaker":
+      ["fatigué"]}``. A phrase is searched as whole words, and upper and lower case differ;
+    - ``context`` (optional): what a model reads: an object of texts by field, or a list of texts: ``["I am a
+      woman", "Formal"]``. Default: the attributes;
+    - ``reference`` (optional, on all lines or none): a right translation, for BLEU and chrF.
     """
     examples = [_example(place, record) for place, record in json_lines(path)]
     if not examples:
         raise BadInput("expected one JSON object per line, found an empty file", path)
     without = [number for number, example in enumerate(examples, 1) if example.reference is None]
     if 0 < len(without) < len(examples):
-        raise BadInput("expected the key 'reference', as other lines have it", path, without[0])
+        raise BadInput("add the key 'reference', which other lines have", path, without[0])
     return examples
 
 
@@ -147,9 +137,7 @@ def _example(place: Place, record: Any) -> AttributeExample:
     attributes = _texts(place, record, "attributes")
     expected, wrong = (_phrases(place, record, key) for key in ("expected", "wrong"))
     if not expected or expected.keys() != wrong.keys() or not expected.keys() <= attributes.keys():
-        raise place.error(
-            "expected 'expected' and 'wrong' for the same attributes, one at least, of 'attributes'"
-        )
+        raise place.error("give 'expected' and 'wrong' for the same attributes, at least one of 'attributes'")
     for name in expected:
         shared = set(expected[name]) & set(wrong[name])
         if shared:
@@ -161,7 +149,7 @@ def _example(place: Place, record: Any) -> AttributeExample:
 
 
 def one_line(place: Place, text: str, key: str) -> str:
-    """The text without outer blanks; raises BadInput where it is not one line of text."""
+    """The text without outer blanks; anything but one line of text is refused."""
     text = text.strip()
     if not text or SEPARATOR in text.split() or len(text.splitlines()) > 1 or "\0" in text:
         raise place.error(f"expected one line of text, without {SEPARATOR}, at the key {key!r}")
@@ -197,13 +185,11 @@ def _context(place: Place, record: Any) -> Optional[Dict[str, str]]:
 def metadata_of(
     path: PathLike, examples: Sequence[AttributeExample], sentences: Optional[Sentences] = None
 ) -> List[Mapping[str, str]]:
-    """What a model reads of each example: its context, else its attributes, as sentences if there are some.
+    """What a model reads with each example: its context, or otherwise its attributes, as sentences if there
+    are any.
 
     Args:
-        path: of the examples, one per line.
-
-    Raises:
-        BadInput: with the line, see ``as_sentences``.
+        path: the file of the examples, one on each line.
     """
     metadata = []
     for number, example in enumerate(examples, 1):
@@ -242,9 +228,6 @@ def read_eamt22(path: PathLike) -> List[AttributeExample]:
 
     Returns:
         the examples with their attributes and references; without phrases, because the set has none.
-
-    Raises:
-        BadInput: no such array, or a mark that is unknown or in another field.
     """
     records = load_json(path)
     place = Place(path)
@@ -311,7 +294,7 @@ class AttributeReport:
         """All counts as an aligned table.
 
         Args:
-            plain: the same set translated without context; its accuracies stand beside.
+            plain: the same set translated without context, whose accuracies are shown beside.
         """
         beside = dict(plain._rows()) if plain else {}
         columns = {
@@ -331,7 +314,7 @@ class AttributeReport:
     def _rows(self) -> Iterator[Tuple[str, OutcomeCount]]:
         yield from self.attributes.items()
         yield from self.values.items()
-        if self.combinations != self.values:  # some sentence shows several attributes
+        if self.combinations != self.values:  # some translations show several attributes
             yield from ((f"together: {name}", count) for name, count in self.combinations.items())
         yield "together: all", self.together
 
@@ -339,7 +322,7 @@ class AttributeReport:
 def judge_attributes(
     examples: Sequence[AttributeExample], translations: Sequence[str], occurs: Occurs = whole_words
 ) -> List[Outcomes]:
-    """Per example the outcome of each attribute that its translation shows."""
+    """For each example the outcome of each attribute that its translation shows."""
     return [
         {
             name: outcome(translation, example.expected[name], example.wrong[name], occurs)
@@ -350,7 +333,7 @@ def judge_attributes(
 
 
 def attribute_report(examples: Sequence[AttributeExample], outcomes: Sequence[Outcomes]) -> AttributeReport:
-    """Count the outcomes of each group; groups in the order of their names."""
+    """Count the outcomes in each group; groups are sorted by name."""
     shown = [
         (example, name, found)
         for example, by_name in zip(examples, outcomes, strict=True)
@@ -375,7 +358,7 @@ def _count(named: Iterable[Tuple[str, str]]) -> Dict[str, OutcomeCount]:
 def example_lines(
     examples: Sequence[AttributeExample], translations: Sequence[str], outcomes: Sequence[Outcomes]
 ) -> Iterator[str]:
-    """One JSON object per example: the attributes that were wanted, and what came out."""
+    """One JSON object for each example: the attributes that were wanted, and the outcomes."""
     for number, (example, translation, by_name) in enumerate(
         zip(examples, translations, outcomes, strict=True), 1
     ):
@@ -397,11 +380,11 @@ def reference_scores(
     translations: Mapping[str, Optional[Sequence[str]]],
     steps: TextSteps,
 ) -> Scores:
-    """Corpus scores of every translation; empty without references.
+    """The corpus scores of every translation; empty if not all examples have references.
 
     Args:
-        translations: by name, one line per example; None: not translated.
-        steps: of the system's target text, of which both take the surface form.
+        translations: by name, with a line for each example; None: not translated.
+        steps: those of the system's target text; translations and references get their surface form.
     """
     references = [example.reference for example in examples if example.reference is not None]
     if len(references) < len(examples):

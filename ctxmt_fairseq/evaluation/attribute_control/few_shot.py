@@ -1,12 +1,11 @@
-"""Few-shot settings: one training set whose annotations are kept on few examples only (MTCue, section 3.2).
+"""Few-shot settings: a training set that keeps its annotations on a few examples only (MTCue, section 3.2).
 
-Lines that have at least one of the chosen attributes are annotated, and the values of all chosen attributes,
-missing ones included, are a line's combination. A setting keeps the annotations of k lines of each
-combination, or of all where there are fewer; on other lines it drops the chosen attributes and nothing else.
-Each combination has its lines in one random order of which a setting keeps the first k, so that a smaller
-setting's lines are among a larger one's.
+A line with at least one of the chosen attributes is annotated; the values of all chosen attributes, missing
+ones included, are its combination. A setting keeps the annotations of k lines of each combination, or of all
+if there are fewer. On other lines it drops the chosen attributes and nothing else. The lines of a combination
+have one random order, from which each setting keeps the first k: a larger setting contains the smaller ones.
 
-The files of few-shot settings: metadata only, beside links to the text that all settings share.
+A setting has its own metadata, and links to the text that all settings share.
 """
 
 import json
@@ -20,11 +19,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.text_lines import PathLike, read_flags
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.evaluation.attribute_control.attributes import Sentences, as_sentences
-from ctxmt_fairseq.files import folder_output
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.text_lines import PathLike, read_flags
 
 NOT_ANNOTATED, NEVER_KEPT = -1, -2
 Combination = Tuple[Optional[str], ...]  # the chosen attributes' values; None where one is missing
@@ -35,10 +34,10 @@ class Annotations:
     """The annotated lines of a metadata file.
 
     Attributes:
-        attributes: the chosen ones.
-        ranks: (lines,) int64, each annotated line's place from 0 in the random order of its combination, or
-            ``NEVER_KEPT``; ``NOT_ANNOTATED`` for the other lines.
-        sizes: the lines of each combination that have a place.
+        attributes: the chosen attributes.
+        ranks: (lines,) int64: the place, from 0, of each annotated line in the random order of its
+            combination, or ``NEVER_KEPT``; ``NOT_ANNOTATED`` for the other lines.
+        sizes: how many lines of each combination have a place.
     """
 
     attributes: Tuple[str, ...]
@@ -46,7 +45,7 @@ class Annotations:
     sizes: Mapping[Combination, int]
 
     def keeps(self, count: Optional[int]) -> np.ndarray:
-        """The lines whose annotations a setting keeps, (lines,) bool.
+        """Whether a setting keeps the annotations of each line, (lines,) bool.
 
         Args:
             count: k; None for all.
@@ -55,20 +54,18 @@ class Annotations:
 
 
 def combination_of(fields: Mapping[str, str], attributes: Sequence[str]) -> Combination:
-    """The attributes' values; a blank value is a missing one."""
+    """The values of the attributes; a blank value counts as missing."""
     return tuple(fields.get(name, "").strip() or None for name in attributes)
 
 
 def read_annotations(
     metadata: MetadataFiles, attributes: Sequence[str], seed: int, current: Optional[PathLike] = None
 ) -> Annotations:
-    """Find the annotated lines, and draw the order of each combination's.
+    """Find the annotated lines, and shuffle those of each combination.
 
     Args:
-        current: 0 or 1 per line; lines marked 0 serve as context only, and no setting keeps theirs.
-
-    Raises:
-        BadInput: see ``MetadataFiles.lines`` and ``read_flags``; or an attribute that no line has.
+        current: a file with 0 or 1 on each line; lines marked 0 serve as context only, and no setting keeps
+            their annotations.
     """
     found: Dict[Combination, array] = {}  # line numbers
     count = 0
@@ -78,9 +75,7 @@ def read_annotations(
             found.setdefault(combination, array("q")).append(count - 1)
     for at, name in enumerate(attributes):
         if not any(combination[at] for combination in found):
-            raise BadInput(
-                f"expected the attribute {name!r} on some line, found it on none", metadata.paths[0]
-            )
+            raise BadInput(f"no line has the attribute {name!r}", metadata.paths[0])
     trained = np.ones(count, bool) if current is None else read_flags(current, count)
     ranks = np.full(count, NOT_ANNOTATED, np.int64)
     sizes = {}
@@ -88,7 +83,7 @@ def read_annotations(
         lines = np.array(found[combination])
         ranks[lines] = NEVER_KEPT
         order = lines[trained[lines]].tolist()
-        # Seeded by the combination, so that other combinations in the file change nothing here.
+        # The combination is part of the seed, so that other combinations in the file change nothing here.
         random.Random(f"{seed}:{json.dumps(combination)}").shuffle(order)
         ranks[order] = np.arange(len(order))
         sizes[combination] = len(order)
@@ -127,23 +122,21 @@ def write_settings(
     seed: int = 1,
     sentences: Optional[Sentences] = None,
 ) -> List[Dict[str, Any]]:
-    """Write a folder OUT/K for every count: metadata, ``setting.json``, and links to PREFIX's other files.
+    """Write a folder OUT/K for every count, with metadata, ``setting.json``, and links to PREFIX's other
+    files.
 
-    So OUT/K/NAME, with PREFIX's own name, is the prefix of a text with the same sentences as PREFIX.
+    OUT/K/NAME, in which NAME is the last part of PREFIX, is then the prefix of a text with the same
+    sentences.
 
     Args:
-        prefix: of the metadata (see ``MetadataFiles``), which become one ``.meta.jsonl``; where there is a
-            ``PREFIX.current``, lines marked 0 keep nothing.
-        counts: annotated examples per combination of attributes; None for all.
+        prefix: of the metadata (see ``MetadataFiles``), which are written as one ``.meta.jsonl``. If there is
+            a ``PREFIX.current``, lines marked 0 keep no annotations.
+        counts: how many annotated examples to keep of each combination; None for all.
         out: a new or empty folder.
-        sentences: what is written in place of the kept attributes.
+        sentences: sentences to write in place of the attributes that are kept.
 
     Returns:
-        ``describe`` each setting, with the seed.
-
-    Raises:
-        BadInput: see ``read_annotations`` and ``as_sentences``; no metadata, or a folder that cannot be
-            written or is not empty.
+        what ``describe`` says of each setting, with the seed.
     """
     source = Path(prefix).absolute()
     metadata = MetadataFiles.named(source)

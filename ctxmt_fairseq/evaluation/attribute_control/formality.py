@@ -1,10 +1,11 @@
-"""Formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT 2022), as in
-``[F]Haben Sie[/F] das gehört?``, with several prompts as context (MTCue, appendix D).
+"""Judges the formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT
+2022), such as ``[F]Haben Sie[/F] das gehört?``, with several prompts as context (MTCue, appendix D).
 
-The facts are those of the shared task: a translation is formal if annotated phrases of its formal reference
-occur in it and none of its informal reference, and the other way round; the accuracy of a wanted formality is
-the share of the translations that have it among those that have either. Translations with phrases of both or
-of neither reference count nowhere, and so are reported. (Nadejde et al. 2022; Anastasopoulos et al. 2022)
+The rules are those of the shared task: a translation is formal if it has annotated phrases of its formal
+reference and none of its informal one, and informal the other way round. Accuracy is the share of
+translations with the wanted formality among those that are formal or informal. Translations with phrases of
+both references or of neither do not count, and their number is reported. (Nadejde et al. 2022; Anastasopoulos
+et al. 2022)
 """
 
 import json
@@ -14,9 +15,8 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.data.metadata_text import single_spaces
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table, records_table
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,
     RIGHT,
@@ -28,7 +28,8 @@ from ctxmt_fairseq.evaluation.attribute_control.judging import (
     percent,
     words_among,
 )
-from ctxmt_fairseq.tables import aligned_table, records_table
+from ctxmt_fairseq.text.metadata_text import single_spaces
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, read_sentences
 
 OPEN, CLOSE = "[F]", "[/F]"
 _TAG = re.compile(f"({re.escape(OPEN)}|{re.escape(CLOSE)})")
@@ -36,18 +37,14 @@ _TAG = re.compile(f"({re.escape(OPEN)}|{re.escape(CLOSE)})")
 
 @dataclass(frozen=True)
 class AnnotatedReference:
-    """A reference without its tags, and the phrases that stood between them, in order."""
+    """A reference without its tags, and the phrases that were between them, in order."""
 
     text: str
     phrases: Tuple[str, ...]
 
 
 def parse_annotated(line: str) -> AnnotatedReference:
-    """Take the tags out of a line.
-
-    Raises:
-        BadInput: a tag is not closed, not opened or inside another one, or there is nothing between two.
-    """
+    """Read a line with tags."""
     parts = _TAG.split(line)  # text, tag, text, tag, ..., text
     phrases = []
     inside = False
@@ -67,11 +64,7 @@ def parse_annotated(line: str) -> AnnotatedReference:
 
 
 def read_annotated(path: PathLike) -> List[AnnotatedReference]:
-    """One reference per line.
-
-    Raises:
-        BadInput: as ``parse_annotated``, with the line; or no such file, or not UTF-8.
-    """
+    """Read a file with one reference on each line."""
     references = []
     for number, line in enumerate(iterate_lines(path), 1):
         try:
@@ -82,13 +75,13 @@ def read_annotated(path: PathLike) -> List[AnnotatedReference]:
 
 
 def check_aligned(paths: Sequence[PathLike], counts: Sequence[int]) -> None:
-    """Raises BadInput: not all files have the same number of lines, or they have none."""
+    """Refuse files that have different numbers of lines, or none."""
     for path, count in zip(paths, counts, strict=True):
         if count < max(counts):
             longer = paths[counts.index(max(counts))]
             raise BadInput(f"ends after {count} lines, but {longer} goes on", path, count + 1)
     if not counts[0]:
-        raise BadInput("expected text, found no line", paths[0])
+        raise BadInput("the file has no line", paths[0])
 
 
 FORMAL, INFORMAL = "formal", "informal"
@@ -106,23 +99,17 @@ class ContrastiveReference:
 def read_references(
     formal: Sequence[PathLike], informal: Sequence[PathLike], beside: Mapping[str, Sequence[PathLike]]
 ) -> Tuple[List[ContrastiveReference], Dict[str, List[str]]]:
-    """Annotated files (one of each formality per domain, say), one after the other.
+    """Read several annotated files of each formality, for example one for each domain, as one set.
 
     Args:
-        beside: further files of the same lines, by the option that names them: sentences or translations.
+        beside: further files with the same lines (sentences or translations), by the option that names them.
 
     Returns:
         the references, and the lines of each option.
-
-    Raises:
-        BadInput: not as many files of one kind as of another, files of different lengths, a malformed
-            annotation, or a formality without any.
     """
     for option, paths in (("--informal", informal), *beside.items()):
         if len(paths) != len(formal):
-            raise BadInput(
-                f"{option}: expected as many files as for --formal, {len(formal)}, found {len(paths)}"
-            )
+            raise BadInput(f"{option}: give {len(formal)} files, as many as for --formal; found {len(paths)}")
     references: List[ContrastiveReference] = []
     lines: Dict[str, List[str]] = {option: [] for option in beside}
     for number, pair in enumerate(zip(formal, informal, strict=True)):
@@ -140,7 +127,7 @@ def read_references(
 
 
 def formality_of(translation: str, reference: ContrastiveReference, occurs: Occurs = words_among) -> str:
-    """``FORMAL``, ``INFORMAL``, or as ``outcome`` both or neither."""
+    """``FORMAL`` or ``INFORMAL``; or ``BOTH`` or ``NEITHER`` (see ``outcome``)."""
     found = outcome(translation, reference.formal.phrases, reference.informal.phrases, occurs)
     return {RIGHT: FORMAL, WRONG: INFORMAL}.get(found, found)
 
@@ -150,20 +137,17 @@ def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
 
     Args:
         wanted: ``FORMAL`` or ``INFORMAL``.
-        labels: ``formality_of`` each translation.
+        labels: what ``formality_of`` says of each translation.
     """
     other = INFORMAL if wanted == FORMAL else FORMAL
     return OutcomeCount.of({wanted: RIGHT, other: WRONG}.get(label, label) for label in labels)
 
 
 def read_prompts(path: PathLike) -> Dict[str, List[str]]:
-    """Formality -> prompts, in their order and each once.
+    """Read the prompts for each formality, in their order and each once.
 
-    A line is ``formal TAB prompt``, ``informal TAB prompt``, or a prompt alone, which is tried for both (as
-    MTCue's evaluation tried every context for either attribute, appendix D). Blank lines are passed over.
-
-    Raises:
-        BadInput: another word before a tab, or a formality without prompts.
+    A line is ``formal TAB prompt``, ``informal TAB prompt``, or a prompt alone, which is tried for both, as
+    MTCue's evaluation tried every context for either attribute (appendix D). Blank lines are skipped.
     """
     prompts: Dict[str, List[str]] = {formality: [] for formality in FORMALITIES}
     for number, line in enumerate(iterate_lines(path), 1):
@@ -174,7 +158,7 @@ def read_prompts(path: PathLike) -> Dict[str, List[str]]:
         if wanted and wanted not in FORMALITIES or not text:
             known = " or ".join(FORMALITIES)
             raise BadInput(
-                f"expected a prompt, or {known}, a tab and a prompt, found {line[:60]!r}", path, number
+                f"write a prompt, or {known}, a tab and a prompt; found {line[:60]!r}", path, number
             )
         for formality in [wanted] if wanted else FORMALITIES:
             if text not in prompts[formality]:
@@ -188,7 +172,7 @@ def read_prompts(path: PathLike) -> Dict[str, List[str]]:
 # (sentences, metadata of each) -> translations
 Translate = Callable[[List[str], Sequence[Mapping[str, str]]], List[str]]
 
-# Appendix D; it prints the first list of genres with a comma at its end.
+# MTCue, appendix D, where the first list of genres has a comma at its end.
 PROMPTS: Dict[str, Tuple[str, ...]] = {
     FORMAL: (
         "Formal conversation",
@@ -207,7 +191,7 @@ PROMPTS: Dict[str, Tuple[str, ...]] = {
 }
 
 
-FEW = 30  # decided translations: if all are right, the accuracy's 95 % interval still begins at 88.6
+FEW = 30  # formal or informal translations; even if all are right, the 95 % interval begins at 88.6
 
 
 @dataclass(frozen=True)
@@ -216,8 +200,8 @@ class FormalityRun:
 
     Attributes:
         wanted: ``FORMAL`` or ``INFORMAL``.
-        prompt: the context; None without one.
-        translations, labels: one per sentence, and ``formality_of`` each.
+        prompt: the context; None: there was none.
+        translations, labels: one for each sentence, and what ``formality_of`` says of it.
     """
 
     wanted: str
@@ -238,8 +222,9 @@ class FormalityReport:
     """Accuracies of the wanted formality.
 
     Attributes:
-        plain: a run for each formality without prompt: a model without context, or any system's translations.
-        prompted: the runs with prompts, in order; none for a system's translations.
+        plain: a run for each formality without prompt: of a model without context, or any system's
+            translations.
+        prompted: the runs with prompts, in order; empty for a system's translations.
     """
 
     plain: Sequence[FormalityRun]
@@ -250,13 +235,14 @@ class FormalityReport:
         return [run for run in self.prompted if run.wanted == wanted]
 
     def best(self, wanted: str) -> FormalityRun:
-        """The run with the highest accuracy; of equal ones the first (appendix D)."""
+        """The run with the highest accuracy, the first if several have it (appendix D)."""
         return max(
             self.runs(wanted), key=lambda run: -1.0 if run.count.accuracy is None else run.count.accuracy
         )
 
     def summaries(self) -> Dict[str, Dict[str, Optional[float]]]:
-        """Accuracies formal, informal and their average: plain, mean over the prompts, best prompts."""
+        """The accuracies (formal, informal, average) without prompts, as mean over the prompts, and of the
+        best prompts."""
         accuracy = {"plain": {run.wanted: run.count.accuracy for run in self.plain}}
         if self.prompted:
             accuracy["mean"] = {
@@ -269,7 +255,8 @@ class FormalityReport:
         }
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON; ``accuracy`` is the average of the best prompts, or of the plain runs without prompts."""
+        """For JSON; ``accuracy`` is the average for the best prompts, or for the plain runs if there are no
+        prompts."""
         summaries = self.summaries()
         return {
             "accuracy": summaries["best" if self.prompted else "plain"]["average"],
@@ -283,10 +270,10 @@ class FormalityReport:
         }
 
     def table(self, plain: str) -> str:
-        """The runs, and below them the accuracies of both formalities and their average, as aligned tables.
+        """Two aligned tables: the runs, and the accuracies of both formalities with their average.
 
         Args:
-            plain: what the runs without prompt are called.
+            plain: the name of the runs without prompt.
         """
         columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **COUNTS}
         runs = (
@@ -309,7 +296,7 @@ class FormalityReport:
         return f"best {wanted} prompt: {best.prompt}{warning if decided < FEW else ''}"
 
     def example_lines(self, references: Sequence[ContrastiveReference]) -> Iterator[str]:
-        """One JSON object per run and sentence: what was wanted and what came out."""
+        """One JSON object for each run and sentence: what was wanted and what came out."""
         for run in (*self.plain, *self.prompted):
             for number, (translation, label) in enumerate(zip(run.translations, run.labels, strict=True), 1):
                 record = {
@@ -332,7 +319,7 @@ def judge(
     """A run for each wanted formality.
 
     Args:
-        translations: by wanted formality, one per reference.
+        translations: by wanted formality, one for each reference.
     """
     return [
         FormalityRun(
@@ -355,10 +342,10 @@ def control_formality(
     prompts: Mapping[str, Sequence[str]] = PROMPTS,
     occurs: Occurs = words_among,
 ) -> FormalityReport:
-    """Translate all sentences without context and with each prompt as their only context.
+    """Translate all sentences without context, and with each prompt as their only context.
 
     Args:
-        prompts: by the formality that each shall bring about; one may stand under both.
+        prompts: by the formality that they ask for; a prompt may be in both lists.
     """
 
     def translations(prompt: Optional[str]) -> List[str]:

@@ -1,4 +1,4 @@
-"""Whether a phrase occurs in a translation, and what the phrases found there say of an attribute."""
+"""Decides whether a phrase occurs in a translation, and what the phrases in it tell of an attribute."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,26 +10,27 @@ Occurs = Callable[[str, str], bool]  # (phrase, text)
 
 
 def in_surface_form(occurs: Occurs, surface: Callable[[str], str]) -> Occurs:
-    """The same for phrases and texts after ``surface``: output of a lower-cased model has no capitals."""
+    """Compare phrases and texts after ``surface``, because the output of a lower-cased model has no
+    capitals."""
     return lambda phrase, text: occurs(surface(phrase), surface(text))
 
 
 def words_among(phrase: str, text: str) -> bool:
-    """All words of the phrase are words of the text, in whatever order and place.
+    """Whether all words of the phrase are words of the text, in any order and place.
 
-    The rule of the IWSLT 2022 formality task's scorer, by which published accuracies were measured. Words are
-    what stands between spaces, so a word with punctuation attached is another word.
+    The scorer of the IWSLT 2022 formality task, with which published accuracies were measured, has this rule.
+    Spaces separate words, so that a word with punctuation attached is another word.
     """
     return set(phrase.split(" ")) <= set(text.split(" "))
 
 
 def anywhere(phrase: str, text: str) -> bool:
-    """The phrase is part of the text: the same scorer's rule for languages written without spaces."""
+    """Whether the phrase is part of the text: the same scorer's rule for languages written without spaces."""
     return phrase in text
 
 
 def whole_words(phrase: str, text: str) -> bool:
-    """The phrase is part of the text and neither continues nor is continued by a word there.
+    """Whether the phrase is in the text as whole words.
 
     An elided word ends with its apostrophe: "t'" occurs in "je t'aime".
     """
@@ -61,13 +62,13 @@ def outcome(text: str, expected: Iterable[str], wrong: Iterable[str], occurs: Oc
 
 
 def joint_outcome(outcomes: Sequence[str]) -> str:
-    """Of one translation's attributes together: the worst that one of them is, ``NEITHER`` aside."""
+    """The outcome of all attributes of a translation together: the worst among them, without ``NEITHER``."""
     return next((worst for worst in (WRONG, BOTH, RIGHT) if worst in outcomes), NEITHER)
 
 
 @dataclass(frozen=True)
 class OutcomeCount:
-    """How many translations are right, wrong, both or neither."""
+    """How many translations are right, wrong, both, and neither."""
 
     right: int = 0
     wrong: int = 0
@@ -84,24 +85,24 @@ class OutcomeCount:
 
     @property
     def decided(self) -> int:
-        """Those that are right or wrong."""
+        """How many are right or wrong."""
         return self.right + self.wrong
 
     @property
     def accuracy(self) -> Optional[float]:
-        """Right ones among those that are decided, in percent; None if none is."""
+        """The share of right ones among those that are decided, in percent; None if none is."""
         return 100 * self.right / self.decided if self.decided else None
 
     def as_dict(self) -> Dict[str, Any]:
         return {"examples": self.examples, **vars(self), "accuracy": self.accuracy}
 
     def cells(self) -> Dict[str, Any]:
-        """For a table with ``COUNTS``; ``shown`` is the accuracy."""
+        """The cells of a table with the columns ``COUNTS``; ``shown`` is the accuracy."""
         return {**vars(self), "shown": percent(self.accuracy)}
 
 
 def mean(accuracies: Sequence[Optional[float]]) -> Optional[float]:
-    """The mean in percent; None if there is nothing, or nothing was decided in one of them."""
+    """The mean of accuracies in percent; None if there are none, or one of them is None."""
     known = [accuracy for accuracy in accuracies if accuracy is not None]
     return sum(known) / len(known) if known and len(known) == len(accuracies) else None
 

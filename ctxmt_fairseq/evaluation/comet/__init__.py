@@ -1,1 +1,1 @@
-"""COMET, of sentences alone and in context: metrics of the package unbabel-comet (the extra ``comet``)."""
+"""COMET for sentences alone and in context, with the package unbabel-comet (the extra ``comet``)."""

@@ -1,9 +1,9 @@
-"""What COMET reads: each sentence, alone or behind the sentences before it in its document.
+"""What COMET reads: each sentence, alone or after the sentences before it in its document.
 
-Embarrassingly Easy Document-Level MT Metrics (Vernikos et al. 2022): the source is preceded by source
-sentences, reference and translation both by reference sentences, so that an earlier error is not punished
-twice; without references the translation is preceded by translations. The vectors of the current sentence
-alone are averaged (COMET's ``use_context``).
+Embarrassingly Easy Document-Level MT Metrics (Vernikos et al. 2022): source sentences precede the source;
+reference sentences precede both the reference and the translation, so that an earlier error is not punished
+twice. Without references, translations precede the translation. Only the vectors of the current sentence are
+averaged (COMET's ``use_context``).
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from typing import Dict, List, Optional
 
 import numpy as np
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.text_lines import PathLike, iterate_lines, read_flags
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.models import CometModel
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class CometText:
 
     Attributes:
         sources, hypotheses: N lines.
-        references: N lines; None where there are none.
-        documents: their boundaries; None where they are not known.
-        current: the lines that are scored; the others serve as context only.
+        references: N lines; None if there are none.
+        documents: their boundaries; None if they are not known.
+        current: the numbers of the lines to score; the others serve as context only.
     """
 
     sources: List[str]
@@ -42,23 +42,17 @@ def read_comet_text(
     docids: Optional[PathLike] = None,
     current: Optional[PathLike] = None,
 ) -> CometText:
-    """Read line-aligned files.
-
-    Raises:
-        BadInput: files of different lengths (with both counts), bad ids or marks.
-    """
-    texts: List[Optional[List[str]]] = []
+    """Read files whose lines belong together."""
+    texts: List[List[str]] = []
     for path in (hypothesis, source, reference):
-        texts.append(None if path is None else [line.strip() for line in iterate_lines(path)])
-        if texts[-1] is not None and len(texts[-1]) != len(texts[0] or ()):
-            raise BadInput(
-                f"expected {len(texts[0] or ())} lines, as in {hypothesis}, found {len(texts[-1])}", path
-            )
-    hypotheses, sources, references = texts
-    assert hypotheses is not None and sources is not None
+        if path is not None:
+            texts.append([line.strip() for line in iterate_lines(path)])
+            check_count(texts[-1], len(texts[0]), hypothesis, path)
+    hypotheses, sources, *references = texts
     documents = None if docids is None else Documents.read(docids, len(hypotheses))
     marks = np.ones(len(hypotheses), bool) if current is None else read_flags(current, len(hypotheses))
-    return CometText(sources, hypotheses, references, documents, np.flatnonzero(marks))
+    found = references[0] if references else None
+    return CometText(sources, hypotheses, found, documents, np.flatnonzero(marks))
 
 
 @dataclass(frozen=True)
@@ -66,9 +60,10 @@ class CometInputs:
     """One sample for each of n scored lines.
 
     Attributes:
-        samples: ``src``, ``mt`` and, for a model that reads them, ``ref``.
-        shortened: lines that have fewer context sentences than their document holds, to fit the encoder.
-        too_long: lines of which a text alone is longer than the encoder reads: COMET cuts off its end.
+        samples: the texts ``src``, ``mt`` and, for a model that reads references, ``ref``.
+        shortened: how many lines have fewer context sentences than asked for, so that they fit the encoder.
+        too_long: how many lines have a text that is too long for the encoder even alone: COMET cuts off its
+            end.
     """
 
     samples: List[Dict[str, str]]
@@ -80,11 +75,8 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
     """The samples of a text.
 
     Args:
-        context: k, previous sentences; never of another document. Where k of them make an input longer than
-            the encoder reads, the farthest are left out, for all texts of the line alike.
-
-    Raises:
-        BadInput: context for a model that does not average tokens, or for documents that are not known.
+        context: k, the number of previous sentences, from the same document only. If they make an input too
+            long for the encoder, the farthest are left out, for all texts of the line alike.
     """
     if context and not model.pools_sentences:
         raise BadInput(
@@ -93,7 +85,7 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
             model.name,
         )
     if context and text.documents is None:
-        raise BadInput("document-level COMET: expected --docids, which says where the documents are")
+        raise BadInput("document-level COMET needs --docids, which says where documents begin")
     sides = {"src": text.sources, "mt": text.hypotheses}
     before = {"src": text.sources, "mt": text.hypotheses}
     if text.references is not None and model.reads_references:

@@ -1,4 +1,4 @@
-"""COMET's models: files to a model that scores, without running anything that a file says."""
+"""Loads COMET's models without running anything in their files."""
 
 import contextlib
 import hashlib
@@ -10,15 +10,15 @@ from typing import Any, Dict, Iterator, List, Mapping, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.data.text_lines import read_bytes
-from ctxmt_fairseq.errors import BadInput
-from ctxmt_fairseq.extras import installation
-from ctxmt_fairseq.safe_checkpoints import peek
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import installation
+from ctxmt_fairseq.checkpoints.reading import peek
+from ctxmt_fairseq.text.text_lines import read_bytes
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
-OWNER = "Unbabel"  # of hub names without an owner
+OWNER = "Unbabel"  # of models whose name on the hub has no owner
 WEIGHTS, OPTIONS = Path("checkpoints/model.ckpt"), "hparams.yaml"
-# Never from a file: what a model downloads, and the texts that it would be trained on.
+# These options never come from a file: what a model downloads, and the texts that it is trained on.
 _OURS = {"load_pretrained_weights": False, "train_data": [], "validation_data": []}
 
 
@@ -27,9 +27,9 @@ class CometModel:
     """A metric that is ready to score.
 
     Attributes:
-        name: as the user gave it.
+        name: the name that the user gave.
         model: COMET's.
-        content: a hash of its files.
+        content: a hash of the model's files.
     """
 
     name: str
@@ -38,12 +38,12 @@ class CometModel:
 
     @property
     def needs_references(self) -> bool:
-        """Whether it cannot score without them."""
+        """Whether the model cannot score without references."""
         return bool(self.model.requires_references())
 
     @property
     def reads_references(self) -> bool:
-        """Whether they change its scores."""
+        """Whether references change the model's scores."""
         return self.needs_references or "ref" in self.model.hparams.get("input_segments", ())
 
     @property
@@ -59,18 +59,19 @@ class CometModel:
 
     @property
     def separator(self) -> str:
-        """What stands between the sentences of one input."""
+        """The token between the sentences of an input."""
         return self.model.encoder.tokenizer.sep_token
 
     def too_long(self, samples: Sequence[Mapping[str, str]]) -> np.ndarray:
-        """Which samples the model would cut off: (n,) bool.
+        """Whether each sample is longer than the model reads, (n,) bool.
 
-        A text is encoded alone, in 510 tokens for XLM-R; unified models encode all texts of a sample at once.
+        Each text is encoded by itself (XLM-R reads 510 tokens); unified models encode all texts of a sample
+        at once.
         """
         if not samples:
             return np.zeros(0, bool)
         encoder, sides = self.model.encoder, list(samples[0])
-        with _silent("transformers.tokenization_utils_base"):  # it warns of long texts, which we count
+        with _silent("transformers.tokenization_utils_base"):  # warns of long texts, which we count
             tokens = [encoder.tokenizer([sample[side] for sample in samples])["input_ids"] for side in sides]
         lengths = np.array([[len(text) for text in side] for side in tokens])  # special tokens included
         if self._unified:
@@ -84,7 +85,7 @@ class CometModel:
         """COMET's score of each sample (``src``, ``mt``, ``ref``).
 
         Args:
-            context: sentences before the last separator are context.
+            context: whether the sentences before the last separator are context.
         """
         self.model.use_context = context
         options = dict(num_workers=0, progress_bar=False, gpus=int(gpu))
@@ -94,7 +95,7 @@ class CometModel:
 
 
 def load_comet(name: str) -> CometModel:
-    """A model of unbabel-comet.
+    """Load a model of unbabel-comet.
 
     Args:
         name: a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging Face hub
@@ -119,10 +120,10 @@ def load_comet(name: str) -> CometModel:
         missing, _ = model.load_state_dict(state["state_dict"], strict=False)
     except Exception as error:  # transformers and COMET raise many kinds for files that do not fit
         raise BadInput(f"cannot be built as {kind}: {' '.join(str(error).split())[:300]}", folder) from None
-    # Whether positions are saved depends on the version of transformers.
+    # Some versions of transformers save positions, others do not.
     missing = [key for key in missing if not key.endswith("position_ids")]
     if missing:
-        raise BadInput(f"expected the parameter {missing[0]}", folder / WEIGHTS)
+        raise BadInput(f"the parameter {missing[0]} is missing", folder / WEIGHTS)
     return CometModel(name, model.eval(), _content(folder))
 
 
@@ -155,7 +156,7 @@ def _downloaded(name: str) -> Path:
 
 
 def _options(folder: Path, state: Any) -> Any:
-    """The constructor's options, and the class: the checkpoint's, else those of ``hparams.yaml``."""
+    """The options of the constructor (from the checkpoint, or else from ``hparams.yaml``), and the class."""
     import yaml
 
     path = folder / OPTIONS
@@ -164,7 +165,7 @@ def _options(folder: Path, state: Any) -> Any:
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError):
         raise BadInput("expected YAML of plain values", path) from None
     if not isinstance(written, dict):
-        raise BadInput("expected options", path)
+        raise BadInput("expected options with their values", path)
     if not isinstance(state, dict) or not isinstance(state.get("state_dict"), dict):
         raise BadInput("expected parameters at the key state_dict", folder / WEIGHTS)
     kept = state.get("hyper_parameters")
@@ -173,7 +174,7 @@ def _options(folder: Path, state: Any) -> Any:
 
 
 def _encoder(folder: Path, name: Any) -> str:
-    """Where the encoder's configuration and tokenizer are: in the model's own folder, or on the hub."""
+    """The place of the encoder's configuration and tokenizer: the model's own folder, or the hub."""
     if not isinstance(name, str) or not HUB_NAME.fullmatch(name):
         raise BadInput(
             f"pretrained_model: expected a name on the hub or of a folder beside it, found {name!r}",
@@ -193,7 +194,7 @@ def _content(folder: Path) -> str:
 
 @contextlib.contextmanager
 def _silent(*names: str) -> Iterator[None]:
-    """Without what these loggers say, for a while."""
+    """Silence these loggers and all warnings within the block."""
     import logging
     import warnings
 

@@ -1,4 +1,4 @@
-"""What COMET says of a translation."""
+"""COMET's scores of a translation."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,16 +9,16 @@ from ctxmt_fairseq.evaluation.metrics import MetricScore
 
 @dataclass(frozen=True)
 class CometScore:
-    """One model's view of a translation.
+    """One model's scores of a translation.
 
     Attributes:
-        name: of the model.
-        context: k previous sentences; 0: sentences alone.
-        references: whether it read them.
-        score: the mean, COMET's system score; about 0 to 1, the newer models within it.
+        name: the name of the model.
+        context: k, the number of previous sentences; 0: sentences alone.
+        references: whether the model read references.
+        score: COMET's system score: the mean, about 0 to 1, for newer models always in this range.
         segments: a score for each scored line.
         shortened, too_long: see ``CometInputs``.
-        signature: what it was computed with.
+        signature: how the score was computed.
     """
 
     name: str
@@ -32,14 +32,14 @@ class CometScore:
 
     @property
     def title(self) -> str:
-        """Of the metric."""
+        """The name of the metric in tables."""
         return f"COMET {Path(self.name).name}"
 
     def metric_score(self) -> MetricScore:
-        """As an entry of the scores of a translation."""
+        """The score as one of the metrics of a translation."""
         return MetricScore(self.title, self.level, self.score, self.signature, digits=4)
 
     @property
     def level(self) -> str:
-        """As in the tables of ``ctxmt score``."""
+        """The level in the tables of ``ctxmt score``."""
         return f"document, k={self.context}" if self.context else "sentence"

@@ -1,4 +1,4 @@
-"""COMET's scores of a translation, kept beside it: a sentence that has its score is not scored again."""
+"""Scores a translation with COMET, and keeps the scores in a file so that no sentence is scored twice."""
 
 import contextlib
 import hashlib
@@ -8,16 +8,16 @@ from typing import Dict, List, Mapping, Optional
 
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import Journal, json_line
 from ctxmt_fairseq.corpora.workers import chunks
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
 from ctxmt_fairseq.evaluation.comet.models import CometModel
 from ctxmt_fairseq.evaluation.comet.report import CometScore
-from ctxmt_fairseq.journal import Journal, json_line
+from ctxmt_fairseq.text.text_lines import PathLike
 
 BATCH = 16
-KEPT = 1024  # sentences whose scores are kept together
+KEPT = 1024  # sentences whose scores are written to the file at once
 
 
 def comet_score(
@@ -31,16 +31,12 @@ def comet_score(
     """Score a translation.
 
     Args:
-        context: k, previous sentences: document-level COMET.
-        cache: a journal of scores by content, which is read and added to.
-        cpu: leave a GPU alone.
-
-    Raises:
-        BadInput: a model without the references that it needs; a cache that is none, or that another process
-            adds to; or see ``build_inputs``.
+        context: k, the number of previous sentences (document-level COMET).
+        cache: a journal of scores by the hash of their sample; new scores are added.
+        cpu: use no GPU.
     """
     if model.needs_references and text.references is None:
-        raise BadInput("expected a model that needs no references", model.name)
+        raise BadInput("needs references; give them, or choose a model that needs none", model.name)
     inputs = build_inputs(text, model, context)
     segments = _segments(inputs, model, bool(context), cache, batch_size, cpu)
     references = text.references is not None and model.reads_references
@@ -85,5 +81,5 @@ def _segments(
 
 
 def _key(sample: Mapping[str, str], model: CometModel, context: bool) -> str:
-    """Of all that a score depends on."""
+    """A hash of all that a score depends on."""
     return hashlib.sha256(json.dumps([model.content, context, sample], sort_keys=True).encode()).hexdigest()

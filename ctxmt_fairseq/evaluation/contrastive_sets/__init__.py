@@ -1,12 +1,10 @@
-"""Contrastive sets: one reader per public format, one form for all of them."""
+"""Contrastive sets: a reader for each public format, and one form for all of them."""
 
 from collections import Counter
 from pathlib import Path
 from typing import Any, List, Optional, Sequence
 
-from ctxmt_fairseq.data.json_files import load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets import (  # noqa: F401  (importing them registers them)
     bawden,
     contrapro,
@@ -23,6 +21,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     texts_of,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 __all__ = [
     "CONVENTIONS", "FORMATS", "Candidate", "ContrastiveExample", "ContrastiveFormat", "ContrastiveSet",
@@ -37,11 +37,12 @@ def read_contrastive_set(
 
     Args:
         path: a file, or a folder for ``opensubs`` and for all phenomena of ``voita``.
-        format: one of ``FORMATS``; found from the content if not given.
-        documents: of a format whose context is in a folder of its own, see ``read_contrapro``.
+        format: one of ``FORMATS``; default: detected by the content.
+        documents: the folder with the context, for formats that have it apart (see ``ContraPro``).
 
     Raises:
-        BadInput: an unknown format, or whatever the format's reader finds wrong.
+        BadInput: the format is unknown, or the file is damaged; the message names the file and the place in
+            it.
     """
     path = Path(path)
     if not path.exists():
@@ -52,44 +53,32 @@ def read_contrastive_set(
         raise BadInput(f"expected a format from {', '.join(FORMATS)}, found {format!r}", path)
     if documents is not None and not FORMATS[format].has_documents:
         able = " or ".join(FORMATS.where(lambda kind: kind.has_documents))
-        raise BadInput(f"a documents folder goes with the format {able}, found {format}", path)
+        raise BadInput(
+            f"leave out the folder of documents: only the format {able} reads it, not {format}", path
+        )
     return FORMATS[format].read(path, documents)
 
 
 def read_contrastive_sets(
     paths: Sequence[PathLike], format: Optional[str] = None, documents: Optional[PathLike] = None
 ) -> List[ContrastiveSet]:
-    """Read several; those that are parts of one suite become one: the phenomena of Voita et al. (2019), named
-    file by file.
-
-    Raises:
-        BadInput: see ``read_contrastive_set`` and ``join_sets``.
-    """
+    """Read several sets, and join the parts of one suite: the files for the phenomena of Voita et al.
+    (2019)."""
     return join_sets([read_contrastive_set(path, format, documents) for path in paths])
 
 
 def join_sets(sets: List[ContrastiveSet]) -> List[ContrastiveSet]:
-    """Those that are parts of one suite become one, see ``read_contrastive_sets``.
-
-    Raises:
-        BadInput: two have the same name.
-    """
+    """Join the parts of one suite (see ``read_contrastive_sets``), and refuse two sets of one name."""
     for kind in FORMATS.values():
         sets = kind.join(sets)
     for name, count in Counter(one.name for one in sets).items():
         if count > 1:
-            raise BadInput(
-                f"expected contrastive sets of different names, found {count} that are called {name}"
-            )
+            raise BadInput(f"rename the contrastive sets: {count} of them are called {name}")
     return sets
 
 
 def detect_format(path: Path) -> str:
-    """The format of a file or folder: by its name alone, else by what a JSON file holds.
-
-    Raises:
-        BadInput: it is none of ``FORMATS``.
-    """
+    """The format of a file or folder, told by its name, or otherwise by the content of a JSON file."""
 
     def recognised(content: Any) -> Optional[str]:
         return next((name for name, kind in FORMATS.items() if kind.recognises(path, content)), None)

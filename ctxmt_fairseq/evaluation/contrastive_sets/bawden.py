@@ -4,9 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, List, Optional, Set
 
-from ctxmt_fairseq.data.json_files import Place, get, get_sentences, load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
@@ -14,23 +12,24 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     example_of_texts,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import Place, get, get_sentences, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 @FORMATS.register("bawden")
 class Bawden(ContrastiveFormat):
-    """An object of numbered blocks, of one of two kinds.
+    """A JSON object of numbered blocks. There are two kinds of blocks:
 
-    - anaphora: one source, several target variants (``trg``), each a ``correct`` or ``semi-correct``
-      translation against an ``incorrect`` one, with the pronoun's gender and number as ``type``;
-    - lexical choice: ``examples``, each with its own source and a ``correct`` and ``incorrect`` target.
+    - anaphora: one source and several target variants (``trg``). Each variant has a ``correct`` or
+      ``semi-correct`` translation and an ``incorrect`` one, and the pronoun's gender and number as ``type``;
+    - lexical choice: ``examples``, each with its own source, a ``correct`` and an ``incorrect`` target.
 
-    Each variant or example is one contrastive example, its last sentence the current one. The phenomenon is
-    ``anaphora m.sg`` and the like, or the block's type (``disambig``, ``repet``). The files give no distance:
-    it is that of the sentence in which an example differs from its twins, and unknown where that cannot be
-    told (see ``deciding_distance``).
+    Each variant or example becomes one contrastive example, and its last sentence is the current one. The
+    phenomenon is, for example, ``anaphora m.sg``, or the block's type (``disambig``, ``repet``). The files
+    give no distance, so ``deciding_distance`` finds it where it can.
 
-    Scoring: sum over the current sentence. The suite's ``evaluate.py`` compares raw model scores of the
-    current sentence's candidates.
+    Scoring: sum over the current sentence, because the suite's ``evaluate.py`` compares raw model scores of
+    the candidates for the current sentence.
     """
 
     files = "a JSON object of numbered blocks"
@@ -52,11 +51,11 @@ class Bawden(ContrastiveFormat):
 
 
 def deciding_distance(example: ContrastiveExample, block: List[ContrastiveExample]) -> Optional[int]:
-    """How many sentences back stands what decides an example; None where its block does not tell.
+    """How many sentences back the sentence is that decides an example; None if its block does not tell.
 
-    An example's twins have the same current sentence and another right translation of it. What decides stands
-    where the context differs from a twin's, on the source or the target side; with several twins, where it
-    differs from every one. If that is one sentence, it is the one.
+    An example's twins have the same current sentence, but another translation of it is right. The deciding
+    sentence is the one in which the context differs from that of every twin, on the source or the target
+    side, if there is exactly one such sentence.
     """
     twins = [other for other in block if _twins(example, other)]
     differing = [_differences(example, twin) for twin in twins]
@@ -65,7 +64,7 @@ def deciding_distance(example: ContrastiveExample, block: List[ContrastiveExampl
 
 
 def _twins(one: ContrastiveExample, other: ContrastiveExample) -> bool:
-    """Whether only the context can tell which translation is right where."""
+    """Whether only the context tells which translation is right in which example."""
     return (
         one.source == other.source
         and len(one.source_before) == len(other.source_before)
@@ -74,7 +73,7 @@ def _twins(one: ContrastiveExample, other: ContrastiveExample) -> bool:
 
 
 def _differences(one: ContrastiveExample, other: ContrastiveExample) -> Set[int]:
-    """Distances of the context sentences that are not the same."""
+    """The distances of the context sentences that differ."""
     sides = (
         (one.source_before, other.source_before),
         (one.candidates[one.correct].before, other.candidates[other.correct].before),
@@ -106,8 +105,7 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
     texts = [get_sentences(place, target, key) for key in (quality, "incorrect")]
     if texts[0][-1] == texts[1][-1]:
         raise place.error(
-            "expected candidates that differ in the last sentence, which is the current one and is scored; "
-            f"found {texts[0][-1]!r} in both"
+            f"both candidates end with {texts[0][-1]!r}: the last sentence is scored, and must differ"
         )
     source = get_sentences(place, record, "src")
     return example_of_texts(

@@ -1,11 +1,9 @@
-"""ContraPro (Mueller et al. 2018): a JSON list; its contexts come from the OpenSubtitles documents."""
+"""ContraPro (Mueller et al. 2018): a JSON list, with contexts from the documents of OpenSubtitles."""
 
 import logging
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.data.json_files import Place, get
-from ctxmt_fairseq.data.text_lines import PathLike
 from ctxmt_fairseq.evaluation.contrastive_sets.contrapro_context import Context, Segment, find_contexts
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
@@ -20,20 +18,22 @@ from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
     first_object,
     load_records,
 )
+from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.text.text_lines import PathLike
 
 logger = logging.getLogger(__name__)
 
 
 @FORMATS.register("contrapro")
 class ContraPro(ContrastiveFormat):
-    """``contrapro.json``: the reference is the correct candidate, ``errors`` hold the wrong ones.
+    """``contrapro.json``: the reference is the correct candidate, and ``errors`` has the wrong ones.
 
-    The phenomenon is the reference pronoun, the distance the antecedent's (``ante distance``). Documents are
-    the folder that the suite's scripts make, either of documents or of context files (see ``find_contexts``).
-    Without it the examples have no context, and a warning says so.
+    The phenomenon is the reference pronoun, the distance that of its antecedent (``ante distance``).
+    ``documents`` is the folder that the suite's scripts make, with documents or with context files (see
+    ``find_contexts``). Without it the examples have no context, and a warning says so.
 
-    Scoring: sum over the current sentence. The suite's ``evaluate.py`` reads one score per line of its
-    ``text`` files, which hold current sentences only; like it, we count a tie as wrong.
+    Scoring: sum over the current sentence, because the suite's ``evaluate.py`` reads one score for each line
+    of its ``text`` files, which have current sentences only. Like that script, we count a tie as wrong.
     """
 
     files = "a JSON list of objects with 'src segment'"

@@ -1,19 +1,19 @@
-"""Where ContraPro's examples find their context: documents, or the suite's context files."""
+"""Finds the context of ContraPro's examples in documents or in the suite's context files."""
 
 import re
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import Place, get
-from ctxmt_fairseq.data.text_lines import read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import Sentences, drop_padding
+from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.text.text_lines import check_count, read_sentences
 
 LIMIT = 32  # sentences kept on either side: far more than any model here reads
 
 
 class Context(NamedTuple):
-    """An example's surroundings: previous sentences farthest first, following ones nearest first."""
+    """The sentences around an example: previous ones farthest first, following ones nearest first."""
 
     source_before: Sentences = ()
     target_before: Sentences = ()
@@ -21,13 +21,13 @@ class Context(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Where an example's current sentence stands.
+    """The place of an example's current sentence.
 
     Attributes:
-        document: the name of the target document's file.
-        line: the line of the current sentence, from 1.
+        document: the file name of the target document.
+        line: the number of the current sentence's line, from 1.
         source: the current source sentence.
-        candidates: how many the suite lists.
+        candidates: how many candidates the suite lists.
     """
 
     place: Place
@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 
     @classmethod
     def of(cls, place: Place, record: Any) -> "Segment":
-        """Read it from one of ContraPro's JSON objects."""
+        """Read the place from one of ContraPro's JSON objects."""
         line = get(place, record, "segment id", int)
         if line < 1:
             raise place.error(f"expected 'segment id' to be a line number from 1, found {line}")
@@ -47,18 +47,19 @@ class Segment(NamedTuple):
 
 
 def find_contexts(folder: Path, segments: Sequence[Segment]) -> List[Context]:
-    """The context of every segment, at most ``LIMIT`` sentences on either side.
+    """The context of every segment, at most ``LIMIT`` sentences before it and after it.
 
-    The folder holds either of:
+    The folder has either
 
     - documents, at any depth: ``document id`` names the target file (``YEAR/YEAR_FILM_ID.de``), the source
-      file has the same name and another extension; ``segment id`` is the current line, from 1;
-    - context files ``NAME.context.SRC`` and ``NAME.context.TGT`` with N lines per candidate, farthest first
-      (no following sentences). Lines before the document's beginning are padding and left out.
+      file has the same name with another extension, and ``segment id`` is the current line, from 1; or
+    - context files ``NAME.context.SRC`` and ``NAME.context.TGT`` with N lines for each candidate, farthest
+      first, and no following sentences. Lines before the beginning of the document are padding and are left
+      out.
 
     Raises:
-        BadInput: no such folder, document or line; a source line that differs from ``src segment`` in its
-            letters; context files of the wrong length.
+        BadInput: the folder, a document or a line is missing; the letters of a source line differ from ``src
+            segment``; or a context file has the wrong length.
     """
     if not folder.is_dir():
         raise BadInput("expected a folder of documents or of context files", folder)
@@ -69,8 +70,7 @@ def find_contexts(folder: Path, segments: Sequence[Segment]) -> List[Context]:
 
 def _from_context_files(folder: Path, segments: Sequence[Segment]) -> List[Context]:
     (source_file, source), (target_file, target) = _read_context_files(folder, segments[0].document)
-    if len(source) != len(target):
-        raise BadInput(f"expected {len(source)} lines, found {len(target)}", target_file)
+    check_count(target, len(source), source_file.name, target_file)
     candidates = sum(segment.candidates for segment in segments)
     size, rest = divmod(len(source), candidates)
     if rest or not size:
@@ -94,7 +94,7 @@ def _from_context_files(folder: Path, segments: Sequence[Segment]) -> List[Conte
 
 
 def _read_context_files(folder: Path, document: str) -> List[Tuple[Path, List[str]]]:
-    """The source and the target file with their lines; the target's extension is the document's."""
+    """The source and the target file with their lines. The target file has the document's extension."""
     suffix = Path(document).suffix
     files = sorted(folder.glob("*.context.*"), key=lambda file: file.suffix == suffix)
     if [file.suffix == suffix for file in files] != [False, True]:
@@ -113,14 +113,14 @@ def _from_documents(folder: Path, segments: Sequence[Segment]) -> List[Context]:
     for segment in segments:
         place, name, line = segment.place, segment.document, segment.line
         if name not in paths:
-            raise place.error(f"expected the document {name!r} in {folder}")
+            raise place.error(f"the document {name!r} is not in {folder}")
         if name not in texts:
             texts[name] = _read_document(paths[name])
         source, target = texts[name]
         if line > len(source):
-            raise place.error(f"expected line {line} in {name!r}, which has {len(source)} lines")
+            raise place.error(f"expected a line of {name!r}, which has {len(source)}, found {line}")
         if _letters(source[line - 1]) != _letters(segment.source):
-            raise place.error(f"expected 'src segment' at line {line} of the source of {name!r}")
+            raise place.error(f"line {line} of the source of {name!r} is not 'src segment'")
         before, after = slice(max(0, line - 1 - LIMIT), line - 1), slice(line, line + LIMIT)
         contexts.append(Context(tuple(source[before]), tuple(target[before]), tuple(source[after])))
     return contexts
@@ -131,13 +131,10 @@ def _read_document(target: Path) -> Tuple[List[str], List[str]]:
     if len(others) != 1:
         raise BadInput(f"expected one source file {target.stem}.* beside it, found {len(others)}", target)
     texts = read_sentences(others[0]), read_sentences(target)
-    if len(texts[0]) != len(texts[1]):
-        raise BadInput(
-            f"expected {len(texts[0])} lines, as in {others[0].name}, found {len(texts[1])}", target
-        )
+    check_count(texts[1], len(texts[0]), others[0].name, target)
     return texts
 
 
 def _letters(text: str) -> str:
-    """Releases of the corpus differ in spaces, quotes and punctuation; these do not count."""
+    """Letters and digits alone, because releases of the corpus differ in spaces and punctuation."""
     return "".join(re.findall(r"\w", text.lower()))

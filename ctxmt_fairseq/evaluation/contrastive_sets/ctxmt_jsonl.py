@@ -1,12 +1,9 @@
-"""Our own contrastive sets: JSON lines, one example per line."""
+"""Our own contrastive sets: JSON lines, one example on each line."""
 
 from pathlib import Path
 from typing import Any, Optional
 
-from ctxmt_fairseq.data.json_files import Place, get, get_sentences, json_lines, sentences
-from ctxmt_fairseq.data.metadata_text import texts_by_field
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
@@ -14,22 +11,26 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     example_of_texts,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import Place, get, get_sentences, json_lines, sentences
+from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.text_lines import PathLike
 
 CONTEXTS = ("source-previous", "target-previous", "source-next", "metadata")
 
 
 @FORMATS.register("jsonl")
 class JsonLines(ContrastiveFormat):
-    """One object per line, with the keys:
+    """One object on each line, with the keys:
 
     - ``id``, ``phenomenon``: strings; ``distance``: a whole number or null;
-    - ``context``: what answers the example, one of ``CONTEXTS``; it becomes ``meta["context"]``;
-    - ``source``: the sentences, previous, current, following; ``current``: the current one's index;
-    - ``targets``: the candidates, each the target sentences up to and including the current one;
-    - ``correct``: the correct candidate's index;
-    - ``meta`` (optional): the metadata that a model may read as context, as a line of a ``.meta.jsonl``.
+    - ``context``: the context that decides the example, one of ``CONTEXTS``; it becomes ``meta["context"]``;
+    - ``source``: the previous, current and following sentences; ``current``: the index of the current one;
+    - ``targets``: the candidates, each a list of target sentences that ends with the current one;
+    - ``correct``: the index of the correct candidate;
+    - ``meta`` (optional): metadata that a model may read as context, in the form of a line of a
+      ``.meta.jsonl``.
 
-    Scoring: sum over the current sentence, like the public suites.
+    Scoring: sum over the current sentence, as in the public suites.
     """
 
     files = "a file NAME.jsonl"

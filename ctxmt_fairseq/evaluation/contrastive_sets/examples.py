@@ -1,20 +1,20 @@
-"""What a contrastive set is, whatever file it came from."""
+"""What a contrastive set consists of, whatever its format."""
 
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import Place
-from ctxmt_fairseq.data.symbols import SEPARATOR
+from ctxmt_fairseq.text.json_files import Place
+from ctxmt_fairseq.text.symbols import SEPARATOR
 
 Sentences = Tuple[str, ...]
 
 
 class Convention(NamedTuple):
-    """How a candidate's token log-probabilities become one score.
+    """How the log-probabilities of a candidate's tokens become one score.
 
     Attributes:
         reduction: "sum", or "mean" over the tokens.
-        span: "current" counts the current sentence (with its ``</s>``), "window" the target context too.
+        span: "current" counts the current sentence with its ``</s>``, "window" also the target context.
     """
 
     reduction: str
@@ -32,8 +32,8 @@ class Candidate:
     """One translation to choose from.
 
     Attributes:
-        before: the target context, farthest sentence first; it is the candidate's own, because in some
-            suites the candidates' contexts differ.
+        before: the target context, farthest sentence first. It belongs to the candidate, because the contexts
+            of candidates differ in some suites.
         current: the translation of the current sentence.
     """
 
@@ -43,16 +43,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class ContrastiveExample:
-    """A source sentence in context and its candidate translations, one of them correct.
+    """A source sentence in context, and candidate translations of which one is correct.
 
     Attributes:
         source_before: previous source sentences, farthest first.
         source_after: following source sentences, nearest first.
-        correct: index of the correct candidate.
-        distance: sentences back to what decides the choice; 0 is the current sentence, -1 the following
-            one; None is unknown.
-        meta: whatever else the suite says of the example.
-        metadata: what a model may read as context (task ``metadata_context``): text by field.
+        correct: the index of the correct candidate.
+        distance: how many sentences back the sentence is that decides the choice; 0: the current one; -1: the
+            following one; None: unknown.
+        meta: other properties of the example that the suite gives.
+        metadata: metadata that a model may read as context (task ``metadata_context``): texts by field.
     """
 
     id: str
@@ -69,12 +69,12 @@ class ContrastiveExample:
 
 @dataclass(frozen=True)
 class ContrastiveSet:
-    """A suite's examples and its own way to score them.
+    """The examples of a suite, and its own way to score them.
 
     Attributes:
-        name: the file's or folder's name without extension.
-        format: the reader's name, see ``read_contrastive_set``.
-        convention: the suite's own default, cited in the reader's docstring.
+        name: the name of the file or folder, without extension.
+        format: the name of the format (``FORMATS``).
+        convention: the suite's own convention; the format's docstring says where it comes from.
     """
 
     name: str
@@ -97,14 +97,14 @@ def make_example(
     meta: Optional[Dict[str, str]] = None,
     metadata: Optional[Dict[str, str]] = None,
 ) -> ContrastiveExample:
-    """Check an example and merge identical candidates.
+    """Make an example: check it, and merge identical candidates.
 
-    Voita et al.'s ``ellipsis_infl`` lists some candidates twice; kept apart they could only tie. One of its
-    examples lists nothing but the correct candidate: it stays as it is, a tie, and so is reported.
+    ``ellipsis_infl`` of Voita et al. lists some candidates twice, which could only tie. One of its examples
+    lists nothing but the correct candidate: it stays as it is, and is reported as a tie.
 
     Raises:
-        BadInput: an empty current sentence, the separator symbol in the text, fewer than two candidates, or
-            ``correct`` out of range.
+        BadInput: a current sentence is empty, the text contains the separator, there are fewer than two
+            candidates, or ``correct`` is out of range.
     """
     if len(candidates) < 2:
         raise place.error(f"expected at least two candidates, found {len(candidates)}")
@@ -114,12 +114,12 @@ def make_example(
     if len(distinct) == 1:
         distinct = tuple(candidates)
     if not source.strip() or not all(candidate.current.strip() for candidate in distinct):
-        raise place.error("expected a current sentence on both sides, found an empty one")
+        raise place.error("the current sentence is empty, or a candidate's translation of it")
     text = [source, *source_before, *source_after]
     for candidate in distinct:
         text += [candidate.current, *candidate.before]
     if any(SEPARATOR in sentence.split() for sentence in text):
-        raise place.error(f"expected text, found the symbol {SEPARATOR}")
+        raise place.error(f"expected text without the symbol {SEPARATOR}")
     return ContrastiveExample(
         id=id,
         source_before=tuple(source_before),
@@ -137,11 +137,11 @@ def make_example(
 def example_of_texts(
     place: Place, source: Sequence[str], targets: Sequence[Sequence[str]], current: int = -1, **others: Any
 ) -> ContrastiveExample:
-    """``make_example`` of whole texts.
+    """``make_example`` from whole texts.
 
     Args:
-        targets: of each candidate the target sentences up to and including the current one.
-        current: the current sentence's place in the source; default: the last.
+        targets: for each candidate the target sentences, the last of which is the current one.
+        current: the index of the current sentence in the source; default: the last.
     """
     current %= len(source)
     for target in targets:
@@ -157,7 +157,7 @@ def example_of_texts(
 
 
 def texts_of(examples: Iterable[ContrastiveExample]) -> Tuple[List[str], List[str]]:
-    """The distinct sentences of a set's source side, and those of its target side."""
+    """The distinct source sentences of a set, and its distinct target sentences."""
     sides: Tuple[Dict[str, None], Dict[str, None]] = {}, {}
     for example in examples:
         sides[0].update(dict.fromkeys((*example.source_before, example.source, *example.source_after)))
@@ -167,6 +167,6 @@ def texts_of(examples: Iterable[ContrastiveExample]) -> Tuple[List[str], List[st
 
 
 def drop_padding(*sides: Sequence[str]) -> Tuple[Sentences, ...]:
-    """Line-aligned contexts, farthest first, without leading lines that are empty on every side."""
+    """Contexts line by line, farthest first, without leading lines that are empty on all sides."""
     padding = next((at for at, lines in enumerate(zip(*sides, strict=True)) if any(lines)), len(sides[0]))
     return tuple(tuple(side[padding:]) for side in sides)

@@ -1,21 +1,21 @@
-"""What a format of contrastive sets is, and which there are."""
+"""The formats of contrastive sets, and what a format must do."""
 
 from pathlib import Path
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type
 
-from ctxmt_fairseq.data.json_files import Place, load_json
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.registry import Registry
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import ContrastiveExample, ContrastiveSet
-from ctxmt_fairseq.registry import Registry
+from ctxmt_fairseq.text.json_files import Place, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
 
 class ContrastiveFormat:
-    """A format: how its files are recognised and read, and how its examples are counted.
+    """A format: recognises and reads its files, and says how its examples are counted.
 
     Attributes:
-        files: what its files are, for those who give others.
-        has_documents: whether the context is in a folder of its own (``--documents``).
+        files: what its files look like, for messages about other files.
+        has_documents: whether the context is in another folder (``--documents``).
     """
 
     files = ""
@@ -26,28 +26,28 @@ class ContrastiveFormat:
         """Whether a file or folder is of this format.
 
         Args:
-            content: of a JSON file; None at first, when all formats are asked for the name alone.
+            content: the content of a JSON file; None at first, when all formats look at the name alone.
         """
         return False
 
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        """The set in a file or folder.
+        """Read the set in a file or folder.
 
         Raises:
-            BadInput: names what is wrong with the file, and where.
+            BadInput: the file is damaged; the message names the place.
         """
         raise NotImplementedError
 
     @staticmethod
     def disc_group(example: ContrastiveExample) -> Optional[str]:
-        """The group that an example counts in for Disc. (``disc_numbers``): its distance. None leaves it out:
-        an example of unknown distance may not need context."""
+        """The group of an example for Disc. (``disc_numbers``): its distance. None leaves the example out;
+        one of unknown distance may not need context."""
         return None if example.distance is None else distance_name(example.distance)
 
     @classmethod
     def join(cls, sets: Sequence[ContrastiveSet]) -> List[ContrastiveSet]:
-        """The sets of a command; those of this format that are parts of one suite become one."""
+        """Join those sets of this format that are parts of one suite; the others stay as they are."""
         return list(sets)
 
 
@@ -55,11 +55,7 @@ FORMATS: Registry[Type[ContrastiveFormat]] = Registry("a format of contrastive s
 
 
 def load_records(path: Path) -> List[Tuple[Place, Any]]:
-    """The entries of a JSON list, with their places.
-
-    Raises:
-        BadInput: another file, or an empty list.
-    """
+    """The entries of a JSON list, each with its place for messages."""
     records = load_json(path)
     if not isinstance(records, list) or not records:
         raise BadInput("expected a list of objects", path)
@@ -73,8 +69,8 @@ def first_object(content: Any) -> Mapping[str, Any]:
 
 
 def distance_name(distance: Optional[int]) -> str:
-    """The group of a distance: 0, 1, 2, 3, >3 (focused concatenation, appendix B), negative for following
-    sentences, or unknown."""
+    """The group of a distance: 0, 1, 2, 3 or >3 (focused concatenation, appendix B), a negative number for
+    following sentences, or unknown."""
     if distance is None:
         return "unknown"
     return str(distance) if distance <= 3 else ">3"

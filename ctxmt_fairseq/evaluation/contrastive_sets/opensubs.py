@@ -1,12 +1,10 @@
-"""The English-French pronoun sets of Lopes et al. (2020): text files, two lines per example."""
+"""The English-French pronoun sets of Lopes et al. (2020): text files with two lines for each example."""
 
 import re
 from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
-from ctxmt_fairseq.data.json_files import Place
-from ctxmt_fairseq.data.text_lines import PathLike, read_sentences
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
     ContrastiveSet,
@@ -16,6 +14,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     make_example,
 )
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat
+from ctxmt_fairseq.text.json_files import Place
+from ctxmt_fairseq.text.text_lines import PathLike, read_sentences
 
 PRONOUNS = {"il", "elle", "ils", "elles", "le", "la"}
 
@@ -24,15 +24,15 @@ PRONOUNS = {"il", "elle", "ils", "elles", "le", "la"}
 class OpenSubs(ContrastiveFormat):
     """``PREFIX.current.{src,trg}`` and the context files ``PREFIX.cN.context.{src,trg}``.
 
-    The current files hold two lines per example, the correct translation and the wrong one; those of N
-    context sentences hold 2N lines per example, the context repeated for both candidates. The public
-    extraction leaves all N lines empty where the document has fewer than N earlier sentences, so each
+    The current files have two lines for each example, the correct translation and the wrong one. The files of
+    N context sentences have 2N lines for each example, because the context is repeated for both candidates.
+    The public extraction leaves all N lines empty if the document has fewer than N earlier sentences; an
     example takes its widest context that is not empty.
 
     The phenomenon is the correct pronoun; the files give no distance.
 
-    Scoring: sum over the current sentence, as for ContraPro, whose protocol Lopes et al. (2020,
-    "Document-level Neural MT: A Systematic Comparison") follow.
+    Scoring: sum over the current sentence, because Lopes et al. (2020, "Document-level Neural MT: A
+    Systematic Comparison") follow the protocol of ContraPro.
     """
 
     files = "a folder with a file *.current.src"
@@ -56,7 +56,9 @@ class OpenSubs(ContrastiveFormat):
             first = 2 * index
             place = Place(source_path, first + 2)
             if source[first] != source[first + 1]:
-                raise place.error("expected the source line of the correct candidate again")
+                raise place.error(
+                    "expected the same source as on the line before, which has the correct candidate"
+                )
             before, correct_before, wrong_before = max(
                 (context[index] for context in contexts),
                 key=lambda sides: len(sides[0]),
@@ -93,7 +95,7 @@ def _read_lines(path: Path, expected: int) -> List[str]:
 
 
 def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sentences, ...]]]:
-    """Per context size and example, the source context and the two candidates' target contexts."""
+    """The source context and both candidates' target contexts, by size and then by example."""
     name = re.compile(re.escape(prefix) + r"\.c([1-9][0-9]*)\.context\.src")
     matches = (name.fullmatch(file.name) for file in folder.iterdir())
     sizes = sorted(int(match.group(1)) for match in matches if match)
@@ -106,7 +108,7 @@ def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sen
             middle, end = start + size, start + 2 * size
             if source[start:middle] != source[middle:end]:
                 raise BadInput(
-                    "expected the source context of the correct candidate again",
+                    "expected the same source context as the correct candidate has",
                     folder / f"{stem}.src",
                     middle + 1,
                 )

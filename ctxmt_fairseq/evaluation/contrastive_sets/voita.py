@@ -4,9 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, List, Optional, Sequence
 
-from ctxmt_fairseq.data.json_files import Place, get, get_sentences
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     ContrastiveExample,
     ContrastiveSet,
@@ -19,6 +17,8 @@ from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
     first_object,
     load_records,
 )
+from ctxmt_fairseq.text.json_files import Place, get, get_sentences
+from ctxmt_fairseq.text.text_lines import PathLike
 
 NAME = "voita"
 END = "_eos"
@@ -28,15 +28,15 @@ NAMES = ", ".join(f"{name}*.json" for name in PHENOMENA)
 
 @FORMATS.register(NAME)
 class Voita(ContrastiveFormat):
-    """A list of ``{src, dst, true_ind, ctx_dist}``, or a folder with one such file per phenomenon.
+    """A list of ``{src, dst, true_ind, ctx_dist}``, or a folder with one such file for each phenomenon.
 
-    ``src`` and each of ``dst`` hold sentences joined by ``_eos``, the last one current. The phenomenon
-    comes from the file's name. In a folder, ``NAME_test.json`` goes before ``NAME_dev.json``; all four
-    phenomena together give the Disc. of focused concatenation's table 1 (files: see ``join``): all examples
-    need context, so that its groups are the phenomena.
+    ``src`` and each of ``dst`` are sentences joined by ``_eos``; the last one is the current sentence. The
+    phenomenon comes from the name of the file. In a folder, ``NAME_test.json`` is read and not
+    ``NAME_dev.json`` if there are both. All four phenomena together give the Disc. of focused concatenation's
+    table 1 (for files, see ``join``). All examples need context, so that the phenomena are its groups.
 
-    Scoring: sum over the current sentence. The suite's scoring notebooks take the summed loss of the last
-    sentence; as an example's candidates share their context, the window's sum ranks them alike.
+    Scoring: sum over the current sentence, because the suite's notebooks sum the loss of the last sentence.
+    The candidates of an example share their context, so that the sum over the window ranks them alike.
     """
 
     files = f"a JSON list of objects with 'true_ind', or a folder of {NAMES}"
@@ -62,7 +62,7 @@ class Voita(ContrastiveFormat):
 
     @classmethod
     def join(cls, sets: Sequence[ContrastiveSet]) -> List[ContrastiveSet]:
-        """The same sets, but files of different ``PHENOMENA`` become one, as those of a folder are.
+        """Join files of different ``PHENOMENA`` into one set, as if they were read from a folder.
 
         The one stands where the first of them stood; its name is theirs, joined by "+". Two files of one
         phenomenon (its dev and its test set) are no parts of one suite: then all stay as they are.

@@ -1,1 +1,1 @@
-"""What a model makes of its context: one text, translated and scored with several contexts."""
+"""Probes how a model uses its context: it translates and scores one text in several contexts."""

@@ -1,10 +1,10 @@
-"""The contexts that a text is probed with, as options of the models."""
+"""The contexts in which a text is probed, as options of the models."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence, Tuple
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import SELECTIONS, SIZES
-from ctxmt_fairseq.errors import BadInput
 from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
 
@@ -13,25 +13,21 @@ DOCUMENT, ABSENT = "document", "absent"  # what the others are compared with; no
 
 @dataclass(frozen=True)
 class Condition:
-    """A context: how it is called, and the models with its options."""
+    """A context: its name, and the models with the options for it."""
 
     name: str
     loaded: LoadedModels
 
     @property
     def options(self) -> Tuple[Any, ...]:
-        """What tells it apart from others of the same models."""
+        """The options that distinguish it from other contexts of the same models."""
         return tuple(self.loaded.task.options.items())
 
 
 def selected(
     loaded: LoadedModels, names: Sequence[str], scorer: TranslationScorer
 ) -> Tuple[List[Condition], Dict[str, str]]:
-    """The context selections of these names, ``document`` first, and why others of them cannot be had.
-
-    Raises:
-        BadInput: a name that is none; or ``document`` cannot be had.
-    """
+    """The context selections with these names, ``document`` first, and why some of them are impossible."""
     for name in names:
         if name not in SELECTIONS:
             raise BadInput(f"--contexts {name}: expected names from {', '.join(SELECTIONS)}")
@@ -51,18 +47,14 @@ def selected(
 
 
 def sized(loaded: LoadedModels, sizes: Sequence[int]) -> List[Condition]:
-    """The document's context within so many sentences of the current one.
-
-    Raises:
-        BadInput: farther than the models' context reaches.
-    """
+    """The document's own context, limited to the nearest sentences, for each of these sizes."""
     own = {name: loaded.task.options[name] for name in SIZES}
     conditions = []
     for size in sizes:
         if size > max(own.values()):
             raise BadInput(
                 f"--sizes {size}: expected at most {max(own.values())}, the models' context; "
-                "--source-context and its like widen it"
+                "--source-context and --target-context widen it"
             )
         options = {name: min(size, value) for name, value in own.items()}
         conditions.append(

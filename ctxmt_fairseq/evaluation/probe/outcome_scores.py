@@ -1,15 +1,15 @@
-"""Scores of a text's translations in several contexts, and their differences from the document's own."""
+"""Scores translations in several contexts, and tests them against the document's own context."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Sequence
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.prober import Outcome
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
-from ctxmt_fairseq.tables import aligned_table
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Tests:
     """How differences are tested.
 
     Attributes:
-        unit: what is resampled, document or sentence.
-        samples: of the bootstrap, and shuffles.
+        unit: what is resampled: document or sentence.
+        samples: the number of bootstrap samples, and of shuffles.
     """
 
     measures: Sequence[Measure]
@@ -29,11 +29,11 @@ class Tests:
 
 @dataclass(frozen=True)
 class ScoredOutcomes:
-    """Outcomes of which the first is the document's own context.
+    """The outcomes and their scores; the first outcome is that of the document's own context.
 
     Attributes:
-        scores: of each outcome, by metric; empty without translations.
-        comparisons: of the others with the first.
+        scores: for each outcome its scores by metric; empty without translations.
+        comparisons: of the other outcomes with the first.
     """
 
     outcomes: Sequence[Outcome]
@@ -41,7 +41,7 @@ class ScoredOutcomes:
     comparisons: Sequence[TranslationComparison]
 
     def records(self) -> List[Dict[str, Any]]:
-        """For JSON, an entry for each context."""
+        """For JSON: an entry for each context."""
         return [
             {"context": outcome.name, **scores, "cxmi": outcome.cxmi.per_word,
              "bits_per_sentence": outcome.cxmi.per_sentence}
@@ -49,7 +49,7 @@ class ScoredOutcomes:
         ]  # fmt: skip
 
     def without_first(self) -> "ScoredOutcomes":
-        """Without the outcome that the others are compared with."""
+        """The same without the outcome that the others are compared with."""
         return ScoredOutcomes(self.outcomes[1:], self.scores[1:], self.comparisons)
 
     def table(self) -> str:
@@ -76,7 +76,7 @@ class ScoredOutcomes:
 
 
 def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) -> ScoredOutcomes:
-    """Scores, and tests of every later outcome against the first; Holm's correction is over them."""
+    """Score the outcomes, and test each one against the first, with Holm's correction over all of them."""
     first = outcomes[0].hypotheses
     if first is None:
         return ScoredOutcomes(outcomes, [{} for _ in outcomes], [])

@@ -1,4 +1,4 @@
-"""All that a probe of one text finds, printed and for JSON."""
+"""Everything that a probe of one text finds, as text and for JSON."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence
@@ -12,7 +12,7 @@ from ctxmt_fairseq.evaluation.probe.tags import Tags
 
 @dataclass(frozen=True)
 class WordChoice:
-    """Which words are shown: so many, that occur at least so often."""
+    """Which words to show: how many, and how often they must occur."""
 
     top: int = 20
     least: int = 10
@@ -20,15 +20,15 @@ class WordChoice:
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """What was found.
+    """The result of a probe.
 
     Attributes:
-        counts: sentences, documents and words of the text.
+        counts: how many sentences, documents and words the text has.
         options: the models' context options.
         contexts: the document's own context first.
-        left_out: contexts that cannot be had, and why.
-        sizes, by_size: the document's context within so many sentences.
-        words: of the references, what the document's own context adds.
+        left_out: the contexts that are impossible, and why.
+        sizes, by_size: sizes of the document's own context in sentences, and the outcomes with them.
+        words: the words of the references, and what the document's own context adds to them.
         tagged: whether tags were given.
     """
 
@@ -109,16 +109,13 @@ def probe(
     tests: Tests,
     tags: Optional[Sequence[Tags]] = None,
 ) -> ProbeReport:
-    """Probe models with a text.
+    """Probe models on a text.
 
     Args:
         name: of the text.
         contexts: selections besides the document's own context.
-        sizes: None for all from 0 to the models' own.
-        tags: of the words of every line of the text.
-
-    Raises:
-        BadInput: see ``conditions``.
+        sizes: sizes of the document's own context; None: all from 0 to that of the models.
+        tags: the tags of the words in every line of the text.
     """
     loaded, text = prober.loaded, prober.text
     conditions, left_out = prober.selected(contexts)

@@ -1,4 +1,4 @@
-"""The text that models are probed with: sources, references and documents, as files and as tokens."""
+"""The text on which models are probed: sources, references and documents, as text and as tokens."""
 
 from dataclasses import dataclass
 from typing import List, Optional
@@ -6,28 +6,28 @@ from typing import List, Optional
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.documents import Documents
-from ctxmt_fairseq.data.metadata_files import MetadataFiles
-from ctxmt_fairseq.data.sentence_contexts import SentenceContexts
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.input_documents import read_parallel
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+from ctxmt_fairseq.text.text_lines import PathLike
+from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
 @dataclass(frozen=True)
 class ProbedText:
-    """Sentences, their references, and both as the models read them.
+    """Sentences and their references, as text and as the models read them.
 
     Attributes:
-        references: a line per sentence, in the form that output has (lower case, where the models have it).
+        references: a line for each sentence, in the form of the models' output (such as lower case).
         documents: their boundaries.
-        current: (n,) lines that are translated and scored; the others serve as context only.
-        sources, targets: tokens of every line, ending with ``</s>``.
-        contexts: what the models read of the sentences besides their tokens.
-        sentences: the source, as it is written.
+        current: (n,) the numbers of the lines to translate and score; the others serve as context only.
+        sources, targets: the tokens of every line, with ``</s>`` at the end.
+        contexts: what the models read with the sentences besides tokens.
+        sentences: the source as text.
     """
 
     references: List[str]
@@ -40,37 +40,34 @@ class ProbedText:
 
     @property
     def current_references(self) -> List[str]:
-        """Those of the n lines in ``current``."""
+        """The references of the n lines in ``current``."""
         return [self.references[line] for line in self.current]
 
     @property
     def words(self) -> int:
-        """Whitespace words of the current references."""
+        """The number of white-space words in the current references."""
         return sum(len(reference.split()) for reference in self.current_references)
 
     @property
     def document_lengths(self) -> List[int]:
-        """Current lines of each document that has any."""
+        """The number of current lines in each document that has any."""
         starts, _ = self.documents.bounds(self.current)
         return np.unique(starts, return_counts=True)[1].tolist()
 
     def scorer(self, max_tokens: int = MAX_TOKENS) -> TranslationScorer:
-        """Of the references."""
+        """Scores the references."""
         return TranslationScorer(
             self.sources, self.targets, self.documents, self.contexts, self.current, max_tokens
         )
 
     def translation(self, hypotheses: List[str]) -> Translation:
-        """A translation of the current lines, with its references."""
+        """A translation of the current lines together with its references."""
         return Translation(hypotheses, [self.current_references], self.document_lengths)
 
 
 def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
-    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` and ``PREFIX.docids``, the languages being the models'; if it is
-    there ``PREFIX.current``; and for models that read metadata the files of ``PREFIX.meta``.
-
-    Raises:
-        BadInput: a file is missing or does not match the others, or no line to translate has a reference.
+    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` (in the models' languages) and ``PREFIX.docids``;
+    ``PREFIX.current`` if it is there; and for models that read metadata the files of ``PREFIX.meta``.
     """
     text, references, reference_file = read_parallel(prefix, loaded.languages)
     current = np.flatnonzero(text.current)

@@ -16,19 +16,19 @@ from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.search.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import SearchSettings
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the models make of N sentences in one context.
+    """What the models do with N sentences in one context.
 
     Attributes:
-        bits: of every token of the references, what this context saves against none (``token_bits``).
-        cxmi: the same of the whole text.
-        hypotheses: translations of the sentences; None if none were asked for.
+        bits: the bits that this context saves for each token of the references (``token_bits``).
+        cxmi: the same for the whole text.
+        hypotheses: the translations of the sentences; None if none were asked for.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Outcome:
 
 
 class Prober:
-    """Probes models with one text; what two contexts have alike is computed once.
+    """Probes models on one text; what two contexts share is computed once.
 
     Args:
-        search: settings of the search; None: no translations.
-        width: documents translated side by side.
-        max_tokens: padded target tokens in a batch that is scored.
+        search: settings of the search; None: do not translate.
+        width: how many documents are translated side by side.
+        max_tokens: the most target tokens, pads included, in a batch to score.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Prober:
         return selected(self.loaded, names, self.scorer)
 
     def outcomes(self, conditions: Sequence[Condition]) -> List[Outcome]:
-        """In the order of the conditions, of which the first is the document's own context."""
+        """The outcomes in the order of the conditions, the first of which is the document's own context."""
         found = []
         document = conditions[0]
         for condition in conditions:
@@ -86,11 +86,11 @@ class Prober:
         return self._bits[condition.options]
 
     def _translated(self, condition: Condition, document: Condition) -> Dict[int, torch.Tensor]:
-        """Tokens by line, of all current lines at least.
+        """Translations, as tokens by line, of at least all current lines.
 
         Args:
-            document: what a sentence's target context is where it is not its own document's: translations of
-                the other documents with their own context.
+            document: the condition with the document's own context. Its translations are the target context
+                of sentences that get the context of other documents.
         """
         if condition.options in self._translations:
             return self._translations[condition.options]
@@ -122,14 +122,14 @@ class Prober:
 
 
 def warn_of_unknown_absence(loaded: LoadedModels) -> None:
-    """Log a warning where the models have no context, or were not trained to do without it."""
+    """Log a warning if the models have no context, or were not trained to do without it."""
     options = loaded.task.context_options()
     if not (options.reach or loaded.reads_metadata):
-        logger.warning("the model has no context: whatever the text's context, it sees the same")
+        logger.warning("the model has no context: it sees the same whatever the text's context is")
         return
     cfg = loaded.task.cfg
     if loaded.reads_metadata:
-        # Context dropout leaves the last vector, so only a sentence without any shows a model what none is.
+        # Context dropout keeps the last vector; only sentences without any teach a model to do without.
         unknown = "with --current-vector yes" if cfg.current_vector in (None, "yes") else None
     else:
         unknown = None if cfg.sample_context_size else "without --sample-context-size"

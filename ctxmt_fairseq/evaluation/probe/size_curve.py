@@ -1,10 +1,10 @@
-"""CXMI and translation scores against the size of the context, as a picture and its numbers."""
+"""Curves of CXMI and translation scores by the size of the context, as a picture and its numbers."""
 
 from typing import Sequence
 
+from ctxmt_fairseq.base.plots.charts import Point, chart
+from ctxmt_fairseq.base.tables import csv_text
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes
-from ctxmt_fairseq.plots.charts import Point, chart
-from ctxmt_fairseq.tables import csv_text
 
 CXMI = "CXMI (bits per word)"
 
@@ -19,7 +19,7 @@ def size_table(sizes: Sequence[int], scored: ScoredOutcomes) -> str:
 
 
 def size_picture(sizes: Sequence[int], scored: ScoredOutcomes, title: str) -> bytes:
-    """The curves as the content of a PNG file: CXMI above, the translations' scores below it."""
+    """The curves as the content of a PNG file: CXMI above, the scores of the translations below."""
     points = []
     for size, outcome, scores in zip(sizes, scored.outcomes, scored.scores, strict=True):
         points.append(Point(CXMI, "CXMI", size, outcome.cxmi.per_word))

@@ -1,26 +1,22 @@
-"""Tags of the words of references, such as those that MuDA gives (Fernandes et al. 2023).
+"""Reads tags of the words in references, such as those of MuDA (Fernandes et al. 2023).
 
-A file of JSON lines, one for each line of the text: ``{"tags": [[], ["pronouns"], ["formality"]]}`` has a
-list of names for every whitespace word of the reference. With ``"words"`` as well, as many strings, the
-entries are of these words, which are the reference in any other tokenisation ("c'", "est", "elle", ".");
-then a whitespace word has the tags of all that it consists of.
+The file has a JSON object for each line of the text: ``{"tags": [[], ["pronouns"], ["formality"]]}`` gives a
+list of tags for every white-space word of the reference. If the object also has ``"words"``, the tags are
+those of these words, which may split the reference differently ("c'", "est", "elle", "."). A white-space word
+then has the tags of all its parts.
 """
 
 from typing import Any, List, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import Place, get, json_lines
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, get, json_lines
+from ctxmt_fairseq.text.text_lines import PathLike
 
-Tags = List[Tuple[str, ...]]  # of each whitespace word
+Tags = List[Tuple[str, ...]]  # of each white-space word
 
 
 def read_tags(path: PathLike, references: Sequence[str]) -> List[Tags]:
-    """The tags of every reference's words.
-
-    Raises:
-        BadInput: another number of lines than the text has, or entries that do not match the words.
-    """
+    """The tags of the words in every reference."""
     found = []
     for number, (place, record) in enumerate(json_lines(path)):
         if number == len(references):

@@ -1,4 +1,4 @@
-"""P-CXMI of the words of references: JSON lines, and tables of words and of tags."""
+"""P-CXMI of the words in references: JSON lines, and tables of words and of tags."""
 
 import json
 from collections import defaultdict
@@ -6,21 +6,21 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import bare
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.tags import Tags
 from ctxmt_fairseq.evaluation.probe.word_values import WordValues, word_values
-from ctxmt_fairseq.tables import aligned_table
 
 NO_TAG = "(no tag)"
 
 
 class SentenceWords(NamedTuple):
-    """A current sentence's words, their bits, and their tags where tags are known.
+    """The words of a current sentence, their bits, and their tags if they are known.
 
     Attributes:
-        line: of the text, from 1.
+        line: the number of its line in the text, from 1.
     """
 
     line: int
@@ -34,9 +34,9 @@ def sentence_words(
     """The words of the N current sentences.
 
     Args:
-        bits: of their tokens, ``token_bits``.
-        tags: of every line of the text. Where the subword model reads other words than stand between white
-            space, a sentence has no tags.
+        bits: ``token_bits`` of the sentences.
+        tags: those of every line of the text. A sentence gets no tags if the subword model reads other words
+            than those between white space.
     """
     found = []
     for line, values in zip(text.current.tolist(), bits, strict=True):
@@ -47,8 +47,8 @@ def sentence_words(
 
 
 def word_lines(sentences: Sequence[SentenceWords]) -> Iterator[str]:
-    """JSON lines: ``line`` (of the text, from 1), ``words``, their ``bits``, ``end_bits`` (of ``</s>``),
-    ``sentence_bits`` (the sum of both), and ``tags`` where they are known."""
+    """JSON lines: ``line`` (from 1), ``words``, their ``bits``, ``end_bits`` (those of ``</s>``),
+    ``sentence_bits`` (the sum of both), and ``tags`` if they are known."""
     for line, words, tags in sentences:
         record = {
             "line": line,
@@ -66,10 +66,11 @@ def top_words(
 ) -> List[Tuple[str, int, float, float]]:
     """The words that context helps most: word, occurrences, mean bits, sum of bits; best mean first.
 
-    Words count in lower case and without punctuation around them.
+    Words are compared in lower case, without punctuation around them.
 
     Args:
-        count: words. least: occurrences.
+        count: how many words to return.
+        least: how often a word must occur.
     """
     values: Dict[str, List[float]] = defaultdict(list)
     for _, words, _ in sentences:
@@ -84,8 +85,8 @@ def top_words(
 
 
 def by_tag(sentences: Sequence[SentenceWords]) -> List[Tuple[str, int, float, float]]:
-    """As ``top_words``, of tags in the order of their means; ``NO_TAG`` last. A word counts for each of its
-    tags."""
+    """The same as ``top_words`` for tags, the best mean first and ``NO_TAG`` last. A word counts for each of
+    its tags."""
     values: Dict[str, List[float]] = defaultdict(list)
     for _, words, tags in sentences:
         for value, names in zip(words.values.tolist(), tags or (), strict=bool(tags)):
@@ -96,13 +97,13 @@ def by_tag(sentences: Sequence[SentenceWords]) -> List[Tuple[str, int, float, fl
 
 
 def bits_table(name: str, rows: Sequence[Tuple[str, int, float, float]]) -> str:
-    """Rows of ``top_words`` or ``by_tag`` as a table."""
+    """The rows of ``top_words`` or ``by_tag`` as a table."""
     cells = [[label, str(count), f"{mean:+.3f}", f"{total:+.2f}"] for label, count, mean, total in rows]
     return aligned_table([[name, "n", "bits/word", "bits"], *cells])
 
 
 def bits_records(name: str, rows: Sequence[Tuple[str, int, float, float]]) -> List[Dict[str, object]]:
-    """The same for JSON."""
+    """The same rows for JSON."""
     return [
         {name: label, "n": count, "bits_per_word": mean, "bits": total} for label, count, mean, total in rows
     ]

@@ -1,4 +1,4 @@
-"""A sentence's words and subwords, and values of subwords as values of words."""
+"""Puts the subwords of a sentence to its words, and sums values of subwords to values of words."""
 
 from typing import List, NamedTuple, Sequence
 
@@ -8,12 +8,12 @@ from ctxmt_fairseq.corpora.subwords import Subwords
 
 
 class SplitWords(NamedTuple):
-    """A sentence's W words and the P subwords that a model reads.
+    """The W words of a sentence, and the P subwords that a model reads.
 
     Attributes:
         place: (P,) the word of each subword.
-        as_written: whether the words are those between the text's white space; otherwise the subword model
-            reads the text in another form, and the words are as it has them.
+        as_written: whether the words are those between white space in the text. Otherwise the subword model
+            reads the text in another form, from which the words come.
     """
 
     words: List[str]
@@ -36,12 +36,12 @@ def split_words(text: str, subwords: Subwords) -> SplitWords:
 
 
 class WordValues(NamedTuple):
-    """A sentence's words and their values.
+    """The words of a sentence and their values.
 
     Attributes:
         words: W of them.
-        values: (W,) each the sum of the word's subwords.
-        end: of ``</s>``.
+        values: (W,) for each word the sum over its subwords.
+        end: the value of ``</s>``.
         as_written: see ``SplitWords``.
     """
 
@@ -52,10 +52,10 @@ class WordValues(NamedTuple):
 
 
 def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues:
-    """The values of a sentence's words.
+    """The values of the words of a sentence.
 
     Args:
-        values: (P + 1,) of its P subwords and ``</s>``.
+        values: (P + 1,) those of its P subwords and of ``</s>``.
     """
     words, pieces, place, as_written = split_words(text, subwords)
     if len(values) != len(pieces) + 1:
@@ -68,7 +68,7 @@ def word_of_each(starts: Sequence[bool]) -> np.ndarray:
     """The word, from 0, that each of P pieces belongs to: (P,) int.
 
     Args:
-        starts: which pieces start a word; the first one does in any case.
+        starts: which pieces start a word; the first piece always does.
     """
     starting = np.array(starts, dtype=bool)
     starting[:1] = True

@@ -1,1 +1,1 @@
-"""Whether a difference between systems means anything: paired tests on what they translated or chose."""
+"""Paired tests of the difference between systems, on what they translated or chose."""

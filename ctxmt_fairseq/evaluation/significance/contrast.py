@@ -1,15 +1,15 @@
-"""Compares systems on a contrastive set, from the examples that ``ctxmt contrast --examples`` wrote."""
+"""Compares systems on a contrastive set, by the examples that ``ctxmt contrast --examples`` wrote."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.data.json_files import get, json_lines
-from ctxmt_fairseq.data.text_lines import PathLike
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, mcnemar, stars, system_pairs
-from ctxmt_fairseq.tables import records_table
+from ctxmt_fairseq.text.json_files import get, json_lines
+from ctxmt_fairseq.text.text_lines import PathLike
 
 Key = Tuple[str, str]  # set and id
 COLUMNS = {
@@ -20,8 +20,8 @@ COLUMNS = {
 
 
 class Outcome(NamedTuple):
-    """What a system did with an example: its phenomenon, its distance (None: unknown), and whether the
-    right candidate was chosen (a tie is wrong)."""
+    """The phenomenon and distance (None: unknown) of an example, and whether a system chose the right
+    candidate (a tie is wrong)."""
 
     phenomenon: str
     distance: Optional[int]
@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
 
     @property
     def groups(self) -> List[str]:
-        """The groups that it counts in; ``disc`` has the examples that need context."""
+        """The groups to which the example belongs; ``disc`` has the examples that need context."""
         needs_context = self.distance not in (None, 0)
         return ["all", self.phenomenon, f"distance {distance_name(self.distance)}"] + ["disc"] * needs_context
 
@@ -40,9 +40,9 @@ class ContrastComparison:
 
     Attributes:
         a, b: the systems.
-        only_a, only_b: examples that only this system has right.
+        only_a, only_b: how many examples only this system gets right.
         test: ``exact`` or ``chi-squared``.
-        p_holm: corrected over the systems compared in this group.
+        p_holm: p corrected over the systems that are compared in this group.
     """
 
     a: str
@@ -63,11 +63,7 @@ class ContrastComparison:
 
 
 def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
-    """The examples of a file that ``ctxmt contrast --examples`` wrote.
-
-    Raises:
-        BadInput: a line that is no such example, an example that stands there twice, or none at all.
-    """
+    """Read the examples in a file that ``ctxmt contrast --examples`` wrote."""
     outcomes: Dict[Key, Outcome] = {}
     for place, record in json_lines(path):
         chosen, distance = (get(place, record, name, int, null=True) for name in ("chosen", "distance"))
@@ -75,7 +71,7 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
         correct = chosen == get(place, record, "correct", int)
         outcome = Outcome(get(place, record, "phenomenon", str), distance, correct)
         if key in outcomes:
-            raise place.error(f"the example {key[1]} of {key[0]} stands there twice")
+            raise place.error(f"the example {key[1]} of {key[0]} is there twice; take one out")
         outcomes[key] = outcome
     if not outcomes:
         raise BadInput("expected examples of ctxmt contrast --examples, found an empty file", path)
@@ -83,11 +79,7 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
 
 
 def compare_contrast(paths: Sequence[str], all_pairs: bool = False) -> List[ContrastComparison]:
-    """McNemar's test in every group: all, each phenomenon, each distance, and those that need context.
-
-    Raises:
-        BadInput: fewer than two files, or files that do not have the same examples.
-    """
+    """McNemar's test on all examples, each phenomenon, each distance, and those that need context."""
     pairs = system_pairs(len(paths), all_pairs)
     systems = [read_outcomes(path) for path in paths]
     for path, system in zip(paths[1:], systems[1:], strict=True):
@@ -124,14 +116,14 @@ def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes
 
 
 def _group_order(group: str) -> Tuple[int, int, str]:
-    """All, phenomena, distances in their order, Disc. as in the accuracy table."""
+    """The order of the table of accuracies: all, phenomena, distances in their order, Disc."""
     if group.startswith("distance "):
         return 2, distance_order(group.removeprefix("distance ")), ""
     return {"all": 0, "disc": 3}.get(group, 1), 0, group
 
 
 def comparison_table(comparisons: Sequence[ContrastComparison]) -> str:
-    """An aligned table, a row per comparison; accuracies in percent."""
+    """An aligned table with a row for each comparison; accuracies in percent."""
     rows = []
     for one in comparisons:
         a, b = (100 * correct / one.examples for correct in (one.correct_a, one.correct_b))

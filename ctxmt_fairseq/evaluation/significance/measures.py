@@ -1,11 +1,11 @@
-"""Metrics as sums over sentences: what a sentence adds, and the score of the sum. sacrebleu's, and COMET."""
+"""sacrebleu's metrics and COMET as sums over sentences: what a sentence adds, and the score of a sum."""
 
 from dataclasses import dataclass
 from typing import Any, Optional, Protocol, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 
@@ -13,7 +13,7 @@ MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")
 
 
 class Measure(Protocol):
-    """A metric; those of one family have the same statistics. Scores have ``digits`` after the point."""
+    """A metric. Metrics of one family have the same statistics; tables show ``digits`` after the point."""
 
     @property
     def name(self) -> str: ...
@@ -23,18 +23,18 @@ class Measure(Protocol):
     def digits(self) -> int: ...
     @property
     def signature(self) -> str:
-        """What the score was computed with."""
+        """How the score is computed."""
 
     def rows(self, system: int, translation: Translation) -> np.ndarray:
-        """What each sentence of a system (its number among those that are compared) adds: (N, K)."""
+        """What each sentence adds, (N, K); ``number`` is the system's place among those that are compared."""
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
-        """Corpus scores (R,) of summed statistics (R, K)."""
+        """The corpus scores (R,) of R sums of statistics (R, K)."""
 
 
 @dataclass(frozen=True)
 class SacrebleuMeasure:
-    """A metric of sacrebleu; 0 to 100."""
+    """A metric of sacrebleu, 0 to 100."""
 
     name: str
     family: str
@@ -50,7 +50,7 @@ class SacrebleuMeasure:
         return self.statistics(translation.hypotheses, translation.references[0])
 
     def statistics(self, hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
-        """A row of counts per sentence: (N, K)."""
+        """The counts of each sentence, (N, K)."""
         return np.array(self.metric._extract_corpus_statistics(hypotheses, [references]), dtype=np.float64)
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
@@ -59,7 +59,7 @@ class SacrebleuMeasure:
 
 @dataclass(frozen=True)
 class CometMeasure:
-    """COMET: the mean of the sentences' scores of each system that is compared, by one model."""
+    """COMET: one model's scores of the sentences of all systems; a system's score is their mean."""
 
     systems: Sequence[CometScore]
     name: str = "comet"
@@ -79,11 +79,7 @@ class CometMeasure:
 
 
 def measure(name: str, tokenize: Optional[str] = None, lowercase: bool = False) -> SacrebleuMeasure:
-    """sacrebleu's measure of a name from ``MEASURES``.
-
-    Raises:
-        BadInput: no such measure, or no such tokeniser.
-    """
+    """The measure of sacrebleu with this name from ``MEASURES``."""
     if name not in MEASURES:
         raise BadInput(f"--metric {name}: expected one of {', '.join(MEASURES)}, comet")
     if name == "bleu":

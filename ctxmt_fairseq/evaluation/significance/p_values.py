@@ -3,25 +3,25 @@
 import itertools
 from typing import Callable, Dict, Hashable, List, NamedTuple, Sequence, Tuple, TypeVar
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
 
-EXACT_BELOW = 25  # discordant examples
+EXACT_BELOW = 25  # examples that only one system gets right
 LEVELS = (0.05, 0.01)  # one star, two stars
 Item = TypeVar("Item")
 
 
 class McNemar(NamedTuple):
-    """A two-sided p of the test ``exact`` or ``chi-squared``."""
+    """A two-sided p, and the test that gave it: ``exact`` or ``chi-squared``."""
 
     test: str
     p: float
 
 
 def mcnemar(only_a: int, only_b: int) -> McNemar:
-    """Test the examples that exactly one of two systems has right (McNemar 1947).
+    """Test the examples that exactly one of two systems gets right (McNemar 1947).
 
-    Under the null hypothesis each of them is as likely one system's as the other's. Below ``EXACT_BELOW``
-    such examples that is a binomial test; from there on chi-squared of (\\|b - c\\| - 1)^2 / (b + c) with one
+    Under the null hypothesis either system is equally likely to be the one. For fewer than ``EXACT_BELOW``
+    such examples this is a binomial test, otherwise chi-squared of (\\|b - c\\| - 1)^2 / (b + c) with one
     degree of freedom (Edwards' correction for continuity).
     """
     from scipy import stats
@@ -34,9 +34,10 @@ def mcnemar(only_a: int, only_b: int) -> McNemar:
 
 
 def holm(values: Sequence[float]) -> List[float]:
-    """Adjusted p-values that keep the family-wise error rate (Holm 1979, step-down), in the order given.
+    """Adjusted p-values that control the family-wise error rate (Holm 1979, step-down), in the given order.
 
-    The k-th smallest of m p-values is multiplied by m - k + 1; none may be below a smaller one's or above 1.
+    The k-th smallest of m p-values is multiplied by m - k + 1. An adjusted value is at most 1, and not below
+    that of a smaller p-value.
     """
     order = sorted(range(len(values)), key=lambda index: values[index])
     scaled = [min(1.0, (len(values) - rank) * values[index]) for rank, index in enumerate(order)]
@@ -46,7 +47,7 @@ def holm(values: Sequence[float]) -> List[float]:
 def holm_within(
     items: Sequence[Item], family: Callable[[Item], Hashable], p: Callable[[Item], float]
 ) -> List[float]:
-    """Each item's p-value after Holm's correction over the items of its family."""
+    """The p-value of each item after Holm's correction over the items of its family."""
     families: Dict[Hashable, List[int]] = {}
     for place, item in enumerate(items):
         families.setdefault(family(item), []).append(place)
@@ -59,16 +60,12 @@ def holm_within(
 
 
 def stars(p: float) -> str:
-    """``*`` below .05, ``**`` below .01, else nothing."""
+    """``*`` below .05, ``**`` below .01, otherwise nothing."""
     return "*" * sum(p < level for level in LEVELS)
 
 
 def system_pairs(count: int, all_pairs: bool) -> List[Tuple[int, int]]:
-    """Places of the systems that are compared: every later one with the first, or all with all.
-
-    Raises:
-        BadInput: fewer than two systems.
-    """
+    """The pairs of systems to compare, as places: the first with every later one, or all with all."""
     if count < 2:
         raise BadInput(f"expected two or more systems to compare, found {count}")
     return [(a, b) for a, b in itertools.combinations(range(count), 2) if all_pairs or a == 0]

@@ -1,29 +1,30 @@
 """Paired bootstrap and approximate randomization over sufficient statistics.
 
-A corpus score such as BLEU is a function of sums over sampling units (sentences or documents). What is
-resampled are the units' statistics, never their text, as matrix products over many samples at once.
+A corpus score such as BLEU is a function of sums over sampling units (sentences or documents). So only the
+units' statistics are resampled, never their text: as matrix products over many samples at once.
 """
 
 from typing import Callable, Iterator, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-_CHUNK = 4_000_000  # drawn numbers at a time: some 32 MB
-_ROUNDING = 1e-9  # two ways of adding the same numbers differ by less
+_CHUNK = 4_000_000  # numbers that are drawn at once, some 32 MB
+_ROUNDING = 1e-9  # sums of the same numbers in another order differ by less
 
 Scorer = Callable[[np.ndarray], np.ndarray]
 
 
 class PairedTest(NamedTuple):
-    """Two systems on the same units; differences are the second system's score minus the first's.
+    """Both tests of two systems on the same units; differences are the second system's score minus the
+    first's.
 
     Attributes:
         score_a, score_b, difference: on all units.
-        low, high: 2.5 and 97.5 percentiles of the difference over the bootstrap samples.
-        wins: share of the bootstrap samples in which the second system scores higher.
-        bootstrap_p: two-sided; share of the samples whose difference lies as far from their mean as the
-            observed one lies from 0.
-        randomization_p: two-sided, of approximate randomization.
+        low, high: the 2.5 and 97.5 percentiles of the difference over the bootstrap samples.
+        wins: the share of bootstrap samples in which the second system scores higher.
+        bootstrap_p: two-sided: the share of samples whose difference is as far from their mean as the
+            observed one is from 0.
+        randomization_p: two-sided, by approximate randomization.
     """
 
     score_a: float
@@ -42,11 +43,11 @@ def total_score(rows: np.ndarray, scorer: Scorer) -> float:
 
 
 def bootstrap_scores(statistics: Sequence[np.ndarray], scorer: Scorer, samples: int, seed: int) -> np.ndarray:
-    """Scores of S systems on the same bootstrap samples (Koehn 2004): (S, R).
+    """The scores of S systems on the same bootstrap samples (Koehn 2004): (S, R).
 
     Args:
-        statistics: per system (N, K), a row per unit.
-        scorer: sums (R, K) to scores (R,).
+        statistics: for each system (N, K), a row for each unit.
+        scorer: turns sums (R, K) into scores (R,).
         samples: R; each draws N units with replacement, the same for all systems.
     """
     units = len(statistics[0])
@@ -65,13 +66,13 @@ def randomization_p(
 ) -> np.ndarray:
     """Approximate randomization (Riezler and Maxwell 2005) of P pairs of systems: their p-values (P,).
 
-    Each of R shuffles swaps the two systems' statistics of every unit with probability 1/2;
-    p = (count(\\|D*\\| >= \\|D\\|) + 1) / (R + 1), where D is the difference of the two scores.
+    Each of R shuffles swaps the statistics of the two systems for every unit with probability 1/2; p =
+    (count(\\|D*\\| >= \\|D\\|) + 1) / (R + 1), where D is the difference of the two scores.
 
     Args:
-        pairs: statistics (N, K) of the first and the second system.
+        pairs: the statistics (N, K) of the first and the second system of each pair.
         scorer: as in ``bootstrap_scores``.
-        samples: R; the units swapped are the same for all pairs.
+        samples: R; all pairs swap the same units.
     """
     units = len(pairs[0][0])
     generator = np.random.default_rng(seed)
@@ -91,8 +92,8 @@ def _difference(first: np.ndarray, second: np.ndarray, scorer: Scorer) -> np.nda
 
 
 def _chunks(samples: int, units: int) -> Iterator[int]:
-    """Samples per chunk; multiples of 32, in which NumPy draws random bits, so that the size of a chunk
-    changes nothing."""
+    """The number of samples in each chunk: multiples of 32, because NumPy draws that many random bits at
+    once, so that the sizes change no result."""
     most = max(32, _CHUNK // max(1, units) // 32 * 32)
     for start in range(0, samples, most):
         yield min(most, samples - start)
@@ -105,13 +106,13 @@ def paired_tests(
     samples: int,
     seed: int,
 ) -> Sequence[PairedTest]:
-    """Both tests for pairs of systems.
+    """Both tests of pairs of systems.
 
     Args:
-        statistics: per system (N, K), a row per unit.
-        pairs: places of the first and the second system in ``statistics``.
+        statistics: for each system (N, K), a row for each unit.
+        pairs: the places of the first and the second system in ``statistics``.
         scorer: sums (R, K) to scores (R,).
-        samples: of either test.
+        samples: how many each test draws.
     """
     scores = [total_score(system, scorer) for system in statistics]
     resampled = bootstrap_scores(statistics, scorer, samples, seed)

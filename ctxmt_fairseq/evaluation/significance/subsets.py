@@ -1,18 +1,18 @@
-"""Systems on the sentences whose pronouns refer to something in the sentences before (Voita et al. 2018,
-section 5.3.1, tables 3 to 5)."""
+"""Compares systems on the sentences whose pronouns refer to earlier sentences (Voita et al. 2018, section
+5.3.1, tables 3 to 5)."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
+from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import word_spans
-from ctxmt_fairseq.data.annotation import AnnotatedWord
-from ctxmt_fairseq.data.coreference import Reference, overlap
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
-from ctxmt_fairseq.tables import aligned_table
+from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.coreference import Reference, overlap
 
 PLURAL = ("plur", "pl", "plural", "ptan")
 GENDERS = {"masc": "masculine", "fem": "feminine", "neut": "neuter"}
@@ -20,10 +20,10 @@ GENDERS = {"masc": "masculine", "fem": "feminine", "neut": "neuter"}
 
 @dataclass(frozen=True)
 class Subset:
-    """Lines, counted from 0 and ascending, and how many pronouns put them here.
+    """The lines of a subset, from 0 and ascending, and the number of pronouns for which they are in it.
 
     Attributes:
-        pronominal: of the pronouns, those whose antecedent is a pronoun.
+        pronominal: how many of the pronouns have a pronoun as antecedent.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Subset:
 
 
 class SubsetScores(NamedTuple):
-    """Scores of systems on a subset, and the differences from the first; none of a single line."""
+    """The scores of systems on a subset, and differences from the first; none for a single line."""
 
     subset: Subset
     scores: List[float]
@@ -41,11 +41,11 @@ class SubsetScores(NamedTuple):
 
 
 def pronoun_subsets(references: Sequence[Reference], kinds: Sequence[Optional[str]] = ()) -> List[Subset]:
-    """Lines with each pronoun that has an antecedent in an earlier line: all; those with a nominal one; of
-    these those of each kind.
+    """For each pronoun the lines in which it has an antecedent in an earlier line: all; those with a nominal
+    antecedent; and of these those of each kind.
 
     Args:
-        kinds: of every reference what its translation is, see ``translated_as``; empty: not known.
+        kinds: for every reference what ``translated_as`` says; empty: not known.
     """
     groups: Dict[str, List[Reference]] = {}
     for reference, kind in zip(references, kinds or [None] * len(references), strict=True):
@@ -71,12 +71,13 @@ def translated_as(
     pairs: Dict[int, List[int]],
     annotated: Sequence[AnnotatedWord],
 ) -> Optional[str]:
-    """Gender of a pronoun's translation in the reference, or plural; None: not aligned, or not annotated.
+    """The gender of a pronoun's translation in the reference, or plural; None: not aligned, or not annotated.
 
-    Of several aligned words the first pronoun counts, else the first word with a gender or a number.
+    If several words are aligned, the first pronoun counts, or otherwise the first word with a gender or a
+    number.
 
     Args:
-        pairs: of the line, see ``read_alignment``.
+        pairs: the alignment of the line, see ``read_alignment``.
         annotated: the words of the target.
     """
     asked = [at for at, span in enumerate(word_spans(source)) if overlap(span, reference.span)]
@@ -101,10 +102,10 @@ def compare_subsets(
     samples: int,
     seed: int,
 ) -> List[SubsetScores]:
-    """Scores on every subset, and the tests of ``compare_translations`` by sentences.
+    """Score systems on every subset, and test them as ``compare_translations`` does by sentences.
 
     Args:
-        translations: of the systems, a line for each line of the text.
+        translations: those of the systems, with a line for each line of the text.
     """
     rows = [measure.rows(number, each) for number, each in enumerate(translations)]
     found = []
@@ -121,7 +122,7 @@ def compare_subsets(
 
 
 def subsets_table(names: Sequence[str], found: Sequence[SubsetScores]) -> str:
-    """Tables 3 to 5: a row for each subset, differences from the first system with their stars."""
+    """Tables 3 to 5: a row for each subset, with the differences from the first system and their stars."""
     later = [f"{name} - {names[0]}" for name in names[1:]]
     rows = [["pronoun, antecedent", "sentences", "pronouns", "pronominal", *names, *later]]
     for subset, scores, comparisons in found:

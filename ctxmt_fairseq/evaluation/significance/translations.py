@@ -5,12 +5,12 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from ctxmt_fairseq.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import holm, stars, system_pairs
 from ctxmt_fairseq.evaluation.significance.resampling import PairedTest, Scorer, paired_tests
-from ctxmt_fairseq.tables import records_table
 
 UNITS = ("document", "sentence")
 COLUMNS = {
@@ -24,12 +24,13 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class TranslationComparison:
-    """Two systems under one metric and one sampling unit; differences are ``b`` minus ``a``.
+    """Two systems compared by one metric with one sampling unit; differences are ``b`` minus ``a``.
 
     Attributes:
-        unit: what is resampled: sentence or document; ``units`` is how many of them there are.
-        p_holm: of approximate randomization, corrected over the systems compared under this metric and unit.
-        digits: of the scores, in tables.
+        unit: what is resampled, sentence or document; ``units`` is how many there are.
+        p_holm: p of approximate randomization, corrected over the systems that are compared by this metric
+            and unit.
+        digits: how many digits tables show after the point.
     """
 
     a: str
@@ -59,17 +60,14 @@ def compare_translations(
 ) -> List[TranslationComparison]:
     """Paired bootstrap and approximate randomization of systems on one text.
 
-    The score is the corpus score of sentences whatever the unit; of documents whole documents are drawn and
-    swapped, for their sentences are not independent.
+    The score is always the corpus score over sentences. With documents as units, whole documents are drawn
+    and swapped, because their sentences are not independent.
 
     Args:
-        names, translations: of the systems; the translations have the same reference and documents.
+        names, translations: those of the systems; all translations have the same reference and documents.
         units: from ``UNITS``.
-        samples: bootstrap samples, and shuffles.
+        samples: the number of bootstrap samples, and of shuffles.
         all_pairs: compare all systems with each other, not only with the first.
-
-    Raises:
-        BadInput: fewer than two systems, fewer than two units, or documents that are not known.
     """
     statistics = {one.family: [one.rows(at, each) for at, each in enumerate(translations)]
                   for one in {one.family: one for one in measures}.values()}  # fmt: skip
@@ -82,11 +80,11 @@ def compare_translations(
 
 
 class Tested(NamedTuple):
-    """What systems are compared by.
+    """A measure with a unit, by which systems are compared.
 
     Attributes:
-        rows: of each system (U, K), a row for each unit.
-        scores: of summed rows.
+        rows: for each system (U, K), a row for each unit.
+        scores: turns sums of rows into scores.
     """
 
     metric: str
@@ -99,11 +97,7 @@ class Tested(NamedTuple):
 def compare_systems(
     names: Sequence[str], tested: Sequence[Tested], samples: int, seed: int, all_pairs: bool = False
 ) -> List[TranslationComparison]:
-    """Both paired tests of each; Holm's correction is over the systems that are compared.
-
-    Raises:
-        BadInput: fewer than two systems.
-    """
+    """Both paired tests for each measure, with Holm's correction over the systems that are compared."""
     found = []
     pairs = system_pairs(len(names), all_pairs)
     for metric, unit, rows, scores, digits in tested:
@@ -117,16 +111,12 @@ def compare_systems(
 
 
 def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarray:
-    """Statistics (N, K) of sentences summed by sampling unit: (U, K).
-
-    Raises:
-        BadInput: an unknown unit, documents that are not known, or fewer than two units.
-    """
+    """The statistics (N, K) of sentences summed over sampling units: (U, K)."""
     if unit not in UNITS:
         raise BadInput(f"--unit {unit}: expected {' or '.join(UNITS)}")
     if unit == "document":
         if translation.document_lengths is None:
-            raise BadInput("--unit document: expected --docids, which says where the documents are")
+            raise BadInput("--unit document needs --docids, which says where documents begin")
         rows = np.add.reduceat(rows, np.cumsum([0, *translation.document_lengths[:-1]]))
     if len(rows) < 2:
         raise BadInput(f"expected two or more {unit}s to draw from, found {len(rows)}")
@@ -134,14 +124,14 @@ def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarra
 
 
 def length_ratio(translation: Translation) -> Optional[float]:
-    """Words of the translation to words of the reference, both split at white space; None without any."""
+    """The white-space words of the translation divided by those of the reference; None if there are none."""
     texts = translation.hypotheses, translation.references[0]
     hypothesis, reference = (sum(len(line.split()) for line in lines) for lines in texts)
     return hypothesis / reference if reference else None
 
 
 def comparison_table(comparisons: Sequence[TranslationComparison]) -> str:
-    """An aligned table, a row per comparison."""
+    """An aligned table with a row for each comparison."""
     extra = ({"digits": one.digits, "percent": 100 * one.result.wins} for one in comparisons)
     return records_table(
         ({**one.as_dict(), **more} for one, more in zip(comparisons, extra, strict=True)), COLUMNS

@@ -1,0 +1,1 @@
+"""One HTML page with the results of several runs."""

@@ -1,0 +1,78 @@
+"""Sections of the page: sentences and contrastive examples in which systems differ."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Iterator, List, Optional, Sequence
+
+from ctxmt_fairseq.analysis.page.blocks import Example, Section
+from ctxmt_fairseq.analysis.page.found import Run
+from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
+from ctxmt_fairseq.evaluation.differing_lines import DifferingLine, LinedText, differing_lines
+from ctxmt_fairseq.evaluation.significance.contrast import read_outcomes
+from ctxmt_fairseq.evaluation.significance.measures import measure
+from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences
+
+CONTEXT = 2  # how many previous sentences are shown
+
+
+def read_lines(path: PathLike, expected: int) -> List[str]:
+    """Read a file that must have as many lines as the source."""
+    lines = read_sentences(path)
+    check_count(lines, expected, "the source", path)
+    return lines
+
+
+def read_text(source: PathLike, reference: PathLike, docids: Optional[PathLike]) -> LinedText:
+    """Read the text that was translated; translations are added later."""
+    sources = read_sentences(source)
+    documents = None if docids is None else Documents.read(docids, len(sources))
+    return LinedText(sources, read_lines(reference, len(sources)), {}, documents)
+
+
+def translations(runs: Sequence[Run], text: LinedText, count: int) -> Iterator[Section]:
+    """The sentences whose best and worst translation are farthest apart in chrF2."""
+    for name in dict.fromkeys(name for run in runs for name in run.found.translations):
+        files = {run.name: run.found.translations[name] for run in runs if name in run.found.translations}
+        systems = {run: read_lines(path, len(text.sources)) for run, path in files.items()}
+        found = differing_lines(replace(text, hypotheses=systems), measure("chrf2"), CONTEXT)
+        found = [one for one in found if one.reference]
+        found.sort(key=lambda one: (min(one.scores.values()) - max(one.scores.values()), one.line))
+        note = (
+            f"{len(found)} of {len(text.sources)} sentences are translated differently; here those in which "
+            "the best and the worst are farthest apart"
+        )
+        yield Section(f"Where translations differ: {name}", list(map(_example, found[:count])), note)
+
+
+def _example(line: DifferingLine) -> Example:
+    rows = [(run, text, f"chrF {line.scores[run]:.0f}") for run, text in line.hypotheses.items()]
+    rows = [("reference", line.reference, ""), *rows]
+    return Example(f"line {line.line}", line.context, line.source, rows)
+
+
+def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> Iterator[Section]:
+    """The contrastive examples that some systems get right and others wrong, from each phenomenon in turn."""
+    for suite in sets:
+        files = {run.name: run.found.examples[suite.name] for run in runs if suite.name in run.found.examples}
+        outcomes = {name: read_outcomes(path) for name, path in files.items()}
+        found: List[Any] = []
+        turns: Counter = Counter()
+        for example in suite.examples:
+            each = {name: one.get((suite.name, example.id)) for name, one in outcomes.items()}
+            right = [name for name, one in each.items() if one and one.correct]
+            wrong = [name for name, one in each.items() if one and not one.correct]
+            if right and wrong and None not in each.values():
+                turns[example.phenomenon] += 1
+                rows = [("right", candidate.current, f"chosen by {', '.join(right)}")
+                        if number == example.correct else ("wrong", candidate.current, "")
+                        for number, candidate in enumerate(example.candidates)]  # fmt: skip
+                title = f"{example.phenomenon}, distance {distance_name(example.distance)}"
+                metadata = [f"{field}: {value}" for field, value in example.metadata.items()]
+                context = [*example.source_before, *metadata]
+                shown = Example(f"{title}; not by {', '.join(wrong)}", context, example.source, rows)
+                found.append((turns[example.phenomenon], len(found), shown))
+        note = f"{len(found)} of {len(suite.examples)} examples are right with some systems only"
+        examples = [shown for _, _, shown in sorted(found, key=lambda row: row[:2])[:count]]
+        yield Section(f"Where choices differ: {suite.name}", examples, note)

@@ -1,0 +1,1 @@
+"""What every other part needs, and what knows nothing of translation."""

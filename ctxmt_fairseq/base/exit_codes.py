@@ -1,0 +1,89 @@
+"""How commands end: bad input gives one line on stderr and exit code 2, Ctrl-C one line and 130.
+
+Functions of the package raise ``BadInput``, whoever calls them. This module turns it into an exit code where
+the program is a command, ``ctxmt`` or one of fairseq's.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Callable, List, Optional, Sequence
+
+from ctxmt_fairseq.base.errors import BadInput, as_bad_input
+from ctxmt_fairseq.base.loggers import quiet_libraries
+
+BAD_INPUT = 2
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
+def exit_code(error: BaseException) -> Optional[int]:
+    """Print in one line what stopped a command, and return its exit code; for a defect nothing and None."""
+    if isinstance(error, KeyboardInterrupt):
+        print("ctxmt: interrupted", file=sys.stderr, flush=True)
+        return INTERRUPTED
+    bad_input = as_bad_input(error)
+    if bad_input is None:
+        return None
+    print(f"ctxmt: error: {bad_input}", file=sys.stderr, flush=True)
+    return BAD_INPUT
+
+
+def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[str]) -> int:
+    """Do the work of a command or a script, and return its exit code: what ``work`` returns (None: 0), 1 if
+    nobody reads the rest of its output, otherwise that of ``exit_code``. A defect is raised."""
+    quiet_libraries()
+    try:
+        code = work(_checked(arguments)) or 0
+        sys.stdout.flush()
+    except BrokenPipeError:  # as with "| head"; the rest must not fail again when the interpreter ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (Exception, KeyboardInterrupt) as error:
+        stopped = exit_code(error)
+        if stopped is None:
+            raise
+        return stopped
+    return code
+
+
+def _checked(arguments: Sequence[str]) -> List[str]:
+    """Refuse arguments that no shell can give, or that cannot be written to a file."""
+    for argument in arguments:
+        if "\0" in argument:
+            raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise BadInput(f"expected arguments in UTF-8, found {argument!r}") from None
+    return list(arguments)
+
+
+def fairseq_command(program: str) -> Optional[str]:
+    """The command that ``sys.argv[0]`` stands for: "train" for fairseq-train and for
+    ``python -m fairseq_cli.train``; None for a program that is none of fairseq's."""
+    path = Path(program)
+    if path.parent.name == "fairseq_cli":
+        return path.stem
+    return path.stem[len("fairseq-") :] if path.stem.startswith("fairseq-") else None
+
+
+def hook_commands() -> None:
+    """If the program is a command, let exceptions that nobody catches end it as ``exit_code`` says.
+
+    The interpreter's hook is the only place: fairseq's main function runs already when it imports the plugin,
+    and Ctrl-C may interrupt the import of torch before our main function starts.
+    """
+    program = sys.argv[0] if sys.argv else ""
+    ctxmt = Path(program).stem == "ctxmt"
+    if not ctxmt and fairseq_command(program) is None:
+        return
+    previous = sys.excepthook
+
+    def hook(kind: Any, error: BaseException, traceback: Any) -> None:
+        code = exit_code(error) if ctxmt or not isinstance(error, KeyboardInterrupt) else None
+        if code is None:
+            previous(kind, error, traceback)
+        else:
+            raise SystemExit(code)  # raised in a hook, it ends the interpreter with this code
+
+    sys.excepthook = hook

@@ -1,0 +1,31 @@
+"""Packages that only some commands need."""
+
+import importlib
+from typing import Any
+
+from ctxmt_fairseq.base.errors import BadInput
+
+
+def installation(extra: str) -> str:
+    """The command that installs an extra of this package, which users have as a checkout."""
+    return f'pip install ".[{extra}]" in the checkout'
+
+
+def import_of_extra(module: str, extra: str, what: str) -> Any:
+    """Import a module of an optional package.
+
+    Args:
+        extra: the extra of this package that installs it.
+        what: how the message begins: what needs which package.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise BadInput(f'{what}, in the extra "{extra}": {installation(extra)}') from None
+    except Exception as error:  # a library compiled for another NumPy may raise anything
+        raise BadInput(f"{what}, which cannot be imported: {' '.join(str(error).split())}") from None
+
+
+def check_matplotlib() -> None:
+    """Refuse a picture where matplotlib is not installed."""
+    import_of_extra("matplotlib", "plots", "a picture needs matplotlib")

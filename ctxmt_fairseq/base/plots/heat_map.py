@@ -1,0 +1,61 @@
+"""Heat maps."""
+
+import itertools
+from typing import Optional, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.base.plots.drawing import content, drawing, short
+
+CELL = 0.36  # inches
+
+
+def heat_map(
+    title: str,
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    row_name: str,
+    column_name: str,
+    sections: Sequence[Tuple[str, int]] = (),
+    value_name: str = "weight",
+    annotate: bool = False,
+    highest: Optional[float] = None,
+) -> bytes:
+    """A heat map as the content of a PNG file.
+
+    Args:
+        values, rows, columns, row_name, column_name, sections, value_name: see ``LabelledMap``.
+        annotate: also write the values into the cells, except those near zero.
+        highest: the value of the darkest colour; default: the map's highest.
+    """
+    rows, columns = (list(map(short, names)) for names in (rows, columns))
+    names = [name for name, _ in sections]
+    with drawing([title, *rows, *columns, *names]):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(CELL * len(columns), CELL * len(rows)))
+        axis = figure.add_axes((0, 0, 1, 1))
+        image = axis.imshow(values, cmap="Blues", vmin=0, vmax=highest, aspect="auto")
+        axis.set_yticks(range(len(rows)), rows)
+        axis.set_xticks(range(len(columns)), columns, rotation=90 if max(map(len, columns)) > 3 else 0)
+        axis.set(ylabel=row_name, xlabel=column_name)
+        axis.tick_params(length=2)
+        bar = figure.add_axes((1 + 0.2 / CELL / len(columns), 0, 0.2 / CELL / len(columns), 1))
+        figure.colorbar(image, cax=bar, label=value_name)
+        ends = list(itertools.accumulate(width for _, width in sections))
+        for end in ends[:-1]:
+            axis.axvline(end - 0.5, color="black", linewidth=1)
+        if sections:
+            middles = [end - (width + 1) / 2 for end, (_, width) in zip(ends, sections, strict=True)]
+            narrow = any(len(name) * 0.085 > CELL * width for name, width in sections)
+            above = axis.secondary_xaxis("top")
+            above.set_xticks(middles, names, rotation=90 if narrow else 0)
+            above.tick_params(length=0)
+        axis.set_title(title, fontsize=10)
+        for (row, column), value in np.ndenumerate(values) if annotate else ():
+            if value >= 0.005:
+                colour = "white" if image.norm(value) > 0.6 else "black"
+                text = f"{value:.2f}".removeprefix("0")
+                axis.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+        return content(figure)

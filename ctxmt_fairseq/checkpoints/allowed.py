@@ -1,0 +1,206 @@
+"""What a checkpoint may say.
+
+fairseq builds whatever task, model and criterion a checkpoint names, with the options that it gives them, and
+some of fairseq's own classes pass their options to ``eval``, or open the files that they name. Therefore a
+checkpoint is reduced before anything is built: to classes that this list allows, with options of the declared
+types. All else in its configuration (optimizer, tokenizer, folders of Python code, ...) is left out.
+"""
+
+import argparse
+import dataclasses
+from typing import Any, Dict, FrozenSet, Iterable, Mapping, NamedTuple, Optional
+
+import torch
+from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.dataclass.configs import CommonConfig, DatasetConfig, OptimizationConfig
+from fairseq.models import ARCH_MODEL_REGISTRY
+from fairseq.tasks import TASK_REGISTRY
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.options import (
+    WrongValue,
+    checked_options,
+    declared_options,
+    mapping,
+    shown,
+)
+from ctxmt_fairseq.data.context_options import flag
+
+# The fairseq modules whose classes a checkpoint may name, and other classes may derive from. None of them
+# evaluates or opens anything that ``checkpoint_options`` lets through.
+ALLOWED: FrozenSet[str] = frozenset(
+    f"fairseq.{module}"
+    for module in (
+        "tasks.fairseq_task",
+        "tasks.translation",
+        "models.fairseq_model",
+        "models.transformer.transformer_base",
+        "models.transformer.transformer_legacy",
+        "criterions.fairseq_criterion",
+        "criterions.adaptive_loss",
+        "criterions.cross_entropy",
+        "criterions.label_smoothed_cross_entropy",
+        "criterions.label_smoothed_cross_entropy_with_rdrop",
+    )
+)
+
+
+class Section(NamedTuple):
+    """A part of the configuration that names a class.
+
+    Attributes:
+        option: the option of the command line that names the class.
+        registered: the classes by their names.
+        default: the name if an old checkpoint has none.
+    """
+
+    option: str
+    registered: Mapping[str, Any]
+    default: Optional[str] = None
+
+
+SECTIONS: Dict[str, Section] = {
+    "task": Section("task", TASK_REGISTRY, "translation"),
+    "model": Section("arch", ARCH_MODEL_REGISTRY),
+    "criterion": Section("criterion", CRITERION_REGISTRY, "cross_entropy"),
+}
+# The options of those three may refer to these.
+SHARED: Dict[str, Any] = {
+    "common": CommonConfig,
+    "dataset": DatasetConfig,
+    "optimization": OptimizationConfig,
+}
+# fairseq saves these besides the parameters and the configuration.
+KINDS = {
+    "optimizer_history": list,
+    "extra_state": dict,
+    "task_state": dict,
+    "last_optimizer_state": dict,
+    "criterion": dict,
+}
+
+
+def modules_of(*kinds: type) -> FrozenSet[str]:
+    """The fairseq modules that classes, or what they derive from, come from."""
+    modules = {base.__module__ for kind in kinds for base in kind.__mro__}
+    return frozenset(module for module in modules if module.split(".")[0] in ("fairseq", "fairseq_cli"))
+
+
+def check_parameters(parameters: Any, path: object) -> None:
+    """Refuse what are no parameters of a model: they must be a dictionary of tensors with finite numbers,
+    none of which says that it is larger than what is stored of it."""
+    if not isinstance(parameters, dict) or not parameters:
+        raise BadInput("is no checkpoint of fairseq-train: it has no parameters of a model", path)
+    for name, tensor in parameters.items():
+        plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout == torch.strided
+        if not isinstance(name, str) or not plain or tensor.device.type != "cpu" or tensor.is_quantized:
+            raise BadInput(f"{name}: expected a parameter of a model", path)
+        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.itemsize:
+            raise BadInput(f"{name}: fewer numbers than the parameter's shape says", path)
+        if tensor.is_floating_point() and tensor.numel():
+            least, most = tensor.aminmax()
+            if not (torch.isfinite(least) and torch.isfinite(most)):
+                raise BadInput(f"{name}: expected finite numbers, found NaN or infinity", path)
+
+
+def _check_kinds(state: Dict[str, Any]) -> None:
+    for name, kind in KINDS.items():
+        if not isinstance(state.get(name), (kind, type(None))):
+            raise WrongValue(f"{name}: expected a {kind.__name__}, found {shown(state[name])}")
+    history = state.get("optimizer_history")
+    if history is not None and not (history and isinstance(history[-1], dict)):
+        raise WrongValue("optimizer_history: expected a list of dictionaries")
+    counts = {"num_updates": history[-1].get("num_updates", 0) if history else 0}
+    extra = state.get("extra_state") or {}
+    place = mapping(extra.get("train_iterator") or {}, "train_iterator")
+    counts.update({name: place.get(name, 0) for name in ("epoch", "iterations_in_epoch")})
+    counts["patience_runs"] = extra.get("patience_runs", 0)
+    if not isinstance(extra.get("patience_best"), (float, type(None))):
+        raise WrongValue(f"patience_best: expected a number, found {shown(extra['patience_best'])}")
+    for name, count in counts.items():
+        if type(count) is not int or count < 0:
+            raise WrongValue(f"{name}: expected a number from 0, found {shown(count)}")
+    groups = (state.get("last_optimizer_state") or {}).get("param_groups", [])
+    for group in groups if isinstance(groups, list) else [groups]:
+        for name, value in mapping(group, "param_groups").items():
+            if not isinstance(value, (int, float, list, tuple, type(None))):
+                raise WrongValue(f"{name} of the optimizer: expected numbers, found {shown(value)}")
+
+
+def reduced(
+    state: Any, path: object, allowed: FrozenSet[str] = ALLOWED, sections: Iterable[str] = tuple(SECTIONS)
+) -> Dict[str, Any]:
+    """Refuse a checkpoint that names what may not be built, and reduce its configuration to what may.
+
+    Args:
+        state: what safe loading gave. path: the file, for messages. allowed: the fairseq modules whose
+        classes may be named. Classes of other packages are this plugin's or
+            those of the user's own ``--user-dir``, because nothing that a checkpoint says is imported.
+        sections: those of ``SECTIONS`` that the caller builds, or compares with what it has built; the others
+            are left out.
+    """
+    if not isinstance(state, dict):
+        raise BadInput(f"is no checkpoint of fairseq-train but a {type(state).__name__}", path)
+    check_parameters(state.get("model"), path)
+    try:
+        _check_kinds(state)
+        old = state.get("args")
+        cfg = mapping(state.get("cfg"), "cfg") if old is None else _sections(mapping(old, "args"))
+        kept: Dict[str, Any] = {name: _reduced_section(name, cfg.get(name), allowed) for name in sections}
+        if "model" in kept:
+            _check_depth(mapping(kept["model"], "model"), len(state["model"]))
+        for name, shared in SHARED.items():
+            values = mapping(cfg.get(name) or {}, name)
+            kept[name] = {**dataclasses.asdict(shared()), **_numbers(shared, values)}
+    except WrongValue as error:
+        raise BadInput(str(error), path) from None
+    return {**state, "args": None, "cfg": kept}
+
+
+def _check_depth(options: Dict[str, Any], parameters: int) -> None:
+    """Refuse a model with more layers than its checkpoint has parameters before it is built."""
+    for name, value in options.items():
+        if name.endswith(("layers", "depth")) and type(value) is int and value > parameters:
+            raise WrongValue(f"{flag(name)} {value}: there are not so many layers in the checkpoint")
+
+
+def _sections(args: Dict[str, Any]) -> Dict[str, Any]:
+    """Make the configuration of an old checkpoint, which has the parsed command line instead."""
+    args = {name: value for name, value in args.items() if name != "_name"}  # it has all classes' options
+    if isinstance(args.get("data"), list):
+        args["data"] = args["data"][0] if args["data"] else None
+    for side in ("source", "target"):
+        args.setdefault(f"max_{side}_positions", args.get("max_positions", 1024))
+    cfg: Dict[str, Any] = {name: argparse.Namespace(**args) for name in SECTIONS}
+    return {**cfg, **dict.fromkeys(SHARED, args)}
+
+
+def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
+    values = mapping(section, name)
+    option, registered, default = SECTIONS[name]
+    chosen = values.get("_name") or values.get(option, default)
+    if not isinstance(chosen, str) or chosen not in registered:
+        raise WrongValue(
+            f"--{option} {shown(chosen)}: expected a registered {name}; if it is yours, give its --user-dir"
+        )
+    kind = registered[chosen]
+    foreign = sorted(modules_of(kind) - allowed)
+    if foreign:
+        raise WrongValue(
+            f"--{option} {chosen}: expected a {name} of this plugin or of the --user-dir, or one of "
+            f"fairseq's that a checkpoint may name, not one of {foreign[0]}"
+        )
+    options = {**checked_options(declared_options(kind), values), "_name": chosen}
+    if isinstance(section, dict):
+        return options
+    if getattr(kind, "__dataclass", None) is None:
+        return argparse.Namespace(**{**options, option: chosen})
+    return {name: options[name] for name in ("_name", *declared_options(kind)) if name in options}
+
+
+def _numbers(shared: Any, values: Dict[str, Any]) -> Dict[str, Any]:
+    return {
+        field.name: values[field.name]
+        for field in dataclasses.fields(shared)
+        if type(values.get(field.name)) in (bool, int, float)
+    }

@@ -1,0 +1,138 @@
+"""Averages the parameters of the checkpoints nearest to the best one (focused concatenation, appendix A)."""
+
+import logging
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
+
+import torch
+from tqdm.auto import tqdm
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_file
+from ctxmt_fairseq.checkpoints.reading import peek, read
+
+logger = logging.getLogger(__name__)
+# What fairseq writes at the end of an epoch, and every --save-interval-updates.
+SAVED_NAME = re.compile(r"checkpoint(\d+|_\d+_\d+)\.pt")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint file, the number of its training updates, and its validation score, if it was
+    validated."""
+
+    path: Path
+    updates: int
+    score: Optional[float]
+
+    @classmethod
+    def read(cls, path: Path) -> "Checkpoint":
+        """Read a checkpoint of fairseq-train."""
+        state = read(path, sections=("task", "model"))
+        try:
+            updates = state["optimizer_history"][-1]["num_updates"]
+            score = state["extra_state"].get("val_loss")
+            return cls(path, updates, None if score is None else float(score))
+        except (TypeError, KeyError, ValueError):
+            raise BadInput("is no checkpoint of fairseq-train", path) from None
+
+
+def save_dir(folder: Path) -> Path:
+    """Find where a training's checkpoints are: in its folder itself, or in ``checkpoints`` there."""
+    inner = folder / "checkpoints"
+    return inner if inner.is_dir() else folder
+
+
+def checkpoints_in(folder: Path) -> List[Path]:
+    """The checkpoints that a training has saved, and may go on from."""
+    own = ("checkpoint_best.pt", "checkpoint_last.pt")
+    paths = folder.iterdir() if folder.is_dir() else ()
+    return [path for path in paths if path.name in own or SAVED_NAME.fullmatch(path.name)]
+
+
+def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
+    """Find the checkpoints nearest to the best (or last) one, and this one, in the order of training.
+
+    Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it, if
+    there are as many. Of two that are equally near the earlier is taken. A warning says if there are fewer
+    than ``count``.
+
+    Args:
+        folder: fairseq's --save-dir.
+        count: the number of checkpoints.
+        around: "best" or "last": the centre is what checkpoint_best.pt or checkpoint_last.pt was saved from.
+    """
+    if count < 1:
+        raise BadInput(f"--count {count}: expected 1 or more checkpoints to average")
+    centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt")
+    saved = [Checkpoint.read(path) for path in Path(folder).iterdir() if SAVED_NAME.fullmatch(path.name)]
+    # If the centre's own file has been removed (--keep-last-epochs), its copy counts.
+    by_updates = {checkpoint.updates: checkpoint for checkpoint in [centre, *saved]}
+    ordered = [by_updates[updates] for updates in sorted(by_updates)]
+    middle = ordered.index(by_updates[centre.updates])
+    nearest = sorted(range(len(ordered)), key=lambda index: (abs(index - middle), index))[:count]
+    if len(nearest) < count:
+        logger.warning("%s: only %d checkpoints to average, %d were asked for", folder, len(nearest), count)
+    return [ordered[index] for index in sorted(nearest)]
+
+
+def average_parameters(paths: List[Path]) -> Dict[str, torch.Tensor]:
+    """Average every floating-point parameter, in its own type, but summed in float32 or wider.
+
+    Integer buffers are those of the first file. Tensors that share memory (tied embeddings) still do. All
+    files must have the same symbols, and the same names, shapes and types of parameters.
+    """
+    state = peek(paths[0])
+    first, symbols = state["model"], _symbols(state)
+    sums = {name: _wide(tensor).clone() for name, tensor in first.items()}
+    for path in tqdm(paths[1:], desc="average", unit=" checkpoints", disable=None):
+        state = peek(path)
+        if _symbols(state) != symbols:
+            raise BadInput(f"expected the dictionaries of {paths[0].name}, found others", path)
+        model = state["model"]
+        for name in [*first, *model]:
+            if name not in model or name not in first or _kind(model[name]) != _kind(first[name]):
+                raise BadInput(f"cannot be averaged with {paths[0].name}: {name} differs", path)
+        for name, tensor in model.items():
+            if tensor.is_floating_point():
+                sums[name] += _wide(tensor)
+    averages: Dict[str, torch.Tensor] = {}
+    shared: Dict[Any, torch.Tensor] = {}
+    for name, tensor in first.items():
+        mean = (sums[name] / len(paths)).to(tensor.dtype) if tensor.is_floating_point() else sums[name]
+        memory = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
+        averages[name] = shared.setdefault(memory, mean) if tensor.numel() else mean
+    return averages
+
+
+def _symbols(state: Dict[str, Any]) -> Any:
+    """Digests of the symbols that the embeddings are of; None: the checkpoint does not say."""
+    return (state.get("task_state") or {}).get("dictionaries")
+
+
+def _kind(tensor: torch.Tensor) -> Tuple[torch.Size, torch.dtype]:
+    return tensor.shape, tensor.dtype
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    """Turn float16 and bfloat16 into float32; other types stay as they are."""
+    return tensor.float() if tensor.is_floating_point() and tensor.itemsize < 4 else tensor
+
+
+def write_average(checkpoints: List[Checkpoint], output: Path) -> None:
+    """Write the last of the checkpoints with the averaged parameters and without its optimizer state."""
+    state = dict(peek(checkpoints[-1].path))
+    state["model"] = average_parameters([checkpoint.path for checkpoint in checkpoints])
+    state.pop("last_optimizer_state", None)
+    write_file(output, lambda stream: _save(state, stream))
+
+
+def _save(state: Dict[str, Any], stream: BinaryIO) -> None:
+    try:
+        torch.save(state, stream)
+    except RuntimeError as error:  # torch says that it has not written everything; the context says why
+        if isinstance(error.__context__, OSError):
+            raise error.__context__ from None
+        raise

@@ -1,0 +1,170 @@
+"""Finds the options that a registered class declares, and checks saved values against them.
+
+Values are judged by their type alone: no parsing function of an option is ever called on what a file says,
+because some of fairseq's pass it to ``eval``.
+"""
+
+import argparse
+import dataclasses
+import math
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Dict, Iterable, Optional, Tuple
+
+from fairseq.dataclass import FairseqDataclass
+from fairseq.dataclass.utils import interpret_dc_type
+
+from ctxmt_fairseq.data.context_options import flag
+
+NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
+# Declared as text, but fairseq evaluates it (MultiheadAttention).
+EVALUATED = re.compile(r"(.*_)?xformers_att_config")
+# Text in a language model's options that fairseq evaluates, too: it may be numbers, in brackets.
+NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
+BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
+# Files that a training started from. An evaluation opens none of them, only the data folder.
+PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights")
+
+
+class WrongValue(ValueError):
+    """An option cannot have this value; ``str()`` says what was expected."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """Says which values an option may have; it may always be None.
+
+    Attributes:
+        kinds: the types of the value, or of its items.
+        several: whether it is a list.
+        choices: the only values, if they are few.
+        options: those of a nested configuration.
+    """
+
+    kinds: Tuple[type, ...] = (str, int, float)
+    several: bool = False
+    choices: Optional[Iterable[Any]] = None
+    options: Optional[Dict[str, "Option"]] = None
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Check a value, and return it as fairseq shall get it."""
+        if value is None or PATHS.fullmatch(name):
+            return None
+        if EVALUATED.fullmatch(name):
+            raise WrongValue("nothing, because fairseq evaluates it")
+        if self.options is not None:
+            return checked_options(self.options, mapping(value, name))
+        if self.several:
+            return self._items(name, value)
+        if NUMERIC.fullmatch(name) and not (isinstance(value, str) and BRACKETED.fullmatch(value)):
+            raise WrongValue("numbers")
+        if bool in self.kinds and isinstance(value, str) and value in ("True", "False"):
+            return value == "True"  # as old versions of fairseq saved it
+        self._check(value)
+        return value
+
+    def _items(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) and NUMBERS.fullmatch(value) and str not in self.kinds:
+            if name.endswith("layers_to_keep"):
+                return value  # fairseq splits it at the commas
+            value = [int(number) for number in re.findall(r"\d+", value)]
+        if not isinstance(value, (list, tuple)):
+            raise WrongValue("a list")
+        for item in value:
+            self._check(item)
+        return value
+
+    def _check(self, value: Any) -> None:
+        # bool is an int. And "${...}" would be replaced by another option's value.
+        fits = type(value) in self.kinds or (type(value) is int and {bool, float} & set(self.kinds))
+        if not fits or (isinstance(value, str) and "${" in value):
+            raise WrongValue(" or ".join(kind.__name__ for kind in self.kinds))
+        if isinstance(value, float) and not math.isfinite(value):
+            raise WrongValue("a finite number")
+        if self.choices is not None and value not in list(self.choices):
+            raise WrongValue(f"one of {', '.join(map(str, self.choices))}")
+
+
+def mapping(section: Any, name: str) -> Dict[str, Any]:
+    """Turn a saved configuration, which is a dictionary or a namespace, into a dictionary.
+
+    Args:
+        name: its name, for messages.
+    """
+    values = vars(section) if isinstance(section, argparse.Namespace) else section
+    if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
+        raise WrongValue(f"{name}: expected a dictionary of options, found {shown(section)}")
+    return values
+
+
+def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
+    """Keep the values of ``options``, and of what is not declared plain numbers, which nothing can evaluate.
+
+    A model's namespace has the whole command line, so most of it is not declared.
+
+    Raises:
+        WrongValue: an option cannot have its value; the message begins with the option.
+    """
+    kept = {}
+    for name, value in values.items():
+        if name in options:
+            try:
+                kept[name] = options[name].checked(name, value)
+            except WrongValue as expected:
+                raise WrongValue(f"{flag(name)}: expected {expected}, found {shown(value)}") from None
+        elif value is None or type(value) in (bool, int, float):
+            kept[name] = value
+    return kept
+
+
+def shown(value: Any) -> str:
+    """Show a value in a message."""
+    if not isinstance(value, (str, int, float)):
+        return f"a {type(value).__name__}"
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:60]}..."
+
+
+def declared_options(kind: Any) -> Dict[str, Option]:
+    """Find the options of a registered task, model or criterion, by their names in a configuration."""
+    fields = getattr(kind, "__dataclass", None)
+    if fields is not None:
+        return _of_dataclass(fields)
+    # Defaults are not read, because the architecture sets those of some classes.
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    kind.add_args(parser)
+    return {action.dest: _of_action(action) for action in parser._actions}
+
+
+def _of_action(action: argparse.Action) -> Option:
+    if action.nargs == 0:
+        return Option((bool,) if action.const in (True, False) else (type(action.const),))
+    several = action.nargs not in (None, "?")
+    if action.type is None:
+        return Option(several=several, choices=action.choices)
+    if isinstance(action.type, type):
+        return Option((action.type,), several, action.choices)
+    if str(getattr(action.type, "__module__", "")).split(".")[0] == "fairseq":
+        return Option((int, float), several=True)  # its functions read lists of numbers
+    return Option(choices=action.choices, several=several)
+
+
+def _of_dataclass(kind: Any) -> Dict[str, Option]:
+    return {
+        field.name: _of_type(interpret_dc_type(field.type))
+        for field in dataclasses.fields(kind)
+        if field.name != "_name"
+    }
+
+
+def _of_type(kind: Any) -> Option:
+    if isinstance(kind, type) and issubclass(kind, FairseqDataclass):
+        return Option(options=_of_dataclass(kind))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return Option((str,), choices=[choice.value for choice in kind])
+    if kind in (bool, int, float, str):
+        return Option((kind,))
+    if any(word in str(kind) for word in ("List", "Tuple", "list", "tuple")):
+        return Option(tuple(item for item in (int, float, str) if item.__name__ in str(kind)), several=True)
+    return Option()

@@ -1,0 +1,145 @@
+"""Reads checkpoints: nothing that a file says is run, and only what ``checkpoint_rules`` allows is built."""
+
+import argparse
+import contextlib
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
+
+import numpy as np
+import torch
+from fairseq import checkpoint_utils
+from fairseq.dataclass.utils import overwrite_args_by_name
+from omegaconf import OmegaConf
+
+from ctxmt_fairseq.base.errors import BadInput, as_bad_input
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED, SECTIONS, modules_of, reduced
+
+_load_ensemble = checkpoint_utils.load_model_ensemble_and_task
+# A training that restores a checkpoint: the modules of its classes, which the command line has named, and
+# built, so that a checkpoint may name them too; and what it checks of the task's state.
+_Restoring = Tuple[FrozenSet[str], Callable[[Dict[str, Any]], None]]
+_restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(), lambda task_state: None))
+
+
+def allow_checkpoint_globals() -> None:
+    """Have torch's safe loading accept what fairseq puts into checkpoints, and nothing else.
+
+    fairseq calls ``torch.load`` without ``weights_only``. Since torch 2.6 safe loading is the default, and it
+    refuses ``argparse.Namespace`` and the NumPy scalars that BLEU validation leaves in the metrics.
+    """
+    functions = {"_reconstruct": np.empty(0).__reduce__()[0], "scalar": np.float64(0).__reduce__()[0]}
+    names: List[Any] = [argparse.Namespace, np.ndarray, np.dtype]
+    names += [getattr(np.dtypes, name) for name in dir(np.dtypes) if name.endswith("DType")]
+    for module in ("numpy.core.multiarray", "numpy._core.multiarray"):  # as NumPy 1 and NumPy 2 write it
+        names += [(function, f"{module}.{name}") for name, function in functions.items()]
+    torch.serialization.add_safe_globals(names)
+
+
+allow_checkpoint_globals()
+
+
+def peek(path: Path, mmap: bool = True) -> Any:
+    """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false.
+
+    Raises:
+        BadInput: the file is missing or truncated, or has more in it than a checkpoint may.
+    """
+    if not path.is_file():
+        raise BadInput("no such checkpoint", path)
+    try:
+        return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
+    except Exception as error:  # torch raises many kinds for a damaged file
+        raise BadInput(f"is no checkpoint, or a damaged one: {_reason(error)}", path) from None
+
+
+def read(
+    path: Path,
+    allowed: FrozenSet[str] = ALLOWED,
+    sections: Iterable[str] = tuple(SECTIONS),
+    mmap: bool = True,
+) -> Dict[str, Any]:
+    """Read a checkpoint of fairseq-train, reduced to what may be built of it.
+
+    Args:
+        allowed, sections: see ``checkpoint_rules.reduced``.
+        mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
+    """
+    return reduced(peek(path, mmap), path, allowed, sections)
+
+
+def load_checkpoint_to_cpu(
+    path: Any, arg_overrides: Optional[Dict[str, Any]] = None, load_on_all_ranks: bool = False
+) -> Dict[str, Any]:
+    """Takes the place of fairseq's function, which changes what the file says before anybody can check it."""
+    # No mmap: fairseq copies over checkpoint_last.pt in place, and the optimizer's state may be a map of it.
+    modules, check = _restoring.get()
+    state = read(Path(path), ALLOWED | modules, mmap=False)
+    check(state.get("task_state") or {})
+    return upgraded(state, Path(path), arg_overrides or {})
+
+
+def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
+    """Turn a checkpoint that was read into what fairseq loads; ``overrides`` replaces options by name."""
+    cfg = OmegaConf.create(state["cfg"], flags={"allow_objects": True})
+    overwrite_args_by_name(cfg, overrides)
+    with naming(path):
+        return checkpoint_utils._upgrade_state_dict({**state, "cfg": cfg})
+
+
+def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List[Any], Any, Any]:
+    """Call fairseq's ``load_model_ensemble_and_task``; what goes wrong is ``BadInput``."""
+    with naming(*filenames):
+        return _load_ensemble(filenames, *args, **kwargs)
+
+
+@contextlib.contextmanager
+def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
+    """A training takes over a checkpoint, which may name the classes that the command line named, and which
+    the plugin's tasks check.
+
+    Args:
+        goes_on: the training keeps its place in the data.
+    """
+    parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
+    modules = modules_of(*(type(part) for part in parts))
+    restore, task = trainer.load_checkpoint, getattr(trainer, "task", None)
+
+    def load_checkpoint(path: Any, *args: Any, **kwargs: Any) -> Any:
+        def check(task_state: Dict[str, Any]) -> None:
+            if task is not None and hasattr(task, "check_origin"):  # a task of this plugin
+                task.check_origin(task_state)
+                if goes_on:
+                    task.check_resumed(task_state)
+
+        token = _restoring.set((modules, check))
+        try:
+            with naming(path):
+                return restore(path, *args, **kwargs)
+        finally:
+            _restoring.reset(token)
+
+    trainer.load_checkpoint = load_checkpoint
+    try:
+        yield
+    finally:
+        trainer.load_checkpoint = restore
+
+
+@contextlib.contextmanager
+def naming(*paths: Any) -> Iterator[None]:
+    """Turn whatever goes wrong with a checkpoint into a line, ``BadInput``."""
+    try:
+        yield
+    except Exception as error:  # fairseq raises many kinds for parameters or options that do not fit
+        names = ", ".join(map(str, paths))
+        found = BadInput(f"does not fit: {_reason(error)}", names)
+        raise as_bad_input(error) or found from error
+
+
+def _reason(error: BaseException) -> str:
+    """Say what went wrong first, short enough for a line."""
+    while error.__context__ is not None:
+        error = error.__context__
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) < 300 else f"{text[:300]}..."

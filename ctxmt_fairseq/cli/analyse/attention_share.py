@@ -1,0 +1,59 @@
+"""How much of a window model's attention stays in the current sentence, and how spread out it is.
+
+For concat_transformer, and for transformer on windows. Reads TEXT.SRC, TEXT.TGT (the references, which the
+decoder reads) and TEXT.docids, the languages being the model's, and TEXT.current if it is there.
+
+share: of the self-attention that the tokens of the current sentence pay, with its </s>, the part that goes to
+the current sentence; mean over heads, layers, tokens, then over the windows that have context. entropy:
+-sum a ln a of the weights of all tokens, in nats (focused concatenation, figure 2 and table 5).
+
+Several models are compared with the first, window by window (approximate randomization, Holm's correction).
+
+Example: ctxmt analyse attention-share text/test plain.pt discounted.pt --json shares.json
+"""
+
+from typing import List, Optional
+
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import whole_number
+from ctxmt_fairseq.base.paths import Map, Named, Output, Prefix
+from ctxmt_fairseq.cli.options.model import Model
+from ctxmt_fairseq.cli.options.result_files import MapFiles
+
+
+class Files(MapFiles):
+    """What is written."""
+
+    json: Optional[Output] = option("means, tests, and the values of every window")
+    output: Optional[Map] = option(
+        "the entropy of every layer and head; FILE.tsv and FILE.json have the numbers"
+    )
+
+
+class AttentionShare(Command):
+    text: Prefix = argument("TEXT", "prefix of the text's files")
+    models: List[Named] = argument("MODEL", "checkpoints, or NAME=MODEL")
+    shuffles: int = option("of the tests", 1000, whole_number(100, 10**7))
+    seed: int = option("", 1, option_types.seed)
+    max_tokens: int = option("per batch", 4000)
+    files: Files
+    model: Model
+
+    def run(self) -> None:
+        from ctxmt_fairseq.analysis.system_names import named_paths
+        from ctxmt_fairseq.analysis.window_attention import window_attention
+        from ctxmt_fairseq.analysis.window_attention_report import AttentionReport
+        from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
+
+        named = named_paths(self.models)
+        if any(len(set(column)) < len(named) for column in zip(*named, strict=True)):
+            raise BadInput("expected different models, with different names")
+        found = []
+        for _, path in named:
+            loaded = self.model.load(path).loaded
+            found.append(window_attention(loaded, read_probed_text(self.text, loaded), self.max_tokens))
+        report = AttentionReport([name for name, _ in named], found, self.shuffles, self.seed)
+        print(report.table())
+        self.files.draw(report.map(), report.as_dict())

@@ -1,0 +1,58 @@
+"""What the steps share that score the pairs of a corpus."""
+
+import itertools
+import os
+from typing import TYPE_CHECKING, Any, ClassVar, List, Tuple
+
+from ctxmt_fairseq.base.command import option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import Output
+from ctxmt_fairseq.cli.options.user_folder import UserDir
+from ctxmt_fairseq.corpora.corpus_command import OfCorpus
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.corpora.transforms.scores import Score
+
+_UNLIKE = ("prefix", "output", "max_tokens", "cpu")  # what scores do not depend on, or what has a stamp
+
+
+class ScoredPairs(OfCorpus):
+    """Scores of the pairs of a corpus, written to a file.
+
+    Attributes:
+        columns: of the file, after the hash; the first is what the scores are called.
+    """
+
+    columns: ClassVar[Tuple[str, ...]]
+
+    output: Output = option("what to write; an interrupted run is resumed", flag="--scores")
+    max_tokens: int = option("padded target tokens in a batch", 4000)
+    cpu: bool = option("do not use a GPU")
+    code: UserDir
+
+    def scorer(self) -> "Score":
+        """What scores pairs; see ``write_scores``."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        from ctxmt_fairseq.corpora.transforms.scores import write_scores
+
+        files, kind = self.text_files(ids_optional=True), self.columns[0]
+        texts = [str(files.path(language)) for language in self.languages]
+        made_with = {name: value for name, value in self.settings().items() if value and name not in _UNLIKE}
+        named = [
+            path for value in made_with.values() if os.sep in str(value) for path in str(value).split(":")
+        ]
+        stamps = [_stamp(path) for path in (*texts, *named)]
+        head = {"scores": kind, "columns": ["hash", *self.columns], "options": made_with, "files": stamps}
+        pairs = itertools.chain.from_iterable(files.documents())
+        number = write_scores(self.output, pairs, self.scorer, head)
+        print(f"{self.output}: {kind} of {number} pairs")
+
+
+def _stamp(path: str) -> List[Any]:
+    """What tells a file from others of its name."""
+    if not os.path.exists(path):
+        raise BadInput("no such file", path)
+    status = os.stat(path)
+    return [path, status.st_size, status.st_mtime_ns]

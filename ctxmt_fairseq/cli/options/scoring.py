@@ -1,0 +1,126 @@
+"""How translations are scored, and how often samples are drawn."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence
+
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
+from ctxmt_fairseq.base.paths import Input
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.evaluation.comet.report import CometScore
+    from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
+
+TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: 13a)"
+
+
+class Tokens(OptionGroup):
+    """What counts as a word, and as the same word."""
+
+    tokenize: Optional[str] = option(TOKENIZER, metavar="NAME")
+    lowercase: bool = option("ignore case, in BLEU and in chrF")
+
+
+class Metric(Tokens):
+    """One measure of translations."""
+
+    metric: str = option("bleu, chrf1, chrf2, chrf3", "bleu", metavar="NAME")
+
+    def measure(self) -> "SacrebleuMeasure":
+        from ctxmt_fairseq.evaluation.significance.measures import measure
+
+        return measure(self.metric, self.tokenize, self.lowercase)
+
+
+class Resampling(OptionGroup):
+    """The samples of tests and intervals."""
+
+    samples: int = option("", 10_000, whole_number(100, 10**7))
+    seed: int = option("", 1, option_types.seed)
+
+    def __str__(self) -> str:
+        return f"{self.samples} samples, seed {self.seed}"
+
+
+class Comet(OptionGroup):
+    """COMET, of every command that scores translations."""
+
+    heading = "COMET (needs the extra comet)"
+
+    comet: List[str] = option(
+        "COMET against REF: folders with hparams.yaml and checkpoints/model.ckpt, or names on the Hugging "
+        "Face hub, such as wmt20-comet-da or wmt22-comet-da",
+        [],
+        metavar="MODEL",
+    )
+    quality_estimation: List[str] = option(
+        "models of COMET that score without REF, such as wmt20-comet-qe-da", [], metavar="MODEL"
+    )
+    source: Optional[Input] = option("the sentences that were translated, line by line")
+    comet_context: int = option(
+        "document level, with --docids: each sentence behind K sentences before it (K: 2 if left out; "
+        "default: sentences alone)",
+        0,
+        non_negative_int,
+        nargs="?",
+        const=2,
+        metavar="K",
+    )
+    comet_batch_size: int = option("sentences", 16)
+    cpu: bool = option("leave a GPU alone")
+
+    @property
+    def models(self) -> List[str]:
+        return self.comet + self.quality_estimation
+
+    def scores(
+        self,
+        hypotheses: Sequence[str],
+        reference: Optional[str],
+        docids: Optional[str],
+        current: Optional[str],
+    ) -> List[List["CometScore"]]:
+        """The score by each model of each file of translations; those of HYP are kept in HYP.comet.jsonl.
+
+        Raises:
+            BadInput: options or files that do not go together.
+        """
+        if not self.models:
+            for name in ("source", "comet_context"):
+                if getattr(self, name):
+                    flag = name.replace("_", "-")
+                    raise BadInput(f"--{flag}: expected --comet or --quality-estimation")
+            return [[] for _ in hypotheses]
+        if self.source is None:
+            raise BadInput("COMET: expected --source, the sentences that were translated")
+        if self.comet and reference is None:
+            raise BadInput("--comet: expected REF; models that need none belong to --quality-estimation")
+        from ctxmt_fairseq.evaluation.comet.inputs import read_comet_text
+        from ctxmt_fairseq.evaluation.comet.models import load_comet
+        from ctxmt_fairseq.evaluation.comet.scores import comet_score
+
+        scores: List[List[Any]] = [[] for _ in hypotheses]
+        for names, against in ((self.comet, reference), (self.quality_estimation, None)):
+            if not names:
+                continue
+            texts = [read_comet_text(self.source, name, against, docids, current) for name in hypotheses]
+            for model in map(load_comet, names):
+                for found, text, name in zip(scores, texts, hypotheses, strict=True):
+                    cache = Path(f"{name}.comet.jsonl")
+                    how = self.comet_context, cache, self.comet_batch_size, self.cpu
+                    found.append(comet_score(text, model, *how))
+                    _report_lengths(name, found[-1])
+        return scores
+
+
+def _report_lengths(name: str, score: "CometScore") -> None:
+    for count, what in (
+        (score.shortened, "have fewer sentences of context, to fit the encoder"),
+        (score.too_long, "are longer than the encoder reads: COMET cuts off their end"),
+    ):
+        if count:
+            lines = len(score.segments)
+            print(f"ctxmt: {name}: {score.title}: {count} of {lines} lines {what}", file=sys.stderr)

@@ -1,1 +1,0 @@
-"""From what raw files hold to a corpus: pairs of sentences in documents, counted, written in order."""

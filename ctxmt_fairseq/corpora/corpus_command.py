@@ -1,0 +1,148 @@
+"""Commands that read a corpus or make one: their options, and what is printed at the end."""
+
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    ClassVar,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+)
+
+from ctxmt_fairseq.base import option_types
+from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.corpora.films import HeldOut
+    from ctxmt_fairseq.corpora.pairs import Part
+    from ctxmt_fairseq.corpora.text_rows import TextFiles
+
+
+class OfLanguages(Command):
+    """A command on text in two languages."""
+
+    source_lang: Language = option("")
+    target_lang: Language = option("")
+
+    @property
+    def languages(self) -> Tuple[str, str]:
+        return self.source_lang, self.target_lang
+
+
+class OfCorpus(OfLanguages):
+    """A command that reads a corpus."""
+
+    prefix: Prefix = argument("PREFIX", "of the corpus' files")
+
+    def text_files(self, ids_optional: bool = False) -> "TextFiles":
+        from ctxmt_fairseq.corpora.text_rows import TextFiles
+
+        return TextFiles(self.prefix, *self.languages, ids_optional=ids_optional)
+
+
+class NewCorpus(OfLanguages):
+    """A command that makes a corpus, or several with --held-out.
+
+    Attributes:
+        kind: what the account calls it; by default the command.
+        unit: of the input, in words.
+    """
+
+    kind: ClassVar[str] = ""
+    unit: ClassVar[str] = "lines"
+
+    out: OutputPrefix = option("of the corpus' files")
+
+    def parts(self) -> Iterable["Part"]:
+        """Yield what is written."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        self.write(self.parts())
+
+    def write(self, parts: Iterable["Part"], held_out: Optional["HeldOut"] = None) -> None:
+        """Write parts, and print the account.
+
+        Args:
+            held_out: documents that go to other corpora.
+        """
+        from tqdm.auto import tqdm
+
+        from ctxmt_fairseq.corpora.films import HeldOut
+        from ctxmt_fairseq.corpora.writer import write_corpus
+
+        held_out = held_out or HeldOut(())
+        settings = {name: value for name, value in self.settings().items() if name != "workers"}
+        record = write_corpus(
+            tqdm(parts, unit=" documents", disable=None),
+            [self.out, *held_out.prefixes],
+            self.languages,
+            {"kind": self.kind or type(self).__name__.lower(), "unit": self.unit, "settings": settings},
+            held_out,
+        )
+        print_counts(record)
+
+
+def print_counts(record: Dict[str, Any]) -> None:
+    """The account of a corpus, as text."""
+    for corpus, counts in record["corpora"].items():
+        print(f"{corpus}: {counts['sentences']} sentences in {counts['documents']} documents")
+    print(f"{record['read']} {record['unit']} read, {record['kept']} kept")
+    for reason, number in record["left_out"].items():
+        print(f"  left out, {reason}: {number}")
+    for remark, number in record["remarks"].items():
+        if number:
+            print(f"  {remark}: {number}")
+    for broken in record["broken"]:
+        print(f"  broken: {broken}")
+
+
+def processes() -> Any:
+    return option("processes", 1, option_types.workers)
+
+
+def cleaning(default: Sequence[str] = ()) -> Any:
+    """A field with the names of steps of cleaning, by default none or all."""
+    text = f"steps of cleaning, see opensubtitles (default: {'all' if default else 'none'})"
+    return option(text, default, _steps, metavar="NAMES")
+
+
+def _steps(names: str) -> Sequence[str]:
+    from ctxmt_fairseq.corpora.cleaning import chosen_steps
+
+    return chosen_steps(names)
+
+
+class FileWise(OptionGroup):
+    """How many processes read the files, and what happens to broken ones."""
+
+    workers: int = processes()
+    skip_broken: bool = option("leave out broken files, and list them")
+
+    def parts(self, work: Callable, units: Callable, items: Iterable[Any]) -> Iterator[Any]:
+        """Parts from files, by the workers that were asked for.
+
+        Args:
+            work: from an item to its part.
+            units: how many units of the input an item has, if it turns out to be broken.
+        """
+        from ctxmt_fairseq.corpora.workers import in_order, skipping
+
+        return in_order(skipping(work, units) if self.skip_broken else work, items, self.workers)
+
+
+class Admitted(OptionGroup):
+    """Which languages either side may be in."""
+
+    source_admits: Optional[List[str]] = option(
+        "languages that the source side may be in", type=option_types.language_code, metavar="CODE"
+    )
+    target_admits: Optional[List[str]] = option(
+        "languages that the target side may be in", type=option_types.language_code, metavar="CODE"
+    )

@@ -1,0 +1,136 @@
+"""Reads databases of films: records of the Open Movie Database, and the dumps of IMDb.
+
+Only the films of a corpus are kept. Ids are as OPUS writes them, without tt and zeros.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple, Union
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.films import normal_id
+from ctxmt_fairseq.text.json_files import Place, json_lines, load_json
+from ctxmt_fairseq.text.metadata_text import texts_by_field
+from ctxmt_fairseq.text.text_lines import iterate_lines
+
+PathLike = Union[str, Path]
+Films = Dict[str, Dict[str, str]]  # id -> value by field
+OMDB = {
+    "genre": "Genre", "pg_rating": "Rated", "writers": "Writer",
+    "year": "Year", "country": "Country", "plot": "Plot",
+}  # fmt: skip
+FIELDS = tuple(OMDB)  # MTCue's, in the order of its table 1
+_LINES = (".jsonl", ".ndjson")
+_NOTHING = r"\N"
+
+
+def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter) -> Films:
+    """Find films among records of the Open Movie Database.
+
+    Args:
+        paths: files with a record or a list of them (JSON), with a record on each line (.jsonl, .ndjson), or
+            folders of such files.
+        wanted: ids of films; others are passed over.
+        seen: counts the records, and the useless ones by reason.
+
+    Returns:
+        film -> its texts, unchanged, for each field that the record has. A film's first record counts.
+    """
+    films: Films = {}
+    for path in _record_files(paths):
+        for place, record in _records(path):
+            if not isinstance(record, dict):
+                raise place.error("expected a record of the Open Movie Database, a JSON object")
+            seen["records"] += 1
+            name = record.get("imdbID") or (path.stem if re.fullmatch(r"tt\d+", path.stem) else None)
+            if record.get("Response") == "False" or not isinstance(name, str):
+                seen["records that name no film"] += 1
+            elif normal_id(name) not in wanted:
+                seen["records of films that the corpus has not"] += 1
+            elif normal_id(name) in films:
+                seen["further records of a film"] += 1
+            else:
+                films[normal_id(name)] = _texts(place, record)
+    return films
+
+
+def _texts(place: Place, record: Dict[str, Any]) -> Dict[str, str]:
+    found = {field: record[key] for field, key in OMDB.items() if record.get(key) is not None}
+    texts = texts_by_field(found)
+    if texts is None:
+        raise place.error(f"expected a text, or a list of texts, as each of {', '.join(OMDB.values())}")
+    return texts
+
+
+def _record_files(paths: Sequence[PathLike]) -> Iterator[Path]:
+    for path in map(Path, paths):
+        if not path.is_dir():
+            yield path
+            continue
+        suffixes = (".json", *_LINES)
+        files = sorted(file for file in path.rglob("*") if file.suffix in suffixes)
+        if not files:
+            raise BadInput(f"the folder has no records (*{', *'.join(suffixes)})", path)
+        yield from files
+
+
+def _records(path: Path) -> Iterator[Tuple[Place, Any]]:
+    if path.suffix in _LINES:
+        yield from json_lines(path)
+        return
+    content = load_json(path)
+    for record in content if isinstance(content, list) else [content]:
+        yield Place(path), record
+
+
+def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
+    """Find films in IMDb's dumps, compressed or not.
+
+    The columns tell the dumps apart: ``title.basics.tsv`` has genre and year, ``title.crew.tsv`` has numbers
+        of
+    writers, and ``name.basics.tsv`` has their names.
+    """
+    films: Films = {}
+    writers: Dict[str, List[str]] = {}
+    names: Dict[str, str] = {}
+    heads = {path: next(iterate_lines(path), "").split("\t") for path in paths}
+    for path, head in sorted(heads.items(), key=lambda item: "nconst" in item[1]):  # names come last
+        if {"tconst", "genres", "startYear"} <= set(head):
+            for film, row in _rows(path, head, wanted):
+                found = {"genre": ", ".join(row["genres"].split(",")), "year": row["startYear"]}
+                films.setdefault(film, {}).update(
+                    {key: text for key, text in found.items() if text != _NOTHING}
+                )
+        elif {"tconst", "writers"} <= set(head):
+            for film, row in _rows(path, head, wanted):
+                if row["writers"] != _NOTHING:
+                    writers[film] = row["writers"].split(",")
+        elif {"nconst", "primaryName"} <= set(head):
+            people = {normal_id(person) for each in writers.values() for person in each}
+            names |= {person: row["primaryName"] for person, row in _rows(path, head, people)}
+        else:
+            raise BadInput(
+                "does not have the columns of IMDb's title.basics, title.crew or name.basics", path
+            )
+    if writers and not names:
+        raise BadInput("give name.basics.tsv too, because title.crew has only numbers of writers")
+    for film, people_of in writers.items():
+        known = [names[normal_id(person)] for person in people_of if normal_id(person) in names]
+        if known:
+            films.setdefault(film, {})["writers"] = ", ".join(known)
+    return films
+
+
+def _rows(path: PathLike, head: List[str], wanted: AbstractSet[str]) -> Iterator[Tuple[str, Dict[str, str]]]:
+    """Read the lines of wanted ids, which are in the first column; these files quote nothing."""
+    lines = iterate_lines(path)
+    next(lines, None)
+    for number, line in enumerate(lines, 2):
+        name = normal_id(line.partition("\t")[0])
+        if name not in wanted:
+            continue
+        columns = line.split("\t")
+        if len(columns) != len(head):
+            raise BadInput(f"expected {len(head)} columns, found {len(columns)}", path, number)
+        yield name, dict(zip(head, columns, strict=True))

@@ -1,0 +1,82 @@
+"""The text on which a model is evaluated."""
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.journal import fingerprint
+from ctxmt_fairseq.evaluation.comet.inputs import CometText
+from ctxmt_fairseq.evaluation.metrics import Translation
+from ctxmt_fairseq.generation.input_documents import InputDocuments, read_metadata, read_parallel
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.text.metadata_files import MetadataFiles
+
+
+@dataclass(frozen=True)
+class EvaluatedText:
+    """Sentences, their references, and what else is known of them.
+
+    Attributes:
+        prefix: the beginning of its files' names.
+        references: a line for each sentence.
+        reference_file: the file of the references.
+        metadata: texts by field for every sentence; None: there is none that the models read.
+        content: a hash of all of this.
+    """
+
+    prefix: str
+    documents: InputDocuments
+    references: List[str]
+    reference_file: str
+    metadata: Optional[List[Dict[str, str]]]
+    content: str
+
+    def translation(self, lines: List[str], surface: Any, first: bool = False) -> Translation:
+        """A translation of the text with its references, without the lines that serve as context only.
+
+        Args:
+            lines: a translation of each line of the text.
+            surface: a function for every line (``TextSteps.surface``).
+            first: whether each line translates the sentence before it (``--keep-sentence first``). Then it is
+                compared with the previous reference, and the first line of each document is left out.
+        """
+        starts = self.documents.documents.starts
+        _, references, current = self._aligned(first)
+        lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]
+        kept = np.flatnonzero(current).tolist()
+        texts = [[surface(text[line].strip()) for line in kept] for text in (lines, references)]
+        return Translation(texts[0], [texts[1]], [length for length in lengths if length])
+
+    def comet(self, lines: List[str], first: bool = False) -> CometText:
+        """A translation as COMET reads it; the arguments are those of ``translation``."""
+        sources, references, current = self._aligned(first)
+        texts = [[line.strip() for line in text] for text in (sources, lines, references)]
+        kept = np.flatnonzero(current)
+        return CometText(texts[0], texts[1], texts[2], self.documents.documents, kept)
+
+    def _aligned(self, first: bool) -> Tuple[List[str], List[str], np.ndarray]:
+        """The sources and references that belong to the lines of a translation, and which lines count."""
+        sources, references, current = self.documents.sentences, self.references, self.documents.current
+        if first:
+            sources, references = (["", *text[:-1]] for text in (sources, references))
+            current = current.copy()
+            current[self.documents.documents.starts[:-1]] = False
+        return sources, references, current
+
+
+def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:
+    """Read ``PREFIX.SRC``, ``PREFIX.TGT`` (in the models' languages) and ``PREFIX.docids``;
+    ``PREFIX.current`` if it is there; and for models that read metadata the files of ``PREFIX.meta``.
+    """
+    documents, references, reference_file = read_parallel(prefix, loaded.languages)
+    if not documents.current.any():
+        raise BadInput("expected sentences to translate, found none", f"{prefix}.{loaded.languages[0]}")
+    metadata = None
+    if loaded.reads_metadata and MetadataFiles.beside(prefix):
+        metadata = read_metadata(prefix, documents)
+    loaded.warn_of_unknown(prefix, documents.sentences, references)
+    marks = [documents.documents.starts.tolist(), documents.current.tolist()]
+    content = fingerprint([documents.sentences, references, marks, metadata])
+    return EvaluatedText(prefix, documents, references, reference_file, metadata, content)

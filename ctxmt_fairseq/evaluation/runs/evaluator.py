@@ -1,0 +1,224 @@
+"""Evaluates a model in all respects: length penalties, kinds of context, contrastive sets."""
+
+import json
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_file, write_files
+from ctxmt_fairseq.evaluation.comet.models import CometModel
+from ctxmt_fairseq.evaluation.comet.report import CometScore
+from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
+from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
+from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, Convention, texts_of
+from ctxmt_fairseq.evaluation.metrics import score_dict, score_translation
+from ctxmt_fairseq.evaluation.runs.evaluated_text import EvaluatedText
+from ctxmt_fairseq.evaluation.runs.ledger import Ledger, file_hash
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.generation.translate_files import translate_file
+from ctxmt_fairseq.text.text_lines import read_sentences
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to evaluate a model.
+
+    Attributes:
+        search: settings of the search, without the length penalty.
+        options: context options that differ from those of the training.
+        tag: the ending that results get in their names for these options, such as ".w3".
+        first: whether to keep the first sentence of each decoded window.
+        convention: the convention for contrastive sets; None: each suite's own.
+        width: how many documents are translated side by side.
+        comet: the models of COMET, and how many previous sentences each reads.
+        cpu: use no GPU for COMET.
+    """
+
+    search: Dict[str, Any]
+    options: Dict[str, Any] = field(default_factory=dict)
+    tag: str = ""
+    first: bool = False
+    tokenize: Optional[str] = None
+    lowercase: bool = False
+    bootstrap: int = 0
+    convention: Optional[Convention] = None
+    width: int = 16
+    comet: Sequence[CometModel] = ()
+    comet_context: int = 0
+    cpu: bool = False
+
+
+class Evaluator:
+    """Evaluates models, which are loaded once; steps that the ledger has are not repeated.
+
+    Args:
+        files, content: the files of the models and their hashes, see ``models``.
+        loaded: the models, with the training's context options.
+        references: whether the references are the target context; otherwise the models' own translations are,
+            or ...
+        first_pass: ... the translations of other models.
+
+    Attributes:
+        trained_window: the sentences of a window in training, the current one included.
+    """
+
+    def __init__(
+        self,
+        files: str,
+        loaded: LoadedModels,
+        content: Sequence[str],
+        ledger: Ledger,
+        settings: Settings,
+        references: bool = False,
+        first_pass: Optional["FirstPass"] = None,
+    ):
+        trained = loaded.task.options
+        self.trained_window = 1 + max(trained["source_context"] or 0, trained["target_context"] or 0)
+        self.loaded = loaded.with_options(**settings.options)
+        self.files, self.content = files, list(content)
+        self.ledger, self.settings = ledger, settings
+        self.references, self.first_pass = references, first_pass
+
+    def translate(
+        self,
+        text: EvaluatedText,
+        output: str,
+        decoding: str,
+        lenpen: float,
+        selection: Optional[str] = None,
+        given: Optional[str] = None,
+    ) -> None:
+        """Translate the text to a file in the ledger's folder, and return the file.
+
+        Args:
+            selection: the context selection; None: that of the training.
+            given: a file with the target context; None: the models' own translations.
+        """
+        settings = self.settings
+        options = {} if selection is None else {"context_selection": selection}
+        search = {**settings.search, "lenpen": lenpen}
+        path = self.ledger.folder / output
+        made_from = [
+            [self.content, text.content, decoding, search, settings.options, options, settings.first],
+            None if given is None else file_hash(Path(given)),
+        ]
+
+        def work() -> None:
+            loaded = self.loaded.with_options(decoding=decoding, **options)
+            translator = DocumentTranslator(loaded, SearchSettings(**search), settings.width)
+            if given is None and loaded.task.context_options().context_selection == "reference":
+                raise BadInput("the selection reference needs --target-context-from reference")
+            if given is not None and not translator.dependent:
+                raise BadInput(
+                    "--target-context-from needs a model with target context, and --decoding prefix"
+                )
+            run = {"path": self.files, "made_from": made_from}
+            translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
+            if translator.separators:
+                print(f"ctxmt: {translator.separators}", file=sys.stderr)
+
+        self._make(output, made_from, [output], work)
+
+    def score(self, text: EvaluatedText, name: str) -> Dict[str, Any]:
+        """Score ``NAME.hyp``, and write ``NAME.score.json``. COMET reads the unchanged text."""
+        settings, folder = self.settings, self.ledger.folder
+        steps = self.loaded.target_subwords.steps
+        lowercase = settings.lowercase or steps.lowercase
+        how: List[Any] = [settings.tokenize, lowercase, settings.bootstrap, settings.first]
+        how += [[model.content, settings.comet_context] for model in settings.comet]
+        made_from = [file_hash(folder / f"{name}.hyp"), text.content, how, self.content]
+        output = f"{name}.score.json"
+
+        def work() -> None:
+            lines = read_sentences(folder / f"{name}.hyp")
+            translation = text.translation(lines, steps.surface, settings.first)
+            scores = score_translation(translation, settings.tokenize, lowercase, settings.bootstrap)
+            comet = self._comet(text, lines, folder / f"{name}.hyp.comet.jsonl")
+            scores += [each.metric_score() for each in comet]
+            found = score_dict(translation, scores)
+            write_file(
+                folder / output, _json({**found, "comet": list(map(asdict, comet))} if comet else found)
+            )
+
+        self._make(output, made_from, [output], work, self._about(text))
+        return json.loads((folder / output).read_text(encoding="utf-8"))
+
+    def _comet(self, text: EvaluatedText, lines: List[str], cache: Path) -> List[CometScore]:
+        settings = self.settings
+        if not settings.comet:
+            return []
+        from ctxmt_fairseq.evaluation.comet.scores import comet_score
+
+        given = text.comet(lines, settings.first)
+        return [
+            comet_score(given, model, settings.comet_context, cache, cpu=settings.cpu)
+            for model in settings.comet
+        ]
+
+    def evaluate(self, text: EvaluatedText, name: str, decoding: str, lenpen: float, **how: Any) -> float:
+        """Translate and score a text; return BLEU."""
+        self.translate(text, f"{name}.hyp", decoding, lenpen, **how)
+        return self.score(text, name)["scores"][0]["score"]
+
+    def target_context_of(self, text: EvaluatedText, folder: str = "") -> Optional[str]:
+        """The file with the target context of a text; None: the models' own translations."""
+        if self.first_pass is not None:
+            output = f"{folder}first-pass.hyp"
+            self.first_pass.models.translate(text, output, "prefix", self.first_pass.lenpen)
+            return str(self.ledger.folder / output)
+        return text.reference_file if self.references else None
+
+    def best_lenpen(self, dev: EvaluatedText, decoding: str, lenpens: Sequence[float]) -> float:
+        """The length penalty with the best BLEU on a text; the first one if several are equal."""
+        folder = f"dev.{decoding}{self.settings.tag}/"
+        (self.ledger.folder / folder).mkdir(exist_ok=True)
+        given = self.target_context_of(dev, folder)
+        bleu = {n: self.evaluate(dev, f"{folder}n{n:g}", decoding, n, given=given) for n in lenpens}
+        return max(bleu, key=lambda n: bleu[n])
+
+    def contrast(self, suite: ContrastiveSet) -> None:
+        """Score a set: accuracies to ``NAME.contrast.json``, the examples to ``NAME.examples.jsonl``."""
+        settings, folder = self.settings, self.ledger.folder
+        convention = settings.convention or suite.convention
+        files = [f"{suite.name}{settings.tag}.{kind}" for kind in ("contrast.json", "examples.jsonl")]
+        made_from = [self.content, settings.options, asdict(suite), list(convention)]
+
+        def work() -> None:
+            self.loaded.warn_of_unknown(suite.name, *texts_of(suite.examples))
+            scores = score_candidates(self.loaded, suite.examples)
+            report = contrastive_report(suite, scores, convention)
+            examples = "".join(f"{line}\n" for line in example_lines(suite, scores, convention))
+            write_files([(folder / files[0], _json(report.as_dict())), (folder / files[1], examples)])
+
+        self._make(files[0], made_from, files, work, self._about())
+
+    def finished_scores(self, text: EvaluatedText) -> List[str]:
+        """The scores in the folder of these models' translations of a text."""
+        return [name for name in self.ledger.steps_about(self._about(text)) if "/" not in name]
+
+    def finished_contrasts(self) -> List[str]:
+        """The reports in the folder on these models and contrastive sets."""
+        return self.ledger.steps_about(self._about())
+
+    def _about(self, text: Optional[EvaluatedText] = None) -> List[Any]:
+        return [self.content, text and text.content]
+
+    def _make(self, step: str, made_from: Any, files: List[str], work: Any, about: Any = None) -> None:
+        if not self.ledger.make(step, made_from, files, work, about):
+            print(f"ctxmt: {step} is there already", file=sys.stderr)
+
+
+@dataclass(frozen=True)
+class FirstPass:
+    """Models whose translations become the target context of others, and their length penalty."""
+
+    models: Evaluator
+    lenpen: float
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, indent=2) + "\n"

@@ -1,0 +1,80 @@
+"""Notes which steps are finished in a folder of results, so that they are not repeated."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Sequence
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.files import write_file
+from ctxmt_fairseq.base.journal import fingerprint
+
+NAME = "done.json"
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 hash of a file's content."""
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise BadInput(f"{error.strerror}", path) from None
+    return digest.hexdigest()
+
+
+class Ledger:
+    """The finished steps of a folder, in ``done.json``: for each what it was made from, and its files'
+    hashes.
+
+    A step is repeated if either has changed: another text, model or option, or a file that was edited. A
+    ledger that cannot be read counts as empty.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._steps: Dict[str, Any] = {}
+        try:
+            steps = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return
+        if isinstance(steps, dict):
+            self._steps = {name: step for name, step in steps.items() if isinstance(step, dict)}
+
+    def make(
+        self, step: str, made_from: Any, files: Sequence[str], work: Callable[[], None], about: Any = None
+    ) -> bool:
+        """Do a step unless it is finished; return whether it was done.
+
+        Args:
+            made_from: everything on which its result depends, for JSON.
+            files: the names, in the folder, of the files that it writes.
+            about: what the step belongs to, for ``steps_about``.
+        """
+        key = fingerprint(made_from)
+        known = self._steps.get(step, {})
+        if known.get("made_from") == key and known.get("files") == self._hashes(files):
+            if known.get("about") != fingerprint(about):
+                known["about"] = fingerprint(about)
+                self._write()
+            return False
+        work()
+        self._steps.pop(step, None)
+        self._steps[step] = {"made_from": key, "about": fingerprint(about), "files": self._hashes(files)}
+        self._write()
+        return True
+
+    def steps_about(self, about: Any) -> List[str]:
+        """The finished steps that belong to ``about``, the oldest first."""
+        wanted = fingerprint(about)
+        found = [(name, step) for name, step in self._steps.items() if step.get("about") == wanted]
+        return [name for name, step in found if step.get("files") == self._hashes(step.get("files") or ())]
+
+    def _hashes(self, files: Any) -> Dict[str, str]:
+        """The hashes of the files that are there."""
+        there = [name for name in files if isinstance(name, str) and (self.folder / name).is_file()]
+        return {name: file_hash(self.folder / name) for name in there}
+
+    def _write(self) -> None:
+        write_file(self.folder / NAME, json.dumps(self._steps, indent=1) + "\n")

@@ -1,0 +1,153 @@
+"""Collects all results of a folder in one JSON object, and shows those of several folders as a table."""
+
+import json
+import re
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
+from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.text.text_lines import PathLike
+
+RESULTS = "results.json"
+COMET = "COMET"  # the beginning of the names of COMET's scores
+TRAINED = "trained"  # the context as in training
+_TRANSLATION = re.compile(r"(prefix|window)(?:\.w(\d+))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?")
+_SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
+
+
+class TranslationName(NamedTuple):
+    """What the name of a translation tells.
+
+    Attributes:
+        window: the sentences of a window; None: as trained.
+        penalty: the length penalty that a search found; None: it was given.
+    """
+
+    decoding: str
+    window: Optional[int]
+    penalty: Optional[float]
+    context: str
+
+    @classmethod
+    def of(cls, name: str) -> "Optional[TranslationName]":
+        """Parse a name; None if ``ctxmt evaluate`` does not give such names."""
+        found = _TRANSLATION.fullmatch(name)
+        if not found:
+            return None
+        window = int(found[2]) if found[2] else None
+        penalty = float(found[3]) if found[3] else None
+        return cls(found[1], window, penalty, found[4] or TRAINED)
+
+
+def suite_name(name: str) -> Tuple[str, Optional[int]]:
+    """The name of a contrastive set without its ending, and the sentences of a window (None: as trained)."""
+    found = _SUITE.fullmatch(name)
+    assert found
+    return found[1], int(found[2]) if found[2] else None
+
+
+def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Dict[str, Any]:
+    """The content of the results in a folder, by their names without endings."""
+    found: Dict[str, Any] = {"translations": {}, "contrast": {}}
+    for kind, names, ending in (
+        ("translations", scores, ".score.json"),
+        ("contrast", contrasts, ".contrast.json"),
+    ):
+        for name in names:
+            content = json.loads((folder / name).read_text(encoding="utf-8"))
+            found[kind][name.removesuffix(ending)] = content
+    return found
+
+
+def find_results(path: PathLike) -> Path:
+    """The file of results in a training's folder or its ``evaluation``; a file is itself."""
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    inner = path / "evaluation"
+    return (inner if inner.is_dir() else path) / RESULTS
+
+
+def read_results(folder: Path) -> Dict[str, Any]:
+    """Read what ``ctxmt evaluate`` wrote to a folder."""
+    path = folder / RESULTS
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))
+        measures(results)
+    except OSError as error:
+        raise BadInput(f"{error.strerror}; expected what ctxmt evaluate writes", path) from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise BadInput("expected what ctxmt evaluate writes", path) from None
+    return results
+
+
+def measures(results: Mapping[str, Any]) -> Dict[str, float]:
+    """The numbers for a column of the table: row -> number."""
+    rows: Dict[str, float] = {}
+    for name, scores in results["translations"].items():
+        for score in scores["scores"]:
+            if score["level"] == "sentence" or score["name"].startswith(COMET):
+                rows[f"{score['name']}, {name}"] = float(score["score"])
+    for name, report in results["contrast"].items():
+        rows[f"{name}, accuracy ({report['convention']})"] = float(report["accuracy"])
+        for group, label in (("phenomena", ""), ("distances", "distance ")):
+            if len(report[group]) > 1:
+                for key, tally in report[group].items():
+                    rows[f"{name}, {label}{key}"] = float(tally["accuracy"])
+        for key, label in DISC_NAMES.items():
+            if report[key] is not None:
+                rows[f"{name}, {label}"] = float(report[key])
+    return rows
+
+
+def decimals(measure: str) -> int:
+    """How many digits a table shows after the point, by measure: COMET, CXMI, the best losses, others."""
+    if measure.lower().startswith((COMET.lower(), "cxmi")):
+        return 4
+    return 3 if measure.startswith("best ") else 2
+
+
+def results_table(
+    columns: Mapping[str, Mapping[str, Any]], stars: Mapping[Tuple[str, str], str] = MappingProxyType({})
+) -> str:
+    """A table with a row for each measure and a column for each name.
+
+    Args:
+        stars: (column, row) -> what to write after the number.
+    """
+    numbers = {name: measures(results) for name, results in columns.items()}
+    rows = dict.fromkeys(row for column in numbers.values() for row in column)
+    width = max(map(len, stars.values()), default=0)
+    cells = [
+        [
+            f"{column[row]:.{decimals(row)}f}{stars.get((name, row), ''):{width}}"
+            if row in column
+            else "-" + " " * width
+            for name, column in numbers.items()
+        ]
+        for row in rows
+    ]
+    return aligned_table([["", *columns], *([row, *line] for row, line in zip(rows, cells, strict=True))])
+
+
+def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
+    """Lower-cased names and values of what ``ctxmt score`` wrote: scores over sentences, and COMET's."""
+    for score in get(place, record, "scores", list):
+        name, level = (get(place, score, key, str) for key in ("name", "level"))
+        if level == "sentence" or name.startswith(COMET):
+            of_level = "" if level == "sentence" else f", {level}"
+            yield f"{name.lower()}{of_level}", get(place, score, "score", float)
+
+
+def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
+    """The main number in what ``ctxmt contrast`` wrote: Disc., or the accuracy if no example needs context.
+
+    Returns:
+        the name of the number, and its value in percent.
+    """
+    accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
+    return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)

@@ -1,1 +1,0 @@
-"""All that is measured of a trained model, in one folder: translations, scores and contrastive sets."""

@@ -1,0 +1,328 @@
+"""Blocks that turn a sentence into fewer vectors: Sequence Shortening for Context-Aware Machine Translation,
+sections 3 and 4.
+
+Every block maps the encoder's states H of R sentences, (R, L, D) with pads anywhere, to (R, K', D). The
+result depends on nothing but the sentence's own real tokens: not on where its pads are, not on other rows.
+"""
+
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from entmax import sparsemax
+from fairseq.modules import FairseqDropout, LayerNorm, MultiheadAttention
+from torch import Tensor, nn
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.registry import Registry
+from ctxmt_fairseq.models.blocks.pads import real_first, real_mean, softmaxable, zero_pads
+
+ACTIVATIONS = {"sparsemax": sparsemax, "softmax": torch.softmax}
+CATEGORISER_UNITS = 512  # appendix A
+
+
+class AttentionBack(nn.Module):
+    """Equation 2: G = LayerNorm(G~ + Attn(G~, H, H)), with dropout before the sum, as in every sub-layer."""
+
+    def __init__(self, embed_dim: int, heads: int, dropout: float = 0.0, attention_dropout: float = 0.0):
+        super().__init__()
+        self.attention = MultiheadAttention(
+            embed_dim, heads, dropout=attention_dropout, encoder_decoder_attention=True
+        )
+        self.dropout = FairseqDropout(dropout, module_name=self.__class__.__name__)
+        self.layer_norm = LayerNorm(embed_dim)
+
+    def forward(self, shortened: Tensor, states: Tensor, padding: Tensor) -> Tensor:
+        """Compute G (R, K', D) from ``shortened``, which is G~ (R, K', D), ``states``, which is H (R, L, D),
+        and its ``padding`` (R, L)."""
+        full = states.transpose(0, 1)
+        attended, _ = self.attention(
+            shortened.transpose(0, 1), full, full, key_padding_mask=softmaxable(padding), need_weights=False
+        )
+        return self.layer_norm(shortened + self.dropout(attended.transpose(0, 1)))
+
+
+class Shortening(nn.Module):
+    """Makes G~ out of H (``aggregate``), and may attend from it back to H (``attention``). A registered class
+    is a value of ``--shortening``.
+
+    Args (a registered class is made with them; the base needs none):
+        embed_dim: D.
+        size: ``--shortening-size``, K.
+        activation: ``--shortening-activation``, one of ``ACTIVATIONS``.
+        attention: makes equation 2's block; a class whose result is G~ does not call it.
+
+    Attributes:
+        description: for ``--help``.
+        defaults: those of the options of ``caching_transformer`` (section 5.2).
+        sized: whether the size means anything.
+        keeps_tokens: whether the vectors are the tokens' states.
+    """
+
+    description: str
+    defaults: Dict[str, Any] = {
+        "shortening_size": 2,
+        "shortening_activation": "sparsemax",
+        "current_in_context": "yes",
+        "context_gradient_encoder": "no",
+        "context_gradient_sentences": -1,
+        "context_fusion": "serial",
+        "context_gate": "none",
+    }
+    sized = False
+    keeps_tokens = False
+
+    def __init__(self, *arguments: Any):
+        super().__init__()
+        self.attention: Optional[AttentionBack] = None
+
+    def places(self, tokens: int) -> Optional[int]:
+        """How many vectors a sentence of so many tokens becomes; None: their places have no meaning."""
+        return None
+
+    def vectors(self, tokens: np.ndarray) -> Optional[np.ndarray]:
+        """How many vectors sentences of so many tokens become, 0 for 0 tokens; None: only the device knows,
+        and the host waits for it.
+        """
+        return None
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        """Name the vectors that a sentence of these tokens becomes."""
+        return tokens
+
+    def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
+        """Return G~ (R, K', D) and its padding (R, K'), at which G~ may have any value. ``states`` are zero
+        at the pads."""
+        raise NotImplementedError
+
+    def forward(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
+        """Shorten each row.
+
+        Args:
+            states: (R, L, D).
+            padding: BoolTensor (R, L), true at pads, which may be anywhere and fill a row.
+
+        Returns:
+            the shortened states (R, K', D), zero where their padding, BoolTensor (R, K'), is true. The pads
+            come last in their row, and a row of pads gives a row of pads.
+        """
+        states = zero_pads(states, padding)
+        shortened, absent = self.aggregate(states, padding)
+        shortened = zero_pads(shortened, absent)
+        if self.attention is not None:
+            shortened = zero_pads(self.attention(shortened, states, padding), absent)
+        return shortened, absent
+
+
+SHORTENINGS: Registry[Type[Shortening]] = Registry("a shortening")
+
+
+@SHORTENINGS.register("none")
+class Tokens(Shortening):
+    """The real tokens as they are, K' = L (section 5.2, caching tokens)."""
+
+    description = "all tokens"
+    defaults = {**Shortening.defaults, "current_in_context": "no"}
+    keeps_tokens = True
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return tokens
+
+    def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
+        return real_first(states, padding)
+
+
+@SHORTENINGS.register("sentence")
+class SentenceMean(Shortening):
+    """The mean of the tokens, K' = 1 (section 4.3, simple aggregation)."""
+
+    description = "their mean"
+    defaults = {**Shortening.defaults, "context_fusion": "separate", "context_gate": "branch"}
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return np.minimum(tokens, 1)
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        return ["mean"]
+
+    def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
+        return real_mean(states, padding).unsqueeze(1), padding.all(1, keepdim=True)
+
+
+class Sized(Shortening):
+    """Base of those with a size, and attention back to all tokens."""
+
+    sized = True
+
+    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
+        super().__init__(embed_dim, size, activation, attention)
+        self.attention = attention()
+        self.size = size
+
+
+class Pooling(Sized):
+    """Equation 1: groups of ``size`` neighbours, from the first real token on, become one vector each.
+
+    M real tokens make ceil(M / size) vectors; K' = ceil(L / size). ``pool`` says what becomes of a group.
+    """
+
+    def places(self, tokens: int) -> Optional[int]:
+        return -(-tokens // self.size)
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return -(-tokens // self.size)
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        return [" ".join(tokens[at : at + self.size]) for at in range(0, len(tokens), self.size)]
+
+    def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
+        tokens, padding = real_first(states, padding)
+        missing = -tokens.size(1) % self.size
+        groups = F.pad(tokens, (0, 0, 0, missing)).unflatten(1, (-1, self.size))
+        padding = F.pad(padding, (0, missing), value=True).unflatten(1, (-1, self.size))
+        return self.pool(groups, padding), padding.all(2)
+
+    def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
+        """Turn ``groups`` (R, K', size, D), which are zero at their ``padding`` (R, K', size), into (R, K',
+        D)."""
+        raise NotImplementedError
+
+
+@SHORTENINGS.register("mean")
+class MeanPooling(Pooling):
+    """The mean of neighbours (Dai et al. 2020)."""
+
+    description = "the mean of neighbours"
+
+    def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
+        return real_mean(groups, padding)
+
+
+@SHORTENINGS.register("max")
+class MaxPooling(Pooling):
+    """The maximum of neighbours, in each dimension of the vectors."""
+
+    description = "their maximum"
+
+    def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
+        return groups.masked_fill(padding.unsqueeze(-1), -torch.inf).amax(2)
+
+
+@SHORTENINGS.register("linear")
+class LinearPooling(Pooling):
+    """A linear map of a group's concatenated tokens; missing tokens are zero (Nawrot et al. 2022)."""
+
+    description = "a linear map of them"
+
+    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
+        super().__init__(embed_dim, size, activation, attention)
+        self.linear = nn.Linear(size * embed_dim, embed_dim)
+
+    def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
+        return self.linear(groups.flatten(2))
+
+
+class Latent(Sized):
+    """A network weighs every token for every group; K' = ``size``, the number of groups.
+
+    A group's vector is the sum, not the mean, of its weighted tokens (equation 4); ``assignment`` computes
+    the weights (equation 3). The paper's models normalise them with sparsemax.
+
+    Attributes:
+        title: the title of a picture of the weights.
+    """
+
+    title: str
+
+    def __init__(self, embed_dim: int, size: int, activation: str, attention: Callable[[], AttentionBack]):
+        super().__init__(embed_dim, size, activation, attention)
+        self.activation: Callable[..., Tensor] = ACTIVATIONS[activation]
+        self.categoriser = nn.Sequential(
+            nn.Linear(embed_dim, CATEGORISER_UNITS), nn.ReLU(), nn.Linear(CATEGORISER_UNITS, size)
+        )
+
+    def places(self, tokens: int) -> Optional[int]:
+        return self.size
+
+    def vectors(self, tokens: np.ndarray) -> np.ndarray:
+        return np.where(tokens > 0, self.size, 0)
+
+    def labels(self, tokens: List[str]) -> List[str]:
+        return [f"group {number}" for number in range(1, self.size + 1)]
+
+    def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
+        """Turn ``scores`` (R, L, K') into weights, which may have any value where ``padding`` (R, L) is
+        true."""
+        raise NotImplementedError
+
+    def assignment(self, states: Tensor, padding: Tensor) -> Tensor:
+        """Compute the weights c (R, L, K') of ``states`` (R, L, D), equation 3: zero at the pads, in float32
+        or wider."""
+        scores = self.categoriser(zero_pads(states, padding))
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        return zero_pads(self.normalise(scores, padding), padding)
+
+    def aggregate(self, states: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
+        weights = self.assignment(states, padding).to(states.dtype)
+        return weights.transpose(1, 2) @ states, padding.all(1, keepdim=True).expand(-1, weights.size(2))
+
+
+@SHORTENINGS.register("group")
+class Grouping(Latent):
+    """Normalises the weights over the groups, so every token is assigned (section 4.1)."""
+
+    description, title = "latent groups of tokens", "Tokens assigned to groups"
+    defaults = {
+        **Shortening.defaults,
+        "shortening_size": 9,  # the paper's K for English-German, as for selecting
+        "context_gradient_encoder": "yes",
+        "context_gradient_sentences": 2,
+    }
+
+    def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
+        return self.activation(scores, dim=2)
+
+
+@SHORTENINGS.register("select")
+class Selecting(Latent):
+    """Normalises the weights over the sequence: a group's weights sum to 1, and it may ignore a token
+    (section 4.2)."""
+
+    description, title = "tokens that latent groups select", "Tokens selected by groups"
+    defaults = {
+        **Shortening.defaults,
+        "shortening_size": 10,
+        "context_gradient_encoder": "yes",
+        "context_gradient_sentences": 1,
+    }
+
+    def normalise(self, scores: Tensor, padding: Tensor) -> Tensor:
+        hidden = softmaxable(padding).unsqueeze(-1)
+        return self.activation(scores.masked_fill(hidden, -torch.inf), dim=1)
+
+
+def build_shortening(
+    kind: str,
+    embed_dim: int,
+    heads: int,
+    *,
+    size: int,
+    activation: str = "sparsemax",
+    dropout: float = 0.0,
+    attention_dropout: float = 0.0,
+) -> Shortening:
+    """Make the block of one of ``SHORTENINGS``.
+
+    Args:
+        embed_dim: D. heads: those of equation 2's attention.
+        size: K, the number of tokens that are pooled, or of latent groups.
+        activation: how latent groups normalise their weights, one of ``ACTIVATIONS``.
+        dropout: that of equation 2's sub-layer. attention_dropout: that of its attention weights.
+    """
+    chosen = SHORTENINGS[kind]
+    if chosen.sized and size < 1:
+        raise BadInput(f"--shortening-size {size}: --shortening {kind} needs 1 or more")
+    return chosen(
+        embed_dim, size, activation, lambda: AttentionBack(embed_dim, heads, dropout, attention_dropout)
+    )

@@ -1,1 +1,0 @@
-"""Every picture, with matplotlib, the extra ``plots``: lines and bars, heat maps, points on maps."""

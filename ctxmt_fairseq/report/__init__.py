@@ -1,1 +1,0 @@
-"""One HTML page of what runs have found."""

@@ -1,0 +1,116 @@
+"""Pronouns of a text and what they refer to, found by a tool or by people: JSON lines, one for each pronoun::
+
+    {"line": 7, "pronoun": [0, 2], "source": "corenlp",
+     "antecedent": {"line": 6, "span": [12, 20], "nominal": true}}
+
+``line`` counts from 1; places are characters of the line (without blanks at its ends), from the first to
+behind the last. ``nominal`` says whether the antecedent is more than a pronoun; ``antecedent`` is null if
+there is none. ``source`` says who found it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, List, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, get, json_lines
+from ctxmt_fairseq.text.text_lines import PathLike
+
+Span = Tuple[int, int]
+
+
+def overlap(one: Span, other: Span) -> bool:
+    """Whether two stretches have a character in common."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
+@dataclass(frozen=True)
+class Antecedent:
+    """A stretch of a line, counted from 0."""
+
+    line: int
+    span: Span
+    nominal: bool
+
+    def overlaps(self, line: int, span: Span) -> bool:
+        """Whether it has a character in common with a span of a line."""
+        return self.line == line and overlap(self.span, span)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A pronoun in a line, counted from 0, and what it refers to (None: nothing).
+
+    Attributes:
+        text: the pronoun, in lower case but for I.
+        source: who found it.
+    """
+
+    line: int
+    span: Span
+    text: str
+    antecedent: Optional[Antecedent]
+    source: str
+
+
+def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference]:
+    """Read the pronouns of a text.
+
+    Args:
+        sentences: the text's lines.
+    """
+    found: List[Reference] = []
+    seen = set()
+    for place, record in json_lines(path):
+        line, span = _line(place, record, sentences), _span(place, get(place, record, "pronoun", list))
+        text = _text(place, sentences[line], span)
+        source = get(place, record, "source", str)
+        if (line, span, source) in seen:
+            raise place.error(f"the pronoun at {list(span)} of line {line + 1} is there twice from {source}")
+        seen.add((line, span, source))
+        antecedent = None
+        given = get(place, record, "antecedent", dict, null=True)
+        if given is not None:
+            antecedent = Antecedent(
+                _line(place, given, sentences),
+                _span(place, get(place, given, "span", list)),
+                get(place, given, "nominal", bool),
+            )
+            _text(place, sentences[antecedent.line], antecedent.span)
+            if antecedent.line > line:
+                raise place.error(
+                    f"expected an antecedent up to line {line + 1}, found {antecedent.line + 1}"
+                )
+        found.append(Reference(line, span, text if text == "I" else text.lower(), antecedent, source))
+    if not found:
+        raise BadInput("expected pronouns with their antecedents, found an empty file", path)
+    return found
+
+
+def only_source(references: Sequence[Reference], chosen: Optional[str], option: str, path: PathLike) -> str:
+    """The source that an option names; or, if it names none, the only one that there is."""
+    sources = list(dict.fromkeys(reference.source for reference in references))
+    if chosen not in sources and (chosen or len(sources) > 1):
+        raise BadInput(f"{option}: expected one of the sources {', '.join(sources)}", path)
+    return chosen or sources[0]
+
+
+def _line(place: Place, record: Any, sentences: Sequence[str]) -> int:
+    line = get(place, record, "line", int)
+    if not 1 <= line <= len(sentences):
+        raise place.error(f"expected a line from 1 to {len(sentences)}, found {line}")
+    return line - 1
+
+
+def _span(place: Place, value: List[Any]) -> Span:
+    if len(value) != 2 or not all(isinstance(each, int) and not isinstance(each, bool) for each in value):
+        raise place.error(f"expected [start, end], found {value}"[:200])
+    return value[0], value[1]
+
+
+def _text(place: Place, sentence: str, span: Span) -> str:
+    start, end = span
+    if not 0 <= start < end <= len(sentence):
+        raise place.error(
+            f"expected places within the {len(sentence)} characters of the line, found {list(span)}"
+        )
+    return sentence[start:end]

@@ -1,0 +1,96 @@
+"""The files with the metadata of a text's lines: PREFIX.meta.jsonl, and files PREFIX.meta.FIELD.
+
+The first has a JSON object per line, the others a value per line; blank is no value. All metadata of texts is
+read here, so both layouts count everywhere, also side by side.
+"""
+
+import glob
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.metadata_text import parse_metadata
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
+
+_JSON = "jsonl"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MetadataFiles:
+    """The files of one text's metadata; false if there are none.
+
+    Attributes:
+        objects: the file with JSON objects, if it is there.
+        fields: field -> its file, sorted.
+    """
+
+    objects: Optional[Path]
+    fields: Mapping[str, Path]
+
+    @classmethod
+    def beside(cls, prefix: PathLike) -> "MetadataFiles":
+        """Find those of the text PREFIX; a name that ends with ~ is an editor's backup."""
+        start = f"{prefix}.meta."
+        paths = {path[len(start) :]: Path(path) for path in sorted(glob.glob(glob.escape(start) + "*"))}
+        return cls(
+            paths.pop(_JSON, None), {field: path for field, path in paths.items() if not field.endswith("~")}
+        )
+
+    @classmethod
+    def named(cls, name: PathLike) -> "MetadataFiles":
+        """Find those of the text PREFIX, or one file of JSON objects by its own name."""
+        files = cls(Path(name), {}) if Path(name).is_file() else cls.beside(name)
+        if not files:
+            raise BadInput(f"no metadata: expected {name}.meta.{_JSON} or files {name}.meta.FIELD", name)
+        return files
+
+    def __bool__(self) -> bool:
+        return self.objects is not None or bool(self.fields)
+
+    @property
+    def paths(self) -> List[Path]:
+        return [*([] if self.objects is None else [self.objects]), *self.fields.values()]
+
+    def lines(self) -> Iterator[Dict[str, str]]:
+        """Yield every line's metadata, value by field, without blank values."""
+        columns = itertools.zip_longest(*map(iterate_lines, self.paths))
+        for number, lines in enumerate(columns, 1):
+            if None in lines:
+                short = self.paths[lines.index(None)]
+                raise BadInput(f"ends after {number - 1} lines, but not all of the metadata does", short)
+            yield self._values(number, lines)
+
+    def of_rows(self, rows: Iterable[Tuple[int, T]]) -> Iterator[Tuple[T, Dict[str, str]]]:
+        """Yield a text's rows, each with its metadata as in ``lines``. The files must have as many lines as
+        the text.
+
+        Args:
+            rows: the line of each row, from 1 and increasing, and the row; lines may be skipped.
+        """
+        columns = [iterate_lines(path) for path in self.paths]
+        read = 0
+        for number, row in rows:
+            lines = [next(itertools.islice(column, number - read - 1, None), None) for column in columns]
+            if None in lines:
+                raise BadInput("ends before the text does", self.paths[lines.index(None)], number)
+            read = number
+            yield row, self._values(number, lines)  # type: ignore[arg-type]
+        for path, column in zip(self.paths, columns, strict=True):
+            if any(line.strip() for line in column):
+                raise BadInput(f"goes on after the {read} lines of the text", path)
+
+    def _values(self, number: int, lines: Sequence[str]) -> Dict[str, str]:
+        """The values of a line, given the line of each of ``paths``."""
+        values: Dict[str, str] = {}
+        if self.objects is not None and lines[0].strip():
+            values = parse_metadata(lines[0], self.objects, number)
+        own = lines[self.objects is not None :]
+        for (field, path), value in zip(self.fields.items(), own, strict=True):
+            if field in values:
+                name = self.objects.name if self.objects else ""
+                raise BadInput(f"the field {field} is in {name} too", path, number)
+            values[field] = value
+        return {field: value for field, value in values.items() if value.strip()}

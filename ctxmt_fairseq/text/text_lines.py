@@ -1,0 +1,181 @@
+"""Reads text line by line and checks it: UTF-8, lines of bounded length, compressed by gzip or not. This
+module imports no torch."""
+
+import gzip
+import itertools
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.symbols import SEPARATOR
+
+if TYPE_CHECKING:
+    import numpy as np
+
+PathLike = Union[str, Path]
+T = TypeVar("T")
+_BLOCK = 2**18  # bytes that are read at once
+LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, and few enough to keep
+
+
+def iterate_lines(path: PathLike) -> Iterator[str]:
+    """Yield the lines of a UTF-8 text file without their newlines; only ``\n`` ends a line."""
+    with open_text(path) as stream:
+        for number, raw in enumerate(raw_lines(stream, path), 1):
+            yield decode_line(raw, path, number)
+
+
+def open_text(path: PathLike) -> BinaryIO:
+    """Open a regular file for reading, and decompress it if it is one of gzip."""
+    stream = open_file(path)
+    zipped = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    return gzip.open(stream) if zipped else stream  # type: ignore[return-value]
+
+
+def lines_together(*paths: PathLike) -> Iterator[List[str]]:
+    """Yield a line of each file at a time; the files must be of the same length."""
+    return together([(path, iterate_lines(path)) for path in paths])
+
+
+def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List[Any]]:
+    """Yield together what several readers make of their next lines; the files must be of the same length.
+
+    Args:
+        columns: a file, and what its reader yields for each line (never None).
+    """
+    paths, readers = zip(*columns, strict=True)
+    for number, lines in enumerate(itertools.zip_longest(*readers)):
+        if None in lines:
+            longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
+            raise BadInput(f"expected as many lines as {longer}, found {number}", paths[lines.index(None)])
+        yield list(lines)
+
+
+def one_each(lines: Iterable[T], count: int, path: PathLike) -> Iterator[T]:
+    """Yield the lines of a file, which must be as many as there are sentences."""
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if number > count:
+            raise BadInput(f"expected {count} lines, one for each sentence, found more", path, number)
+        yield line
+    if number < count:
+        raise BadInput(f"expected {count} lines, one for each sentence, found {number}", path)
+
+
+def open_file(path: PathLike) -> BinaryIO:
+    """Open a regular file for reading."""
+    try:
+        if stat.S_ISREG(os.stat(path).st_mode):
+            return open(path, "rb")
+    except FileNotFoundError:
+        raise BadInput("no such file", path) from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise BadInput(f"cannot be read: {getattr(error, 'strerror', error)}", path) from None
+    # Refused here, because opening a pipe without a writer would wait for one.
+    raise BadInput("expected a file, found a folder, a pipe or a device", path)
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """The content of a regular file."""
+    with open_file(path) as stream:
+        return stream.read()
+
+
+def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
+    """Yield the lines with their newlines; messages call the file ``path``."""
+    for number in itertools.count(1):
+        try:
+            raw = stream.readline(LONGEST_LINE + 1)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise BadInput(f"damaged: {error}", path, number) from None
+        if len(raw) > LONGEST_LINE:
+            raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
+        if not raw:
+            return
+        yield raw
+
+
+def equal_lines(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]:
+    """Yield spans of equal lines: the line with its newline, and how often it is repeated. A span may come in
+    parts.
+
+    Long spans take hardly any time, because blocks of repeated lines are compared, each twice as long as the
+    one before.
+    """
+    text, at, number = b"", 0, 1
+    while True:
+        end = text.find(b"\n", at) + 1 or len(text)
+        if end == len(text):  # the line may go on
+            if end - at > LONGEST_LINE:
+                break
+            more = stream.read(_BLOCK)
+            if more:
+                text, at = text[at:] + more, 0
+                continue
+            if at == end:
+                return
+        line, block, count = text[at:end], text[at:end], 0
+        if len(line) > LONGEST_LINE:
+            break
+        while text.startswith(block, at):
+            at, count, block = at + len(block), count + len(block) // len(line), block + block
+        while len(block) > len(line):
+            block = block[: len(block) // 2]
+            if text.startswith(block, at):
+                at, count = at + len(block), count + len(block) // len(line)
+        yield line, count
+        number += count
+    raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
+
+
+def decode_line(raw: bytes, path: PathLike, number: int) -> str:
+    """Decode a line, without the byte order mark that some editors put before the first line."""
+    try:
+        line = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"expected UTF-8, found byte 0x{raw[error.start]:02x}", path, number) from None
+    if "\0" in line:
+        raise BadInput("expected text, found a NUL byte", path, number)
+    if number == 1:
+        line = line.removeprefix("\ufeff")
+    return line.rstrip("\n").rstrip("\r")
+
+
+def read_sentences(path: PathLike) -> List[str]:
+    """Read the sentences of a text file, one per line; empty lines are empty sentences.
+
+    Raises:
+        BadInput: there is no such file, or it is no text in UTF-8; or a line has the separator, which marks
+            the end of a sentence inside a window and so cannot be part of the text.
+    """
+    sentences = []
+    for number, line in enumerate(iterate_lines(path), 1):
+        if SEPARATOR in line:
+            raise BadInput(f"expected text, found the symbol {SEPARATOR}", path, number)
+        sentences.append(line.strip())
+    return sentences
+
+
+def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:
+    """Refuse the lines of a file that are not as many as those of another one."""
+    if len(lines) != expected:
+        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}", path)
+
+
+def read_flags(path: PathLike, expected: int) -> "np.ndarray":
+    """Read a file of 0 or 1 per line: (expected,) bool."""
+    import numpy as np  # here, because commands that only print their options read no flags
+
+    lines = one_each(iterate_lines(path), expected, path)
+    return np.array([parse_flag(line, path, number) for number, line in enumerate(lines, 1)], bool)
+
+
+def parse_flag(line: str, path: PathLike, number: int) -> bool:
+    """Read a line of 0 or 1; ``path`` and ``number`` say where it is, for messages."""
+    if line.strip() not in ("0", "1"):
+        raise BadInput(f"expected 0 or 1, found {line.strip()!r}", path, number)
+    return line.strip() == "1"

@@ -1,0 +1,1 @@
+"""Sentences and metadata as vectors, and the store that holds them."""

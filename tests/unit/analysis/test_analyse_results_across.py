@@ -1,0 +1,348 @@
+"""``ctxmt analyse results`` across windows, length penalties, annotated examples, options of trainings."""
+
+import json
+import statistics
+
+import pytest
+
+from tests.helpers.result_files import contrast, probed, results, translation, write_results
+from tests.helpers.shown_results import analyse, cells, refused, shown, spread
+from tests.helpers.training_logs import write_log
+
+# ---- across windows ----------------------------------------------------------------------------------
+
+
+def by_window(trained, bleu, accuracy):
+    """As ctxmt evaluate; numbers by window size."""
+    tags = {size: "" if size == trained else f".w{size}" for size in (*bleu, *accuracy)}
+    translations = {f"prefix{tags[size]}.n0.6": score for size, score in bleu.items()}
+    contrasts = {f"set{tags[size]}": contrast(3.0, score) for size, score in accuracy.items()}
+    return results({**translations, "prefix.n0.6.random": 1.0}, contrasts, trained)
+
+
+@pytest.fixture
+def windows(tmp_path):
+    contents = {
+        "plain": by_window(2, {1: 20.0, 2: 30.0, 3: 21.0}, {2: 70.0, 3: 65.5}),
+        "again": by_window(2, {1: 22.0, 2: 31.0, 3: 20.0}, {2: 72.0, 3: 64.5}),
+        "other": by_window(3, {2: 30.5, 3: 32.0}, {}),
+    }
+    for name, content in contents.items():
+        write_results(tmp_path / name, content)
+    sizes = {"document": 12.0, "random": 3.0}, {0: 10.0, 2: 12.0}
+    (tmp_path / "probe.json").write_text(json.dumps(probed(*sizes, source_context=2)))
+    return tmp_path
+
+
+ACROSS = ("--across", "window", "--only", "context=real")
+
+
+def test_scores_by_window_and_their_difference_from_the_trained(windows, capsys):
+    systems = [f"A={windows / 'plain'}", f"A={windows / 'again' / 'evaluation'}", windows / "other",
+               f"P={windows / 'probe.json'}"]  # fmt: skip
+    outputs = ("--json", windows / "j", "--output", windows / "windows.png")
+    found, _ = shown(capsys, *systems, *ACROSS, "--against", "trained", "--metrics", "bleu", "set", *outputs)
+    bleu = found["bleu, n = 10"]
+    assert bleu["A, trained 2, n opt (2 runs)"] == {
+        "1": spread((20, 22)), "2": "30.50 ± 0.71", "3": "20.50 ± 0.71",
+        "1 - trained": spread((-10, -9), "+"), "2 - trained": "-", "3 - trained": spread((-9, -11), "+"),
+    }  # fmt: skip
+    assert bleu["other, trained 3, n opt"] == {
+        "1": "-", "2": "30.50", "3": "32.00", "1 - trained": "-", "2 - trained": "-1.50", "3 - trained": "-",
+    }  # fmt: skip
+    assert bleu["P, trained 3"] == {
+        "1": "10.00", "2": "-", "3": "12.00", "1 - trained": "-2.00", "2 - trained": "-", "3 - trained": "-",
+    }  # fmt: skip
+    assert found["set, Disc., n = 4"] == {
+        "A, trained 2 (2 runs)": {
+            "2": "71.00 ± 1.41",
+            "3": "65.00 ± 0.71",
+            "3 - trained": spread((-4.5, -7.5), "+"),
+        }
+    }
+    points = json.loads((windows / "j").read_text())["points"]
+    drawn = [tuple(point.values())[3:] for point in points if point["system"] == "A, trained 2, n opt"]
+    assert drawn[:2] == [(21.0, 20.0, 22.0), (30.5, 30.0, 31.0)]
+    assert (windows / "windows.png").read_bytes()[:4] == b"\x89PNG" and (windows / "windows.csv").exists()
+    again, _ = shown(capsys, *systems, *ACROSS, "--against", "2")
+    assert again["bleu, n = 10"]["other, trained 3, n opt"]["3 - 2"] == "+1.50"
+
+
+def test_a_wide_table_is_turned(windows, capsys):
+    systems = [f"A={windows / 'plain'}", f"A={windows / 'again'}", windows / "other"]
+    assert not analyse(*systems, *ACROSS, "--against", "trained", "--metrics", "bleu")
+    rows = list(map(cells, capsys.readouterr().out.splitlines()))
+    assert rows[0] == ["bleu, n = 10", "A, trained 2, n opt (2 runs)", "other, trained 3, n opt"]
+    assert rows[3] == ["2", "30.50 ± 0.71", "30.50"] and rows[-3] == [
+        "3 - trained",
+        spread((-9, -11), "+"),
+        "-",
+    ]
+
+
+def test_another_metric_as_lines(windows, capsys):
+    found, _ = shown(
+        capsys, windows / "other", *ACROSS, "--metrics", "chrf2", "--lines", "--output", windows / "l.png"
+    )
+    assert found == {"chrf2, n = 10": {"other, trained 3, n opt": {"2": "50.50", "3": "52.00"}}}
+
+
+def test_two_decodings_are_told_apart(windows, capsys):
+    path = windows / "other" / "evaluation" / "results.json"
+    record = json.loads(path.read_text())
+    record["translations"]["window"] = translation(12.5)
+    path.write_text(json.dumps(record))
+    found, _ = shown(capsys, path, *ACROSS, "--metrics", "bleu")
+    assert set(found["bleu, n = 10"]) == {"other, trained 3, n opt", "other, trained 3, decoding window"}
+    found, _ = shown(capsys, path, *ACROSS, "decoding=window")
+    assert found["bleu, n = 10"] == {"other, trained 3, decoding window": {"3": "12.50"}}
+    found, _ = shown(
+        capsys, path, "--across", "decoding", "--only", "window=trained", "context=real", "--metrics", "bleu"
+    )
+    assert found["bleu, n = 10"] == {
+        "other, n opt": {"prefix": "32.00", "window": "-"}, "other": {"prefix": "-", "window": "12.50"},
+    }  # fmt: skip
+
+
+def test_a_window_that_is_not_known_is_the_trained(windows, capsys):
+    path = windows / "plain" / "evaluation" / "results.json"
+    record = json.loads(path.read_text())
+    del record["trained_window"]
+    path.write_text(json.dumps(record))
+    found, _ = shown(capsys, path, *ACROSS, "--metrics", "bleu", "--against", "trained")
+    assert found["bleu, n = 10"] == {
+        "plain, n opt": {
+            "1": "20.00",
+            "3": "21.00",
+            "trained": "30.00",
+            "1 - trained": "-10.00",
+            "3 - trained": "-9.00",
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda record: record["translations"].update({"prefix.w3.n2": translation(9.0)}),
+            "expected one bleu of context real, window 3, trained 2, decoding prefix, n opt, found several",
+        ),
+        (
+            lambda record: record["translations"].update({"prefix.w4": translation(1.0, 11)}),
+            "expected bleu of 10 lines, as in the other runs, found 11",
+        ),
+        (lambda record: record.update(translations={}, contrast={}), "found no value"),
+        (lambda record: record.update(trained_window=1), "expected one bleu of context real, window trained"),
+        (lambda record: record.update(trained_window="2"), "a whole number at the key 'trained_window'"),
+    ],
+)  # fmt: skip
+def test_damaged_results_are_refused(capsys, windows, change, words):
+    path = windows / "plain" / "evaluation" / "results.json"
+    record = json.loads(path.read_text())
+    change(record)
+    path.write_text(json.dumps(record))
+    assert words in refused(capsys, windows / "plain", *ACROSS)
+
+
+def test_systems_of_different_texts_are_not_compared(windows, capsys):
+    (windows / "probe.json").write_text(json.dumps(probed({}, {2: 1.0}, sentences=12)))
+    assert "expected bleu of 10 lines, as in the other runs, found 12" in refused(
+        capsys, windows / "plain", windows / "probe.json", *ACROSS
+    )
+
+
+# ---- across length penalties -------------------------------------------------------------------------
+
+
+def test_length_penalties_and_the_best_of_each_run(tmp_path, capsys):
+    curves = {"a": {0.4: 30.0, 0.5: 31.0, 2: 31.0}, "b": {0.4: 32.0, 0.5: 31.5}, "c": {0.4: 10.0, 1: 12.5}}
+    for name, curve in curves.items():
+        folder = tmp_path / name / "evaluation" / "dev.prefix"
+        folder.mkdir(parents=True)
+        for penalty, bleu in curve.items():
+            (folder / f"n{penalty:g}.score.json").write_text(json.dumps(translation(bleu)))
+    write_results(tmp_path / "c", results({"prefix.n1": 13.0}))
+    systems = [f"S={tmp_path / 'a'}", f"S={tmp_path / 'b' / 'evaluation'}", tmp_path / "c"]
+    outputs = ("--json", tmp_path / "j", "--output", tmp_path / "n.png")
+    found, rest = shown(capsys, *systems, "--across", "penalty", "--metrics", "bleu", *outputs)
+    assert found == {
+        "bleu, dev, n = 10": {
+            "S (2 runs)": {"0.4": spread((30, 32)), "0.5": spread((31, 31.5)), "1": "-", "2": "31.00 (1)"},
+            "c": {"0.4": "10.00", "0.5": "-", "1": "12.50", "2": "-"},
+        }
+    }
+    assert rest[1] == "best bleu, dev, n = 10 of each run: S: 0.5, 0.4; c: 1"
+    record = json.loads((tmp_path / "j").read_text())
+    assert record["best"] == {"bleu, dev, n = 10": {"S": [0.5, 0.4], "c": [1.0]}}
+    assert [point["value"] for point in record["points"]] == [31.0, 31.25, 31.0, 10.0, 12.5]
+    assert (tmp_path / "n.csv").exists() and (tmp_path / "n.png").stat().st_size > 5000
+    across = ("--across", "penalty")
+    assert "--metrics chrf1: expected one of bleu, dev; chrf2, dev" in refused(
+        capsys, *systems, *across, "--metrics", "chrf1"
+    )
+    assert "a: expected results across penalty" in refused(
+        capsys, *systems, *across, "--only", "decoding=window"
+    )
+    assert (
+        "a: expected results across context, found those across system, window, decoding, penalty"
+        in refused(capsys, *systems)
+    )
+    scores = tmp_path / "c" / "evaluation" / "dev.prefix" / "n3.score.json"
+    scores.write_text(json.dumps(translation(1.0, 11)))
+    assert "expected bleu, dev of 10 lines, as in the other runs, found 11" in refused(
+        capsys, *systems, *across
+    )
+
+
+def test_penalties_of_other_windows_and_decodings_are_rows(tmp_path, capsys):
+    for name, bleu in {"prefix": 3.0, "prefix.w3": 4.0, "window": 5.0}.items():
+        folder = tmp_path / "a" / "evaluation" / f"dev.{name}"
+        folder.mkdir(parents=True)
+        (folder / "n1.score.json").write_text(json.dumps(translation(bleu)))
+        (folder / "n1.hyp").write_text("")
+    found, _ = shown(capsys, tmp_path / "a", "--across", "penalty", "--metrics", "bleu, dev")
+    assert found["bleu, dev, n = 10"] == {
+        "a": {"1": "3.00"}, "a, window 3": {"1": "4.00"}, "a, decoding window": {"1": "5.00"},
+    }  # fmt: skip
+
+
+# ---- across few-shot settings ------------------------------------------------------------------------
+
+FEW = [("MTCue", 30, 92.0), ("MTCue", 0, 80.25), ("MTCue", "all", 99.2), ("MTCue", 1, 84.0),
+       ("tagging_$x", 1, 70.0), ("tagging_$x", 30, 85.0), ("tagging_$x", 30, 88.0),
+       ("tagging_$x", 30, 91.0)]  # fmt: skip
+
+
+def write_control(path, **changes):
+    record = {"system": "MTCue", "setting": {"count": 5, "kept": 180}, "accuracy": 90.5, **changes}
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_accuracy_by_the_number_of_annotated_examples(tmp_path, capsys):
+    files = [
+        write_control(tmp_path / f"{number}", system=system, setting={"count": count}, accuracy=accuracy)
+        for number, (system, count, accuracy) in enumerate(FEW)
+    ]
+    outputs = ("--json", tmp_path / "j", "--output", tmp_path / "few.png")
+    found, _ = shown(capsys, *files, "--across", "examples", *outputs)
+    assert found == {
+        "accuracy (%)": {
+            "MTCue": {"0": "80.25", "1": "84.00", "30": "92.00", "all": "99.20"},
+            "tagging_$x (3 runs)": {"0": "-", "1": "70.00 (1)", "30": spread((85, 88, 91)), "all": "-"},
+        }
+    }
+    points = json.loads((tmp_path / "j").read_text())["points"]
+    name = "annotated examples of each combination"
+    assert [(point[name], point["value"], point["low"], point["high"]) for point in points[-2:]] == [
+        (1, 70.0, None, None), (30, 88.0, 85.0, 91.0),
+    ]  # fmt: skip
+    found, _ = shown(capsys, f"mine={files[0]}", files[1], "--across", "examples")
+    assert set(found["accuracy (%)"]) == {"mine", "MTCue"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"setting": None}, "expected results across examples, found those across system"),
+        ({"setting": 5}, "an object at the key 'setting'"),
+        ({"setting": {}}, "the key 'count'"),
+        ({"setting": {"count": -1}}, "0 or more"),
+        ({"setting": {"count": "many"}}, "a whole number"),
+        ({"accuracy": None}, "has no accuracy"),
+        ({"system": 3}, "a string at the key 'system'"),
+    ],
+)
+def test_other_results_of_control_are_refused(capsys, tmp_path, change, expected):
+    path = write_control(tmp_path / "result.json", **change)
+    line = refused(capsys, path, "--across", "examples")
+    assert str(path) in line and expected in line
+
+
+def test_accuracies_without_a_setting_have_deviations_too(tmp_path, capsys):
+    files = [
+        write_control(tmp_path / f"{accuracy}.json", setting=None, accuracy=accuracy)
+        for accuracy in (80.0, 90.0)
+    ]
+    found, _ = shown(capsys, *files, "--across", "system")
+    assert found == {
+        "accuracy (%)": {"accuracy (%) (2 runs)": {"MTCue": f"85.00 ± {statistics.stdev((80, 90)):.2f}"}}
+    }
+
+
+# ---- across an option of the training ----------------------------------------------------------------
+
+DISCOUNTS = {"a": 1.0, "b": 0.0, "c": 0.01, "d": 0.01}
+LOSSES = {"a": (7.0, 6.0), "b": (8.0, 8.5), "c": (5.0, 5.5), "d": (4.0, 4.5)}
+ACCURACIES = {"a": [contrast(50.0)], "b": [contrast(1.0, 60.0)], "c": [contrast(70.0, 80.0)],
+              "d": [contrast(90.0), contrast(0.0, 60.0, name="other")]}  # fmt: skip
+
+
+@pytest.fixture
+def trainings(tmp_path):
+    """Four, of which two differ in nothing but the seed."""
+    for name, losses in LOSSES.items():
+        (tmp_path / name).mkdir()
+        write_log(tmp_path / name / "train.log", losses=losses, ratios=(1, 1), discount=DISCOUNTS[name])
+    return tmp_path
+
+
+def test_losses_accuracies_and_shares_by_context_discount(trainings, tmp_path, capsys):
+    contrasts = [tmp_path / f"{name}.json" for name in ACCURACIES]
+    for path, content in zip(contrasts, ACCURACIES.values(), strict=True):
+        path.write_text(json.dumps(content))
+    models = [{"means": {"share, both": share}} for share in (0.5, 0.75, 0.625, 0.875)]
+    (tmp_path / "shares").write_text(json.dumps({"models": models, "differences": []}))
+    runs = [tmp_path / "a" / "train.log", tmp_path / "b", tmp_path / "c", tmp_path / "d"]
+    beside = ("--beside", *contrasts, "--beside", tmp_path / "shares")
+    outputs = ("--json", tmp_path / "j", "--output", tmp_path / "sweep.png")
+    found, _ = shown(capsys, *runs, "--across", "context-discount", *beside, *outputs)
+    assert found == {
+        "best current_loss, valid (bits per token)": {
+            "trainings (2 runs)": {"0": "8.000 (1)", "0.01": "4.500 ± 0.707", "1": "6.000 (1)"}
+        },
+        "set, accuracy, n = 4": {"trainings": {"0.01": "90.00", "1": "50.00"}},
+        "set, Disc., n = 4": {"trainings": {"0": "60.00", "0.01": "80.00"}},
+        "other, Disc., n = 4": {"trainings": {"0.01": "60.00"}},
+        "accuracy of 2 sets": {"trainings": {"0.01": "75.00"}},
+        "attention share (%)": {
+            "trainings (2 runs)": {"0": "75.00 (1)", "0.01": spread((62.5, 87.5)), "1": "50.00 (1)"}
+        },
+    }
+    points = json.loads((tmp_path / "j").read_text())["points"]
+    shares = [tuple(point.values())[1:] for point in points if point["measure"] == "attention share (%)"]
+    assert shares == [("trainings", 0, 75.0, None, None), ("trainings", 0.01, 75.0, 62.5, 87.5),
+                      ("trainings", 1, 50.0, None, None)]  # fmt: skip
+    assert (tmp_path / "sweep.png").stat().st_size > 5000
+    across = ("--across", "context_discount")
+    for files, count in ((["shares"], 4), (["a.json", "b.json"], 2)):
+        line = refused(capsys, *runs[:3], *across, "--beside", *(tmp_path / name for name in files))
+        assert f"--beside: give 3 files, or one of 3 models; found {count}" in line
+
+
+def test_accuracies_are_found_in_the_folders_of_trainings(trainings, capsys):
+    for name, accuracy in {"a": 50.0, "b": 60.0, "c": 80.0, "d": 70.0}.items():
+        write_results(trainings / name, results({"prefix": accuracy / 2}, {"set": contrast(accuracy)}))
+    runs = [trainings / "a", trainings / "b" / "evaluation", *(f"seeds={trainings / name}" for name in "cd")]
+    across = ("--across", "context_discount", "--metrics", "set", "loss")
+    found, _ = shown(capsys, *runs, *across)
+    assert found == {
+        "set, accuracy, n = 4": {
+            "trainings": {"0": "60.00", "0.01": "-", "1": "50.00"},
+            "seeds (2 runs)": {"0": "-", "0.01": spread((80, 70)), "1": "-"},
+        },
+        "best loss, valid (bits per token)": {
+            "trainings": {"0": "8.500", "0.01": "-", "1": "6.500"},
+            "seeds (2 runs)": {"0": "-", "0.01": "5.000 ± 0.707", "1": "-"},
+        },
+    }
+
+
+def test_a_training_without_its_log_or_the_option_is_refused(trainings, capsys):
+    (trainings / "x").mkdir()
+    line = refused(capsys, trainings / "x", "--across", "contexts")
+    assert "x: put the training's train.log, which tells contexts, into this folder" in line
+    assert "expected the option seed with a number, found none" in refused(
+        capsys, trainings / "a", "--across", "seed"
+    )

@@ -1,0 +1,109 @@
+"""``ctxmt report``: which results are refused, and which are named as not shown."""
+
+import json
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ctxmt_fairseq.analysis.page.found import read_runs
+from ctxmt_fairseq.analysis.page.page import render
+from ctxmt_fairseq.analysis.page.sections import sections
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.cli.main import main
+from tests.helpers.html_pages import Page, check_harmless
+from tests.helpers.reports import run, write_runs
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Of runs; no test changes it."""
+    root = tmp_path_factory.mktemp("runs")
+    write_runs(root)
+    return root
+
+
+def refusal(capsys, *arguments):
+    with pytest.raises(SystemExit) as error:
+        main(["report", *map(str, arguments)])
+    assert error.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_refusals(folder, tmp_path, capsys):
+    out = ("--output", tmp_path / "x.html")
+    (tmp_path / "empty").mkdir()
+    assert "expected results of ctxmt" in refusal(capsys, tmp_path / "empty", *out)
+    assert "no such file" in refusal(capsys, tmp_path / "nowhere", *out)
+    sentence = folder / "runs/sentence"
+    assert "give each folder once" in refusal(capsys, sentence, sentence, *out)
+    same = (f"x={sentence}", f"x={folder / 'runs/s2to2'}")
+    assert "two runs are called x" in refusal(capsys, *same, *out)
+    assert "expected a result" in refusal(capsys, folder / "text.en", *out)
+    assert "--source and --reference" in refusal(capsys, sentence, "--source", folder / "text.en", *out)
+    short = ("--source", folder / "text.docids", "--reference", folder / "pronouns.jsonl")
+    assert "expected 5 lines" in refusal(capsys, sentence, *short, *out)
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    results = json.loads((sentence / "evaluation/results.json").read_text())
+    for spoil, message in (
+        (lambda r: r["contrast"]["pronouns"].pop("ties"), "(KeyError: 'ties')"),
+        (
+            lambda r: r["contrast"]["pronouns"].update(accuracy="9"),
+            "expected what a command of ctxmt wrote",
+        ),
+        (lambda r: r["translations"]["prefix"].update(scores=3), "expected what a command of ctxmt wrote"),
+        (lambda r: r.update(made_by=3), "expected what a command of ctxmt wrote"),
+    ):
+        copy = json.loads(json.dumps(results))
+        spoil(copy)
+        (damaged / "results.json").write_text(json.dumps(copy))
+        line = refusal(capsys, damaged, *out)
+        assert "results.json: " in line and message in line, line
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_what_is_no_result_is_named(folder, tmp_path, capsys):
+    shutil.copytree(folder / "runs/sentence", tmp_path / "sentence")
+    (tmp_path / "sentence/notes.json").write_text("[1, 2]")
+    run("report", f"mine={tmp_path / 'sentence'}", "--output", tmp_path / "x.html")
+    captured = capsys.readouterr()
+    assert captured.err == "ctxmt: 1 files are not shown; the page names them\n"
+    text = Page((tmp_path / "x.html").read_text()).text
+    assert f"files that are not shown {tmp_path}/sentence/notes.json" in text and "mine" in text
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 10**12) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=JSON, data=st.data())
+def test_any_json_is_refused_or_shown(folder, tmp_path, value, data):
+    """One value somewhere in the results is replaced by another."""
+    kinds = ("compared", "lengths", "shares", "windows", "probe", "results")
+    name = f"{data.draw(st.sampled_from(kinds))}.json"
+    source = next(path for path in (folder / name, folder / "runs/s2to2/evaluation" / name) if path.exists())
+    content = json.loads(source.read_text())
+    parent, key, inner = None, None, content
+    while isinstance(inner, (dict, list)) and inner and (parent is None or data.draw(st.booleans())):
+        keys = sorted(inner) if isinstance(inner, dict) else range(len(inner))
+        parent, key = inner, data.draw(st.sampled_from(list(keys)))
+        inner = inner[key]
+    parent[key] = value
+    spoilt = tmp_path / "spoilt"
+    spoilt.mkdir(exist_ok=True)
+    for file in spoilt.iterdir():
+        file.unlink()
+    (spoilt / name).write_text(json.dumps(content))
+    try:
+        read = read_runs([str(folder / "runs/sentence"), str(spoilt / name)])
+        html = render("x", sections(*read, None, [], 1))
+    except BadInput:
+        return
+    check_harmless(Page(html), html)

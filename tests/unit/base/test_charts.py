@@ -1,0 +1,81 @@
+"""Charts: their size, their axes and legends; and that pictures are made in one place."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import ctxmt_fairseq
+from ctxmt_fairseq.base.plots.charts import Point, chart, in_order
+
+pytest.importorskip("matplotlib")
+
+
+def shape(names):
+    """Height of the picture and of the frame in it, in points."""
+    points = [Point("right in %", "own", name, 60.0) for name in names]
+    root = ElementTree.fromstring(chart(points, "system", bars=True, bases={"right in %": 50}, kind="svg"))
+    frame = root.find(".//*[@id='patch_2']/*").attrib["d"].split()
+    ups = [float(up) for up in frame[2::3]]
+    return float(root.attrib["height"].rstrip("pt")), max(ups) - min(ups)
+
+
+def test_names_that_stand_upright_take_nothing_from_the_plot():
+    low, flat = shape(["gated", "control"])
+    high, upright = shape([f"s{k}to{k}+shift+CD" for k in range(9)])
+    assert high > low + 50
+    assert upright == pytest.approx(flat, rel=0.1)
+
+
+SVG = "{http://www.w3.org/2000/svg}text"
+
+
+def texts(points, *arguments, **how):
+    """What is written in a chart, from the first axis on."""
+    drawn = ElementTree.fromstring(chart(points, *arguments, kind="svg", **how))
+    return ["".join(each.itertext()) for each in drawn.iter(SVG)]
+
+
+def test_places_are_numbers_ascending_and_then_names():
+    places = [30, "all", 0, 1]
+    assert in_order([*places, 0, "none", 0.5]) == [0, 0.5, 1, 30, "all", "none"]
+    points = [Point("accuracy (%)", "a", place, 50.0) for place in places]
+    assert texts(points, "examples")[:5] == ["0", "1", "30", "all", "examples"]
+
+
+def test_a_system_is_in_the_legend_once_and_in_its_order():
+    points = [Point(measure, system, 1, 1.0) for measure in "xy" for system in ("a", "b")]
+    points += [Point("y", "c", 1, 3.0)]
+    assert texts(points, "epoch", "A title of it")[-4:] == ["A title of it", "a", "b", "c"]
+    alone = [Point(measure, measure, 1, 2.0) for measure in ("loss", "ratio")]
+    assert texts(alone, "epoch").count("loss") == 1  # the axis, and no legend
+
+
+def test_measures_may_have_axes_of_their_own():
+    points = [Point("sentences", "en", 3, 10.0)]
+    points += [Point("documents", "all", size, count) for size, count in ((500, 1000.0), (1, 0.0))]
+    across = {"sentences": "words", "documents": "sentences of each"}
+    written = texts(points, across, logarithmic=["documents"])
+    assert written[:2] == ["3", "words"]
+    assert {"1", "500", "sentences of each", "1000"} <= set(written)
+
+
+@pytest.mark.parametrize(("count", "upright"), [(2, False), (9, True)])
+def test_values_above_narrow_bars_are_upright_in_a_whole_panel(count, upright):
+    points = [Point("x", f"system {number}", "real", 77.7) for number in range(count)]
+    points += [Point("x", "system 0", "random", 77.7)]
+    drawn = ElementTree.fromstring(chart(points, "context", bars=True, kind="svg"))
+    values = [each for each in drawn.iter(SVG) if "".join(each.itertext()) == "77.7"]
+    turned = [any("rotate(-90" in value for value in each.attrib.values()) for each in values]
+    assert turned == [upright] * (count + 1)
+
+
+def test_nothing_else_draws():
+    package = Path(ctxmt_fairseq.__file__).parent
+    drawing = {
+        path.relative_to(package).parts[:2]
+        for path in package.rglob("*.py")
+        if re.search(r"^\s*(import|from) matplotlib", path.read_text(), re.MULTILINE)
+    }
+    assert drawing == {("base", "plots")}

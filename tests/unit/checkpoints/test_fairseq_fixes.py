@@ -1,0 +1,274 @@
+"""What the plugin mends in fairseq: safe loading, resuming, the task of a checkpoint, --bf16."""
+
+import argparse
+import gc
+import os
+import pickle
+import re
+import sys
+import types
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from fairseq import checkpoint_utils, options
+from fairseq.data.indexed_dataset import MMapIndexedDataset
+from fairseq.data.iterators import BufferedIterator
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints import fairseq_fixes
+from ctxmt_fairseq.checkpoints.fairseq_fixes import task_from_checkpoint
+from ctxmt_fairseq.checkpoints.reading import peek
+from ctxmt_fairseq.checkpoints.resumption import latest_loadable
+
+
+def checkpoint(path, task="document_window", optimizer=True, time=None, updates=1, **more):
+    """A file with the kinds of things that fairseq stores."""
+    state = {
+        "args": argparse.Namespace(lr=[0.1]),
+        "cfg": {"task": {"_name": task, "source_context": 3}},
+        "model": {"weight": torch.arange(4000.0)},
+        "last_optimizer_state": {"state": {0: torch.ones(3)}} if optimizer else None,
+        "optimizer_history": [{"num_updates": updates}],
+        **more,
+    }
+    torch.save(state, path)
+    if time is not None:
+        os.utime(path, (time, time))
+    return path
+
+
+# ---- safe loading
+
+NUMPY = {
+    "scalars": [np.float64(0.5), np.float32(1.5), np.int64(7), np.bool_(True)],
+    "arrays": [np.arange(3), np.array([0.5, 1.5]), np.array([True, False]), np.arange(2, dtype=np.uint8)],
+}
+
+
+def test_namespaces_and_numpy_values_load_safely(tmp_path):
+    path = checkpoint(tmp_path / "checkpoint.pt", numpy=NUMPY)
+    for state in (torch.load(path, weights_only=True), torch.load(path), peek(path)):
+        assert state["args"] == argparse.Namespace(lr=[0.1])
+        assert state["numpy"]["scalars"] == NUMPY["scalars"]
+        for found, expected in zip(state["numpy"]["arrays"], NUMPY["arrays"], strict=True):
+            assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+
+
+def test_both_generations_of_numpy_are_understood(tmp_path):
+    """NumPy 1 and 2 pickle under different module names; the other one's are written here by renaming."""
+    ours = np.arange(1).__reduce__()[0].__module__.encode()
+    theirs = {b"numpy.core.multiarray": b"numpy._core.multiarray"}.get(ours, b"numpy.core.multiarray")
+    path, other = checkpoint(tmp_path / "ours.pt", numpy=NUMPY), tmp_path / "theirs.pt"
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(other, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            assert (ours in content) == name.endswith("data.pkl")
+            target.writestr(name, content.replace(ours, theirs))
+    state = torch.load(other, weights_only=True)
+    assert state["numpy"]["scalars"] == NUMPY["scalars"]
+    assert state["numpy"]["arrays"][0].tolist() == [0, 1, 2]
+
+
+class Malicious:
+    def __init__(self, victim):
+        self.victim = victim
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.victim),)
+
+
+def test_a_malicious_checkpoint_does_not_run(tmp_path):
+    path = checkpoint(tmp_path / "checkpoint.pt", extra_state=Malicious(tmp_path / "victim"))
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(path)
+    for load in (peek, checkpoint_utils.load_checkpoint_to_cpu):
+        with pytest.raises(BadInput, match="is no checkpoint"):
+            load(path)
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint"])
+def test_what_is_no_checkpoint_is_named(tmp_path, content):
+    (tmp_path / "checkpoint.pt").write_bytes(content)
+    with pytest.raises(BadInput, match="checkpoint.pt: is no checkpoint"):
+        peek(tmp_path / "checkpoint.pt")
+    with pytest.raises(BadInput, match="gone.pt: no such checkpoint"):
+        peek(tmp_path / "gone.pt")
+
+
+# ---- resuming
+
+
+def truncate(path):
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def test_the_last_checkpoint_is_found_whatever_the_files_times(tmp_path, caplog):
+    assert latest_loadable(tmp_path) is None
+    last = checkpoint(tmp_path / "checkpoint_last.pt", updates=30, time=10)
+    checkpoint(tmp_path / "checkpoint_2_20.pt", updates=20, time=20)
+    checkpoint(tmp_path / "checkpoint1.pt", updates=10, time=30)
+    checkpoint(tmp_path / "checkpoint_before_change.pt", updates=99, time=40)
+    assert latest_loadable(tmp_path) == last and not caplog.text
+    truncate(last)
+    assert latest_loadable(tmp_path).name == "checkpoint_2_20.pt"
+    assert f"{last}: is no checkpoint" in caplog.text
+    last.unlink()
+    assert latest_loadable(tmp_path).name == "checkpoint_2_20.pt"
+
+
+def test_what_holds_no_optimizer_or_no_updates_is_no_place_to_resume(tmp_path, caplog):
+    checkpoint(tmp_path / "checkpoint1.pt", updates=10)
+    checkpoint(tmp_path / "checkpoint2.pt", optimizer=False, updates=20)
+    checkpoint(tmp_path / "checkpoint3.pt", optimizer_history=[])
+    torch.save([1], tmp_path / "checkpoint4.pt")
+    assert latest_loadable(tmp_path).name == "checkpoint1.pt"
+    assert "checkpoint2.pt holds no optimizer state" in caplog.text
+    assert "checkpoint4.pt: expected a checkpoint of fairseq-train" in caplog.text
+
+
+def resume(folder, restore_file="checkpoint_last.pt", suffix="", finetune=None):
+    """The file that fairseq asks the trainer to load."""
+    asked = []
+    trainer = types.SimpleNamespace(
+        checkpoint_suffix=suffix,
+        load_checkpoint=lambda path, *_, **__: asked.append(path),
+        get_train_iterator=lambda **_: types.SimpleNamespace(),
+        lr_step=lambda _: None,
+    )
+    cfg = types.SimpleNamespace(
+        save_dir=str(folder), restore_file=restore_file, finetune_from_model=finetune, reset_optimizer=False,
+        reset_lr_scheduler=False, optimizer_overrides="{}", reset_meters=False, reset_dataloader=False,
+    )  # fmt: skip
+    try:
+        checkpoint_utils.load_checkpoint(cfg, trainer)
+    except AttributeError:  # the stand-in iterator; the file has been asked for by then
+        pass
+    assert cfg.restore_file == restore_file and cfg.finetune_from_model == finetune
+    return os.path.relpath(asked[0], folder)
+
+
+def test_training_resumes_from_the_last_checkpoint_that_loads(tmp_path):
+    assert resume(tmp_path) == "checkpoint_last.pt", "nothing there: fairseq starts anew"
+    checkpoint(tmp_path / "checkpoint1.pt")
+    last = checkpoint(tmp_path / "checkpoint_last.pt")
+    pretrained = checkpoint(tmp_path / "pretrained.pt")
+    assert resume(tmp_path) == resume(tmp_path, finetune=str(pretrained)) == "checkpoint_last.pt"
+    truncate(last)
+    assert resume(tmp_path) == resume(tmp_path, finetune=str(pretrained)) == "checkpoint1.pt"
+    assert resume(tmp_path, restore_file=str(pretrained)) == "pretrained.pt", "what is named is not replaced"
+
+
+# ---- the task of a checkpoint
+
+
+def completed(program, *arguments):
+    argv = [program, *map(str, arguments)]
+    task_from_checkpoint(argv)
+    return argv[1 + len(arguments) :]
+
+
+EVALUATION = [
+    "fairseq-generate",
+    "/bin/fairseq-interactive",
+    "fairseq-validate",
+    "/x/fairseq_cli/generate.py",
+]
+
+
+@pytest.mark.parametrize("program", EVALUATION)
+def test_evaluation_takes_the_task_of_the_checkpoint(tmp_path, program):
+    path = checkpoint(tmp_path / "checkpoint.pt")
+    assert completed(program, "data", "--path", path, "--beam", "4") == ["--task", "document_window"]
+    assert completed(program, "data", f"--path={path}{os.pathsep}other.pt") == ["--task", "document_window"]
+    assert completed(program, "data", "--path", path, "--task", "document_window") == []
+
+
+def test_the_task_is_found_in_a_namespace_too(tmp_path):
+    named = argparse.Namespace(task="document_window")
+    path = checkpoint(tmp_path / "checkpoint.pt", cfg={"task": named})
+    assert completed("fairseq-generate", "--path", path) == ["--task", "document_window"]
+
+
+@pytest.mark.parametrize(
+    "program", ["fairseq-train", "pytest", "/x/fairseq_cli/train.py", "/x/generate.py", ""]
+)
+def test_training_and_other_programs_are_left_alone(tmp_path, program):
+    path = checkpoint(tmp_path / "checkpoint.pt")
+    assert completed(program, "--path", path) == []
+    assert completed(program, "--path", path, "--task", "translation") == []
+    assert completed(program, "--path", tmp_path / "gone.pt") == []
+
+
+def test_other_checkpoints_are_left_alone(tmp_path):
+    path = checkpoint(tmp_path / "checkpoint.pt", task="translation")
+    assert completed("fairseq-generate", "--path", path) == []
+    assert completed("fairseq-generate", "data") == []
+    assert completed("fairseq-generate", "--path", checkpoint(tmp_path / "old.pt", cfg=None)) == []
+
+
+def test_a_contradiction_ends_the_command(tmp_path):
+    path = checkpoint(tmp_path / "checkpoint.pt")
+    for arguments, message in (
+        (("--path", path, "--task", "translation"), "--task translation: expected document_window"),
+        (("--path", tmp_path / "gone.pt"), "gone.pt: no such checkpoint"),
+    ):
+        with pytest.raises(BadInput, match=re.escape(message)):
+            completed("fairseq-generate", *arguments)
+
+
+# ---- --bf16
+
+
+@pytest.mark.parametrize("flag", ["--bf16", "--fp16", "--tpu"])
+def test_bf16_does_not_mean_a_tpu(flag):
+    arguments = ["data", "--arch", "transformer", "--task", "translation", flag]
+    args = options.parse_args_and_arch(options.get_training_parser(), input_args=arguments)
+    assert getattr(args, flag[2:]) is True
+    assert args.tpu is (flag == "--tpu")
+    parsed = options.parse_args_and_arch(
+        options.get_training_parser(), input_args=[*arguments, "--new"], parse_known=True
+    )
+    assert parsed[0].tpu is (flag == "--tpu") and parsed[1] == ["--new"]
+
+
+# ---- --help
+
+
+@pytest.mark.parametrize("parser", [options.get_training_parser, options.get_generation_parser])
+def test_help_has_the_options_of_what_the_command_names(parser, capsys):
+    named = ["--task", "multi_source", "--arch", "dual_encoder_transformer"]
+    named += ["--criterion", "context_discounted_label_smoothed_cross_entropy", "--optimizer", "adam"]
+    shown = ["--source-context", "--context-fusion", "--context-discount", "--adam-betas"]
+    if parser is options.get_generation_parser:
+        named, shown = named[:2], ["--source-context", "--beam"]
+    for flag in ("-h", "--help"):
+        with pytest.raises(SystemExit) as ended:
+            options.parse_args_and_arch(parser(), input_args=[flag, *named])
+        words = capsys.readouterr().out.split()
+        assert not ended.value.code and set(shown) <= set(words)
+
+
+def test_a_run_that_stops_within_an_epoch_leaves_no_thread():
+    iterator = BufferedIterator(2, list(range(100)))
+    assert next(iterator) == 0
+    assert iterator._consumer.is_alive()
+    fairseq_fixes.stop_background_consumers()
+    assert not iterator._consumer.is_alive()
+
+
+# ---- datasets
+
+
+def test_a_dataset_that_cannot_be_read_ends_in_silence(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    (tmp_path / "test.idx").write_bytes(b"damaged")
+    (tmp_path / "test.bin").touch()
+    with pytest.raises(AssertionError, match="doesn't match expected format"):
+        MMapIndexedDataset(str(tmp_path / "test"))
+    gc.collect()
+    assert said == []

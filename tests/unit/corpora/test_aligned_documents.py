@@ -1,0 +1,244 @@
+"""Talks and test sets: IWSLT's tags, SGM, XML, plain text; the files as they really are."""
+
+import pytest
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.corpora.formats.talks_and_sets import read_side, read_tagged_talks
+
+TAGS_EN = """<doc docid="1" genre="lectures">
+<url>http://www.ted.com/talks/al_gore</url>
+<keywords>talks, culture</keywords>
+<speaker>Al Gore</speaker>
+<talkid>1</talkid>
+<title>Averting the climate crisis</title>
+<description>TED Talk Subtitles &amp; Transcript</description>
+ Thank you so much, Chris.
+ R&amp;D &lt;3
+   It's  a great honour.
+</doc>
+<doc docid="7" genre="lectures">
+<url>http://www.ted.com/talks/other</url>
+<talkid>7</talkid>
+Hello.
+
+World.
+</doc>
+"""
+# The metadata differs in its lines; the talks' text does not.
+TAGS_DE = (
+    TAGS_EN.replace("<reviewer></reviewer>\n", "")
+    .replace("<keywords>talks, culture</keywords>\n", "<translator>A B</translator>\n<reviewer></reviewer>\n")
+    .replace(" Thank you so much, Chris.", " Vielen Dank, Chris.")
+    .replace("It's  a great honour.", "Es ist eine Ehre.")
+    .replace("Hello.\n\nWorld.", "Hallo.\nleer\nWelt.")
+)
+
+
+def sets(kind, text, name="tst2011", docid="779"):
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<mteval>
+<{kind} setid="iwslt2017-{name}" srclang="english"{' trglang="german"' * (kind == "refset")}>
+<doc docid="{docid}" genre="lectures">
+<url>http://www.ted.com/talks/x</url>
+<talkid>{docid}</talkid>
+<title>Tom & Ann</title>
+<seg id="1">  {text}  </seg>
+<seg id="2"></seg>
+</doc>
+</{kind}>
+</mteval>
+"""
+
+
+def sgm(kind, texts, sysid="ref"):
+    segments = "".join(f'<p>\n<seg id="{n}">{text}</seg>\n</p>\n' for n, text in enumerate(texts, 1))
+    return (
+        f'<{kind} setid="newstest2019" srclang="any">\n<doc sysid="{sysid}" docid="1012-bbc" genre="news" '
+        f'origlang="en">\n{segments}</doc>\n</{kind}>\n'
+    )
+
+
+XML = """<?xml version='1.0' encoding='utf-8'?>
+<dataset id="newstest2021"><collection id="general">
+<doc origlang="en" id="d1" domain="news">
+<src lang="en"><p><seg id="1">A &amp; B</seg><seg id="2">C</seg></p></src>
+<ref lang="de" translator="A"><p><seg id="1">X</seg><seg id="2">Y</seg></p></ref>
+<ref lang="de" translator="B"><p><seg id="1">XX</seg><seg id="2">YY</seg></p></ref>
+<hyp system="S1" language="de"><p><seg id="1">Z</seg><seg id="2">Q</seg></p></hyp></doc>
+<doc origlang="en" id="d2" testsuite="t"><src lang="en"><seg id="1">D</seg></src>
+<ref lang="de" translator="A"><seg id="1">U</seg></ref>
+<ref lang="de" translator="B"><seg id="1">UU</seg></ref>
+<hyp system="S1"><seg id="1">V</seg></hyp></doc>
+</collection></dataset>
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """``corpus(kind, {file: text}, options)``: source, target and ids of the lines that were written."""
+
+    def make(kind, files, *options):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        paths = [str(tmp_path / option) if option in files else option for option in options]
+        main(
+            [
+                "corpus",
+                kind,
+                *paths,
+                "--source-lang",
+                "en",
+                "--target-lang",
+                "de",
+                "--out",
+                str(tmp_path / "out"),
+            ]
+        )
+        columns = [
+            (tmp_path / f"out.{end}").read_text(encoding="utf-8").split("\n")
+            for end in ("en", "de", "docids")
+        ]
+        assert all(column.pop() == "" for column in columns)
+        return list(zip(*columns, strict=True))
+
+    return make
+
+
+def refused(capsys, corpus, kind, files, *options):
+    with pytest.raises(SystemExit) as end:
+        corpus(kind, files, *options)
+    assert end.value.code == 2
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+SIDES = ("--source", "a", "--target", "b")
+
+
+def test_talks_with_tags(corpus, tmp_path):
+    assert corpus("ted", {"a": TAGS_EN, "b": TAGS_DE}, *SIDES) == [
+        ("Thank you so much, Chris.", "Vielen Dank, Chris.", "1"),
+        ("R&D <3", "R&D <3", "1"),
+        ("It's a great honour.", "Es ist eine Ehre.", "1"),
+        ("Hello.", "Hallo.", "7"),
+        ("World.", "Welt.", "7/2"),  # an empty line between them was left out
+    ]
+    assert '"empty": 1' in (tmp_path / "out.counts.json").read_text()
+
+
+def test_talks_of_old_files_begin_with_their_address(tmp_path):
+    old = "\n".join(line for line in TAGS_EN.splitlines() if "doc" not in line)
+    assert list(read_tagged_talks(old, "a")) == ["1", "7"]
+    assert read_tagged_talks(old, "a")["7"] == ["Hello.", "", "World."]
+
+
+def test_several_sets_have_ids_of_their_own(corpus):
+    files = {}
+    for name in ("tst2011", "tst2012"):
+        files[f"{name}.en"] = sets("srcset", f"English & {name}", name)
+        files[f"{name}.de"] = sets("refset", f"Deutsch {name}", name)
+    sides = ("--source", "tst2011.en", "tst2012.en", "--target", "tst2011.de", "tst2012.de")
+    assert corpus("ted", files, *sides) == [
+        ("English & tst2011", "Deutsch tst2011", "iwslt2017-tst2011/779"),
+        ("", "", "iwslt2017-tst2011/779"),
+        ("English & tst2012", "Deutsch tst2012", "iwslt2017-tst2012/779"),
+        ("", "", "iwslt2017-tst2012/779"),
+    ]
+
+
+def test_sgm(corpus):
+    files = {
+        "a": sgm("srcset", ["R & D, 3 < 4", "Two\n lines", ""]),
+        "b": sgm("refset", ["F &amp; E", "Zwei", "x"]),
+    }
+    assert corpus("wmt", files, *SIDES) == [
+        ("R & D, 3 < 4", "F & E", "newstest2019/1012-bbc"),
+        ("Two lines", "Zwei", "newstest2019/1012-bbc"),
+        ("", "x", "newstest2019/1012-bbc"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "options, target",
+    [((), ["X", "Y", "U"]), (("--by", "B"), ["XX", "YY", "UU"]), (("--system", "S1"), ["Z", "Q", "V"])],
+)
+def test_xml_with_several_references_and_systems(corpus, options, target):
+    rows = corpus("wmt", {"a": XML}, "--source", "a", "--target", "a", *options)
+    assert rows == list(zip(["A & B", "C", "D"], target, ["d1", "d1", "d2"], strict=True))
+
+
+def test_blank_lines_between_documents(corpus):
+    files = {"a": "a\nb\n\n\nc\n\nd\n", "b": "A\nB\n \n\nC\nx\nD\n"}
+    assert corpus("wmt", files, *SIDES, "--blank-lines") == [
+        ("a", "A", "1"), ("b", "B", "1"), ("c", "C", "2"), ("d", "D", "2/2"),
+    ]  # fmt: skip
+
+
+def test_names_of_documents(corpus):
+    files = {
+        "a": "keep out\na\n\nc\n",
+        "b": "keep out\nA\nB\nC\n",
+        "names": "canary\tcanary\nnews\td1\nnews\td1\nx\td2\n",
+    }
+    assert corpus("wmt", files, *SIDES, "--docs", "names") == [
+        ("a", "A", "d1"),
+        ("", "B", "d1"),
+        ("c", "C", "d2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "files, options, message",
+    [
+        ({"a": TAGS_EN, "b": TAGS_DE.replace("leer\n", "")}, (), "7: its 2 segments are not the 3 of"),
+        (
+            {"a": TAGS_EN, "b": TAGS_DE.replace('docid="7"', 'docid="8"')},
+            (),
+            "lacks the document 7, which is in",
+        ),
+        ({"a": TAGS_EN.replace('docid="7"', 'docid="1"'), "b": TAGS_DE}, (), "the talk 1 is there twice"),
+        ({"a": "Hello.\n", "b": TAGS_DE}, (), "a:1: the text is in no talk with an id"),
+        ({"a": "", "b": TAGS_DE}, (), "has no talks"),
+        ({"a": XML, "b": XML}, ("--by", "C"), "expected a translation by C, found A, B"),
+        ({"a": sgm("srcset", ["a"]), "b": sgm("srcset", ["a"])}, (), "has no document with <ref>"),
+        (
+            {"a": sgm("srcset", ["a"]), "b": sgm("refset", ["a"])[:120]},
+            (),
+            "b:4: the file ends within a document",
+        ),
+        (
+            {"a": sgm("srcset", ["a"]).replace('id="1"', ""), "b": sgm("refset", ["a"])},
+            (),
+            "its 1 segments are not the 1 of",
+        ),
+        (
+            {"a": sgm("srcset", ["a</seg>"]), "b": sgm("refset", ["a"])},
+            (),
+            "a:4: expected <seg> and </seg> in turn",
+        ),
+        (
+            {"a": sgm("srcset", ["a"]).replace("docid", "x"), "b": XML},
+            (),
+            "a segment is not in a document with an id",
+        ),
+        ({"a": "a\nb\n", "b": "A\n"}, ("--blank-lines",), "b: expected as many lines as"),
+        ({"a": "a\n", "b": "A\n", "n": "news d1\n"}, ("--docs", "n"), "n:1: expected a domain, a tab"),
+        ({"a": "a\n", "b": "A\n", "n": ""}, ("--docs", "n"), "n: expected as many lines as"),
+    ],
+)
+def test_refusals(capsys, corpus, tmp_path, files, options, message):
+    assert message in refused(capsys, corpus, "wmt", files, *SIDES, *options)
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_as_many_files_on_both_sides(capsys, corpus):
+    files = {"a": TAGS_EN, "b": TAGS_DE}
+    assert "--target: has 1 files, but --source has 2" in refused(
+        capsys, corpus, "ted", files, "--source", "a", "a", "--target", "b"
+    )
+
+
+def test_no_utf8(tmp_path):
+    (tmp_path / "a").write_bytes(sgm("srcset", ["caf\u00e9"]).encode("latin-1"))
+    with pytest.raises(BadInput, match="a: expected UTF-8, found byte 0xe9"):
+        read_side(tmp_path / "a", "src")

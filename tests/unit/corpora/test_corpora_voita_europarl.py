@@ -1,0 +1,146 @@
+"""Voita et al.'s released corpora, and Europarl's text with tags."""
+
+import json
+
+import pytest
+
+from ctxmt_fairseq.cli.main import main
+
+DAY_EN = """<CHAPTER ID=1>
+Resumption of the session
+<SPEAKER ID=1 NAME="President">
+I declare resumed the session.
+<P>
+Please rise.
+
+<CHAPTER ID="023">
+Agenda
+<SPEAKER ID=2 LANGUAGE="ES" NAME="Díez González">
+One.
+Two.
+<SPEAKER ID=3>
+Three & four < five.
+"""
+DAY_DE = """<CHAPTER ID="1">
+Wiederaufnahme der Sitzungsperiode
+<SPEAKER ID="1" NAME="Die Präsidentin">
+Ich erkläre die Sitzung für wieder aufgenommen.
+<P>
+Bitte erheben Sie sich.
+<CHAPTER ID="023">
+Tagesordnung
+<SPEAKER ID=2 NAME="Díez González">
+Eins und zwei.
+<SPEAKER ID="3">
+Drei & vier < fünf.
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """``corpus(kind, options)``: columns of the lines that were written, and the counts."""
+
+    def make(kind, *options):
+        languages = ("--source-lang", "en", "--target-lang", "de", "--out", tmp_path / "out")
+        main([*map(str, ("corpus", kind, *options, *languages))])
+        columns = {
+            end: path.read_text(encoding="utf-8").splitlines()
+            for end in ("en", "de", "docids", "current", "meta.jsonl")
+            if (path := tmp_path / f"out.{end}").exists()
+        }
+        return columns, json.loads((tmp_path / "out.counts.json").read_text())
+
+    return make
+
+
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def days(tmp_path):
+    for side, text in (("en", DAY_EN), ("de", DAY_DE)):
+        write(tmp_path / side / "ep-00-01-17.txt", text)
+        write(tmp_path / side / "ep-00-01-18.txt", f"<CHAPTER ID=1>\n{side}\n")
+    return "--source", tmp_path / "en", "--target", tmp_path / "de"
+
+
+def test_europarl(corpus, days):
+    columns, counts = corpus("europarl", *days)
+    assert list(zip(*(columns[name] for name in ("en", "de", "docids")), strict=True)) == [
+        ("Resumption of the session", "Wiederaufnahme der Sitzungsperiode", "ep-00-01-17/1"),
+        (
+            "I declare resumed the session.",
+            "Ich erkläre die Sitzung für wieder aufgenommen.",
+            "ep-00-01-17/1",
+        ),
+        ("Please rise.", "Bitte erheben Sie sich.", "ep-00-01-17/1"),
+        ("Agenda", "Tagesordnung", "ep-00-01-17/23"),
+        ("Three & four < five.", "Drei & vier < fünf.", "ep-00-01-17/23/2"),
+        ("en", "de", "ep-00-01-18/1"),
+    ]
+    assert [json.loads(line) for line in columns["meta.jsonl"]] == [
+        {}, {"speaker": "President"}, {"speaker": "President"}, {}, {}, {},
+    ]  # fmt: skip
+    assert counts["left_out"] == {"in blocks of different lengths": 2} and counts["read"] == 8
+    assert corpus("europarl", *days, "--workers", 2) == (columns, {**counts, "settings": counts["settings"]})
+
+
+def test_europarl_refusals(corpus, days, tmp_path, capsys):
+    def refused(*options):
+        with pytest.raises(SystemExit) as end:
+            corpus("europarl", *options)
+        assert end.value.code == 2 and not list(tmp_path.glob("out*"))
+        return capsys.readouterr().err.splitlines()[-1]
+
+    write(tmp_path / "de" / "ep-00-01-18.txt", "<CHAPTER ID=2>\nx\n")
+    assert "18.txt: expected the chapters and speakers of" in refused(*days)
+    write(tmp_path / "de" / "ep-00-01-18.txt", "<TITLE>\nx\n")
+    assert "18.txt:1: expected <CHAPTER>, <SPEAKER> or <P>, found <TITLE>" in refused(*days)
+    write(tmp_path / "de" / "ep-00-01-18.txt", "\n<P>\n")
+    assert "18.txt: has no text" in refused(*days)
+    columns, counts = corpus("europarl", *days, "--skip-broken")
+    assert counts["left_out"]["in broken files"] == 1 and len(columns["en"]) == 5
+    for path in tmp_path.glob("out*"):
+        path.unlink()
+    (tmp_path / "de" / "ep-00-01-18.txt").unlink()
+    assert "de: lacks the file ep-00-01-18.txt, which the other folder has" in refused(*days)
+
+
+def test_sentences_with_their_context(corpus, tmp_path):
+    context = write(tmp_path / "t" / "ctx", "Before.\n\n")
+    source, target = (
+        write(tmp_path / "t" / "src", "One.\nTwo.\n"),
+        write(tmp_path / "t" / "dst", "Eins.\nZwei.\n"),
+    )
+    columns, counts = corpus("voita", "--context", context, "--source", source, "--target", target)
+    assert columns == {
+        "en": ["Before.", "One.", "Two."],
+        "de": ["", "Eins.", "Zwei."],
+        "docids": ["1", "1", "2"],
+        "current": ["0", "1", "1"],
+    }
+    assert (counts["read"], counts["kept"], counts["unit"]) == (3, 3, "sentences")
+
+
+@pytest.mark.parametrize("current, marks", [("all", None), ("last", ["0", "0", "1", "0", "1"])])
+def test_joined_sentences(corpus, tmp_path, current, marks):
+    source = write(tmp_path / "t" / "src", "a b _eos c _eos d\ne _eos f_eos\n")
+    target = write(tmp_path / "t" / "dst", "A _eos B _eos C\nD _eos E\n")
+    columns, _ = corpus("voita", "--current", current, "--source", source, "--target", target)
+    assert columns["en"] == ["a b", "c", "d", "e", "f_eos"] and columns["de"] == ["A", "B", "C", "D", "E"]
+    assert columns["docids"] == ["1", "1", "1", "2", "2"] and columns.get("current") == marks
+
+
+def test_voita_refusals(corpus, tmp_path, capsys):
+    source, target = write(tmp_path / "t" / "src", "a _eos b\nc\n"), write(tmp_path / "t" / "dst", "A\nB\n")
+    for options, message in (
+        (("--current", "all"), "dst:1: expected 2 sentences as in"),
+        (("--context", write(tmp_path / "t" / "ctx", "a\n")), "ctx: expected as many lines as"),
+        ((), "one of the arguments --context --current is required"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            corpus("voita", "--source", source, "--target", target, *options)
+        assert end.value.code == 2 and message in capsys.readouterr().err.splitlines()[-1]

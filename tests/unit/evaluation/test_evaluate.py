@@ -1,0 +1,244 @@
+"""``ctxmt evaluate``: what the single commands give, and what is refused."""
+
+import dataclasses
+
+import pytest
+
+from ctxmt_fairseq.analysis.run_values import read_values
+from ctxmt_fairseq.analysis.value_tables import best_places, placed
+from ctxmt_fairseq.evaluation.runs import evaluator as evaluator_module
+from ctxmt_fairseq.evaluation.runs.results import measures
+from ctxmt_fairseq.generation import loading
+from tests.helpers.evaluations import SEARCH, evaluate, result, run, suite
+from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """task -> checkpoint, which no test changes."""
+    root = tmp_path_factory.mktemp("models")
+    return {task: checkpoint(root / task, task) for task in TASKS}
+
+
+@pytest.fixture
+def text(tmp_path):
+    return str(write_text(tmp_path))
+
+
+# ---- the same as the single commands -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_results_are_those_of_translate_score_and_contrast(models, text, tmp_path, capsys, task):
+    model, out, single = models[task], tmp_path / "out", tmp_path / "single"
+    single.mkdir()
+    pairs = suite(tmp_path)
+    decodings = ("prefix", "window") if task == "document_window" else ("prefix",)
+    contexts = ("trained", "random", "shuffled", "empty", "absent")
+    if task == "metadata_context":
+        contexts = ("trained", "random", "absent")
+    results = evaluate(
+        model, text, out, pairs, "--lenpen", "0.7", "--decoding", " ".join(decodings), "--contexts", *contexts
+    )  # fmt: skip
+    known = ("--contexts", text) if task == "metadata_context" else ()
+    for decoding in decodings:
+        for context in contexts:
+            name = decoding if context == "trained" else f"{decoding}.{context}"
+            selection = () if context == "trained" else ("--context-selection", context)
+            hypothesis = single / f"{name}.hyp"
+            run(
+                "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", hypothesis,
+                *known, "--decoding", decoding, "--lenpen", "0.7", *selection, *SEARCH,
+            )  # fmt: skip
+            assert (out / f"{name}.hyp").read_text() == hypothesis.read_text()
+            score = single / "score.json"
+            run("score", hypothesis, f"{text}.fr", "--docids", f"{text}.docids", "--json", score)
+            assert results["translations"][name] == result(score)
+    report, examples = single / "contrast.json", single / "examples.jsonl"
+    run("contrast", model, pairs, "--json", report, "--examples", examples, "--cpu")
+    assert results["contrast"] == {"pairs": result(report)}
+    assert (out / "pairs.examples.jsonl").read_text() == examples.read_text()
+    different = {(out / f"{name}.hyp").read_text() for name in results["translations"]}
+    assert len(different) > 2  # the contexts matter
+    assert "accuracy (sum-current)" in capsys.readouterr().out
+
+
+def test_one_model_is_loaded_once(models, text, tmp_path, monkeypatch):
+    loads = []
+    load = loading.load_ensemble
+    monkeypatch.setattr(loading, "load_ensemble", lambda *a, **k: loads.append(a) or load(*a, **k))
+    options = (
+        "--contexts",
+        "trained random absent",
+        "--lenpen",
+        "opt",
+        "--dev",
+        text,
+        "--lenpens",
+        "0.5 1 1.5",
+    )
+    evaluate(models["multi_source"], text, tmp_path / "out", suite(tmp_path), *options)
+    assert len(loads) == 1
+
+
+def test_the_best_length_penalty_of_the_dev_text(models, text, tmp_path, monkeypatch):
+    (tmp_path / "dev").mkdir()
+    dev = write_text(tmp_path / "dev", seed=8)
+    model, out = models["document_window"], tmp_path / "out"
+    bleu = iter((10.0, 30.0, 30.0, 20.0, 1.0))  # of four penalties on the dev text, of the best on the text
+    score = evaluator_module.score_translation
+
+    def scored(*arguments):
+        first, *rest = score(*arguments)
+        return [dataclasses.replace(first, score=next(bleu)), *rest]
+
+    monkeypatch.setattr(evaluator_module, "score_translation", scored)
+    searched = ("--lenpen", "opt", "--dev", dev, "--lenpens", "-3 0.5 1 3")
+    results = evaluate(model, text, out, *searched)
+    assert set(results["translations"]) == {"prefix.n0.5"} and next(bleu, None) is None
+    assert {path.name for path in (out / "dev.prefix").glob("*.hyp")} == {
+        f"n{penalty}.hyp" for penalty in ("-3", "0.5", "1", "3")
+    }
+    values = [one for one in read_values([f"model={out}"]) if one.measure in ("bleu", "bleu, dev", "n")]
+    search = placed(values, "penalty")
+    assert [(one.place, one.value) for one in search] == [(-3.0, 10.0), (0.5, 30.0), (1.0, 30.0), (3.0, 20.0)]
+    assert list(best_places(search).values()) == [{"model": [0.5]}]
+    rows = [(one.system, one.value) for one in placed(values, "context")]
+    assert rows == [("model, n opt", 1.0), ("model, n opt", 0.5)]  # BLEU, n
+    for prefix, penalty, written in ((text, "0.5", "prefix.n0.5"), (dev, "3", "dev.prefix/n3")):
+        alone = tmp_path / "alone.hyp"
+        run(
+            "translate", model, f"{prefix}.en", "--docids", f"{prefix}.docids", "--output", alone,
+            "--lenpen", penalty, *SEARCH,
+        )  # fmt: skip
+        assert (out / f"{written}.hyp").read_text() == alone.read_text()
+
+
+def test_other_windows_stand_beside_the_trained(models, text, tmp_path):
+    model, out = models["document_window"], tmp_path / "out"
+    pairs = suite(tmp_path)
+    evaluate(model, text, out, pairs)
+    results = evaluate(model, text, out, pairs, "--window", "1", "--contexts", "trained absent")
+    assert set(results["translations"]) == {"prefix", "prefix.w1", "prefix.w1.absent"}
+    assert set(results["contrast"]) == {"pairs", "pairs.w1"}
+    windows = placed(read_values([str(out)]), "window")
+    assert results["trained_window"] == 3 and {one.place for one in windows} == {1, 3}
+    hypotheses = tmp_path / "sentences.hyp"
+    run(
+        "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", hypotheses,
+        "--source-context", "0", "--target-context", "0", *SEARCH,
+    )  # fmt: skip
+    assert (out / "prefix.w1.hyp").read_text() == hypotheses.read_text() != (out / "prefix.hyp").read_text()
+    assert (out / "prefix.w1.absent.hyp").read_text() == hypotheses.read_text()
+
+
+def test_a_side_without_context_stays_without(models, text, tmp_path, monkeypatch):
+    seen = []
+    score = evaluator_module.score_candidates
+
+    def spied(loaded, examples):
+        seen.append(loaded.task.context_options())
+        return score(loaded, examples)
+
+    monkeypatch.setattr(evaluator_module, "score_candidates", spied)
+    evaluate(models["multi_source"], text, tmp_path / "out", suite(tmp_path), "--window", "2")
+    assert [(options.source_context, options.target_context) for options in seen] == [(1, 0)]
+
+
+def test_the_first_sentence_is_scored_against_the_previous_reference(models, text, tmp_path):
+    model = models["document_window"]
+    options = ("--decoding", "window", "--keep-sentence", "first")
+    scores = evaluate(model, text, tmp_path / "out", *options)["translations"]["window"]
+    lines = (tmp_path / "out" / "window.hyp").read_text().splitlines()
+    references = open(f"{text}.fr").read().splitlines()
+    ids = open(f"{text}.docids").read().splitlines()
+    kept = [line for line in range(1, len(ids)) if ids[line] == ids[line - 1]]
+    assert scores["sentences"] == len(kept) == sum(LENGTHS) - len(LENGTHS)
+    for name, column in (("hyp", [lines[n] for n in kept]), ("ref", [references[n - 1] for n in kept])):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in column))
+    (tmp_path / "ids").write_text("".join(f"{ids[n]}\n" for n in kept))
+    by_hand = tmp_path / "score.json"
+    run("score", tmp_path / "hyp", tmp_path / "ref", "--docids", tmp_path / "ids", "--json", by_hand)
+    assert scores == result(by_hand)
+
+
+def test_target_context_from_references_and_another_model(models, text, tmp_path):
+    model, other, out = models["document_window"], models["multi_source"], tmp_path / "out"
+    evaluate(model, text, out, "--target-context-from", other)
+    first = tmp_path / "first.hyp"
+    run("translate", other, f"{text}.en", "--docids", f"{text}.docids", "--output", first, *SEARCH)
+    assert (out / "first-pass.hyp").read_text() == first.read_text()
+    for given, name in ((first, other), (f"{text}.fr", "reference")):
+        expected = tmp_path / "expected.hyp"
+        run(
+            "translate", model, f"{text}.en", "--docids", f"{text}.docids", "--output", expected,
+            "--target-context-from", given, *SEARCH,
+        )  # fmt: skip
+        evaluate(model, text, out, "--target-context-from", name)
+        assert (out / "prefix.hyp").read_text() == expected.read_text()
+
+
+def test_lines_that_are_context_only_are_neither_translated_nor_scored(models, text, tmp_path):
+    marks = ["1"] * sum(LENGTHS)
+    marks[1] = marks[4] = "0"
+    open(f"{text}.current", "w").write("".join(f"{mark}\n" for mark in marks))
+    results = evaluate(models["multi_source"], text, tmp_path / "out")
+    assert results["translations"]["prefix"]["sentences"] == sum(LENGTHS) - 2
+    assert results["translations"]["prefix"]["documents"] == len(LENGTHS) - 1
+    lines = (tmp_path / "out" / "prefix.hyp").read_text().split("\n")
+    assert lines[1] == lines[4] == ""
+
+
+# ---- the table, and what is refused -----------------------------------------------------------------------
+
+
+def test_measures_of_a_suite_with_groups():
+    tally = {"accuracy": 25.0}
+    report = {
+        "convention": "sum-current", "accuracy": 50.0, "phenomena": {"a": tally, "b": tally},
+        "distances": {"1": tally}, "disc": 12.0, "disc_avg": None, "disc_all_d": None,
+    }  # fmt: skip
+    scores = [{"name": "BLEU", "level": level, "score": 1.5} for level in ("sentence", "document")]
+    found = measures({"translations": {"prefix": {"scores": scores}}, "contrast": {"s": report}})
+    assert found == {
+        "BLEU, prefix": 1.5,
+        "s, accuracy (sum-current)": 50.0,
+        "s, a": 25.0,
+        "s, b": 25.0,
+        "s, Disc.": 12.0,
+    }
+
+
+@pytest.mark.parametrize(
+    "task, options, words",
+    [
+        ("multi_source", ("--contexts", "nearest"), "--contexts nearest: expected names from trained, "),
+        ("multi_source", ("--decoding", "prefix beam"), "--decoding beam: expected names from prefix"),
+        ("multi_source", ("--lenpen", "opt"), "--lenpen opt: expected --dev"),
+        ("multi_source", ("--lenpen", "much"), "argument --lenpen: expected a finite number, found 'much'"),
+        ("multi_source", ("--window", "0"), "argument --window: expected a whole number of at least 1"),
+        ("multi_source", ("--convention", "mean"), "argument --convention: invalid choice: 'mean'"),
+        ("multi_source", ("--average", "3"), "--average 3 needs a folder with checkpoints"),
+        ("multi_source", ("--bootstrap", "1"), "expected at least 2 samples for --bootstrap"),
+        ("multi_source", ("--tokenize", "words"), "expected a tokenizer from none, "),
+        ("multi_source", ("--target-context-from", "reference"), "needs a model with target context"),
+        ("document_window", ("--keep-sentence", "first"), "needs --decoding window"),
+        ("document_window", ("--contexts", "reference"), "needs --target-context-from reference"),
+        ("document_window", ("--min-len", "7"), "--min-len 7: expected at most 6, because "),
+        ("document_window", ("--dev",), "argument --dev: expected one argument"),
+    ],
+)  # fmt: skip
+def test_refusals(models, text, tmp_path, capsys, task, options, words):
+    with pytest.raises(SystemExit) as ended:
+        evaluate(models[task], text, tmp_path / "out", *options)
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_was_there_stays(models, text, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "text.fr").write_text("a\n")
+    with pytest.raises(SystemExit):
+        evaluate(models["multi_source"], text, tmp_path / "out")
+    assert (tmp_path / "out").is_dir()

@@ -1,0 +1,286 @@
+"""The tables of docs/results/, and where they stand there."""
+
+import itertools
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.evaluation.significance.p_values import holm
+from tests.helpers.evidence_runs import evidence_modules, result, training_result
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    with evidence_modules() as modules:
+        yield modules
+
+
+@pytest.fixture
+def tables(evidence):
+    return evidence.tables
+
+
+def shown(tables, results):
+    return tables.text(tables.named(results))
+
+
+def test_tables_compare_with_the_control_of_the_same_seed(evidence, tmp_path):
+    """20 examples that only the system has right: McNemar's exact p is 2 / 2^20, with stars."""
+    wins = {"control": "0" * 20 + "1" * 10, "gated": "1" * 30}
+    for (row, decisions), seed in itertools.product(wins.items(), (1, 2)):
+        (tmp_path / f"{row}.{seed}.json").write_text(json.dumps(result(row, seed, decisions, 10.0 + seed)))
+    (tmp_path / "search.json").write_text("{}")
+    candidate = {**training_result("search-base", 1), "learning_curve": []}  # has no decisions
+    (tmp_path / "search-base.1.json").write_text(json.dumps(candidate))
+    text = shown(evidence.tables, evidence.records.read_all(tmp_path))
+    assert "| gated | +66.67**, +66.67** | +66.67 | 0.0001 |" in text
+    assert "| control | 1, 2 | 2.500 ± 0.000 | 11.50 ± 0.71 |" in text
+    assert "| gated | 1, 2 | 100.00 ± 0.00 |  | 100.00 ± 0.00 |" in text
+    missing = text.rpartition("Missing: ")[2]
+    assert "`sentence.1`" in missing and "`gated.3`" in missing and "`gated.1`" not in missing
+
+
+def test_a_row_in_float32_is_compared_with_the_control_in_float32(evidence):
+    """But not the sentence-level model, from which the fast control started."""
+    leads = evidence.leads
+    wins = {"control": "10", "float32-control": "00", "gated": "11", "MTCue": "11", "sentence": "11"}
+    found = {(row, 1): result(row, 1, decisions) for row, decisions in wins.items()}
+    for row in ("float32-control", "MTCue", "sentence"):
+        found[row, 1]["train"] = []
+    values = {row: lead.value for (row, _), lead in leads.over_control(found).items()}
+    assert values == {"gated": 50, "MTCue": 100, "sentence": 50}
+    del found["float32-control", 1]
+    assert leads.over_control(found)["MTCue", 1].value == 50
+
+
+def test_a_papers_page_has_the_control_that_its_row_is_compared_with(tables):
+    found = {(row, 1): result(row, 1, "10") for row in ("control", "float32-control", "MTCue", "gated")}
+    for row in ("float32-control", "MTCue"):
+        found[row, 1]["train"] = []
+    shown = [line.split(" | ")[0] for line in tables.recipe_table(found, ["control", "MTCue"]).splitlines()]
+    assert shown[2:] == ["| control", "| MTCue", "| float32-control"]
+
+
+def test_permutation_p_is_the_share_of_sign_patterns(evidence):
+    differences = np.array([0.5, 0.25, 1.0, -0.25, 0.75])
+    patterns = np.array(list(itertools.product((-1, 1), repeat=5))) @ differences
+    exact = (abs(patterns) >= differences.sum()).mean()
+    assert evidence.leads.permutation_p(differences) == pytest.approx(exact, abs=0.02)
+    assert evidence.leads.permutation_p(np.zeros(5)) == 1.0
+
+
+def test_tables_replace_those_of_the_page(tables, tmp_path):
+    page = tmp_path / "page.md"
+    place = tables.BEGIN + "{}" + tables.END
+    page.write_text(
+        f"# Before\n{place.format('new', 'old', 'new')}\n## After\n{place.format('none', '', 'none')}"
+    )
+    for _ in range(2):
+        tables.rewrite(page, {"new": "| 1 |", "none": "", "other": "| 2 |"})
+    first, rest = page.read_text().split("## After\n")
+    assert first == f"# Before\n{place.format('new', '| 1 |' + chr(10), 'new')}\n"
+    assert rest == place.format("none", "\n", "none")
+
+
+def test_every_table_has_one_place_in_the_pages_of_results(evidence):
+    pages = [evidence.workplace.RESULTS.parent / page for page in evidence.driver.PAGES]
+    places = [name for page in pages for name in evidence.tables.places(page.read_text())]
+    names = list(evidence.tables.named({}))
+    never = {f"help pages, {kind}" for kind in ("pronouns", "pairs", "words", "groups")}
+    never.add("en-fr-subtitles, terms")
+    assert sorted(places) == sorted(set(names) - never)
+
+
+@pytest.mark.slow
+def test_the_pages_of_results_are_what_the_results_say(evidence):
+    tables = evidence.tables.named(evidence.records.read_all(evidence.workplace.RESULTS))
+    for page in evidence.driver.PAGES:
+        text = (evidence.workplace.RESULTS.parent / page).read_text()
+        for name in evidence.tables.places(text):
+            assert f"written by examples/evidence/run.sh -->\n{tables[name]}\n<!-- end of {name} -->" in text
+
+
+def test_a_papers_page_has_its_rows(tables):
+    found = {(row, 1): result(row, 1, "0" * 20 + "1" * 10) for row in ("control", "gated", "caching")}
+    found["gated", 1] = result("gated", 1, "1" * 30)
+    table = tables.recipe_table(found, ["gated", "control"]).splitlines()
+    assert [line.split(" | ")[0] for line in table[2:]] == ["| control", "| gated"]
+    assert "| gated | 1 | 100.00 |  | +66.67** |" in table[3]
+    assert tables.recipe_table({}, ["control"]) == ""
+
+
+def test_rows_are_compared_with_each_other_and_with_their_random_context(evidence):
+    found = {("s2to2", 1): result("s2to2", 1, "0" * 20 + "1" * 10)}
+    found["s2to2+CD", 1] = result("s2to2+CD", 1, "1" * 30)
+    found["s2to2+CD", 1]["pronouns"]["random"] = {"decisions": "1" * 28 + "00", "accuracy": 93.3}
+    rows, random = evidence.score_tables.pairs_table(found).splitlines()[2:]
+    assert rows == "| s2to2+CD - s2to2 | +66.67** | +66.67 | 0.0001 |  |"
+    *cells, p, _ = random.removesuffix(" |").split(" | ")
+    assert cells == ["| s2to2+CD: own - random context", "+6.67", "+6.67"]
+    assert float(p) == pytest.approx(0.5, abs=0.02)  # of two differences, both signs are equal in half of all
+    found["control", 1] = result("control", 1, "1" * 29 + "0")
+    *_, last = evidence.score_tables.pairs_table(found).splitlines()
+    assert last.startswith("| s2to2+CD: random context - control | -3.33 | -3.33 | 1.0000 |")
+
+
+def test_bleu_is_compared_without_the_translations(evidence, tmp_path):
+    """From what each document adds to it, as ``ctxmt compare translations`` does from the translations; an
+    older result, which does not have that, keeps what was found then."""
+    place = evidence.workplace.Workplace(tmp_path, tmp_path, tmp_path)
+    words = np.random.default_rng(1).integers(0, 9, size=(60, 8)).astype(str)
+    reference, other = (tmp_path / f"text/test.{kind}" for kind in ("fr", "docids"))
+    reference.parent.mkdir()
+    reference.write_text("".join(f"{' '.join(row)}\n" for row in words))
+    other.write_text("".join(f"{number // 4}\n" for number in range(60)))
+    (tmp_path / "text/test.en").touch()
+    found, files = {}, []
+    for row, kept in (("control", 6), ("gated", 7), ("s2to2", 5)):
+        run = evidence.evaluation.Trained(place, row, 1)
+        run.folder.mkdir(parents=True)
+        lines = [" ".join([*line[: kept - number % 3], "x", line[-1]]) for number, line in enumerate(words)]
+        run.translation.write_text("".join(f"{line}\n" for line in lines))
+        files.append(run.translation)
+        found[row, 1] = {**result(row, 1, "10"), "statistics": evidence.evaluation.statistics(run)}
+    assert len(found["gated", 1]["statistics"]["bleu"]) == 15
+    found = {run: json.loads(json.dumps(one)) for run, one in found.items()}
+    paths = map(str, (reference, *files))
+    record = tmp_path / "compared.json"
+    options = f"--docids {other} --all-pairs --metric bleu --json {record}".split()
+    assert main(["compare", "translations", *paths, *options]) == 0
+    compared = json.loads(record.read_text())["comparisons"]
+    pairs = {(Path(each["a"]).parent.name, Path(each["b"]).parent.name): each for each in compared}
+    leads = evidence.leads.bleu_over_control(found)
+    for row in ("gated", "s2to2"):
+        each = pairs["control.1", f"{row}.1"]
+        assert leads[row, 1].value == pytest.approx(each["difference"], abs=1e-9)
+    uncorrected = [pairs["control.1", f"{row}.1"]["randomization_p"] for row in ("gated", "s2to2")]
+    assert [leads[row, 1].p for row in ("gated", "s2to2")] == holm(uncorrected)
+    between = evidence.leads.bleu_between_rows(found)["s2to2", "gated", 1]
+    assert between.value == pytest.approx(-pairs["gated.1", "s2to2.1"]["difference"], abs=1e-9)
+    assert f"| {between} |" in evidence.score_tables.pairs_table(found)
+    then = {"metric": "bleu", "score_a": 10.0, "score_b": 12.0, "randomization_p": 0.5}
+    found["gated", 1]["compared"] = {"comparisons": [then]}
+    assert evidence.leads.bleu_over_control(found) == leads
+    del found["gated", 1]["statistics"]
+    assert str(evidence.leads.bleu_over_control(found)["gated", 1]) == "+2.00"
+    then["score_a"] = 9.0  # another training of the control
+    assert ("gated", 1) not in evidence.leads.bleu_over_control(found)
+
+
+def test_every_text_has_its_tables(tables):
+    """Windows of other sizes, attention, and BLEU against the control's, corrected over seeds and rows."""
+    found = {("de-help-control", seed): result("de-help-control", seed, "1") for seed in (1, 2)}
+    for seed, p in ((1, 0.001), (2, 0.03)):
+        comparison = {"metric": "bleu", "score_a": 10.0, "score_b": 10.5 + seed, "randomization_p": p}
+        found["de-help-s2to2", seed] = {
+            **result("de-help-s2to2", seed, "1"),
+            "windows": {"sizes": [{"size": size, "bleu": 10.0 * seed + size} for size in (0, 1)]},
+            "attention": {
+                "means": dict.fromkeys(("share, encoder", "share, decoder", "share, both"), 0.5)
+                | {"entropy, all": 1.25}
+            },
+            "compared": {"comparisons": [{"metric": "chrf2"}, comparison]},
+            "consistency": {
+                "systems": [
+                    {"system": name, "alike": share}
+                    for name, share in (
+                        ("de-help-sentence", 60.0),
+                        ("de-help-s2to2", 70.0),
+                        ("reference", 80.0),
+                    )
+                ],
+                "comparisons": [
+                    {
+                        "a": name,
+                        "b": "de-help-s2to2",
+                        "metric": metric,
+                        "score_a": 60,
+                        "score_b": score,
+                        "stars": "*",
+                    }
+                    for name, metric, score in (
+                        ("de-help-sentence", "main", 90),
+                        ("de-help-sentence", "alike", 70),
+                        ("de-help-control", "alike", 65),
+                    )
+                ],
+            },
+        }
+    for one in found.values():
+        del one["pronouns"]
+    text = shown(tables, {**found, ("control", 1): result("control", 1, "10")})
+    subtitles, pages = text.split("### help pages, scores")
+    assert "### en-fr-subtitles, scores" in subtitles and "de-help" not in subtitles
+    assert "| de-help-s2to2 |  |  |  | +1.50**, +2.50* |" in pages
+    assert "| window of | seeds | 1: BLEU | 2: BLEU |" in pages
+    assert "| de-help-s2to2 | 1, 2 | 15.00 ± 7.07 | 16.00 ± 7.07 |" in pages
+    assert (
+        "| de-help-s2to2 | 1, 2 | 0.5000 ± 0.0000 | 0.5000 ± 0.0000 | 0.5000 ± 0.0000 | 1.2500 ± 0.0000 |"
+        in pages
+    )
+    alike = "70.00 ± 0.00 | +10.00*, +10.00* | +5.00*, +5.00* | 80.00 ± 0.00"
+    assert f"| de-help-s2to2 | 1, 2 | {alike} |" in pages
+    assert "accuracy in %" not in pages
+
+
+def test_post_editing_is_compared_with_own_translations(evidence):
+    """Of documents of 20 words, those behind the reference have every word."""
+    found = {}
+    for seed in (1, 2):
+        own, best = (
+            {
+                "scores": {"scores": [{"name": "BLEU", "level": "sentence", "score": score}]},
+                "statistics": {"bleu": [f"20 20 {right} {right} {right} {right} 20 19 18 17"] * 12},
+            }
+            for right, score in ((10, 50.0), (17, 90.0))
+        )
+        found["gated", seed] = {**training_result("gated", seed), **own, "post_editing": best}
+    del found["gated", 2]["statistics"]  # an old one
+    rows = evidence.context_tables.post_editing_table(found).splitlines()
+    scorer = evidence.leads.measure("bleu").scores
+    lead = evidence.leads.bleu_of_post_editing(found)["gated", 1]
+    both = np.array([[20, 20, right, right, right, right, 20, 19, 18, 17.0] for right in (10, 17)])
+    assert lead.value == pytest.approx(np.diff(scorer(12 * both))[0])
+    assert rows[2] == f"| gated | 1, 2 | 50.00 ± 0.00 | 90.00 ± 0.00 | {lead.value:+.2f}**, - |"
+
+
+def test_what_attention_and_groups_do_is_averaged_over_seeds(tables):
+    """The words with most attention are those of all seeds."""
+    found = {}
+    for seed, words in ((1, {"it": 0.4, "oh": 0.9, "who": 0.8}), (2, {"it": 0.5, "who": 0.6, "her": 0.7})):
+        found["gated", seed] = {
+            **result("gated", seed, "1"),
+            "lengths": {"1-5": 20.0, "6-": 10.0 + seed},
+            "words": {"mean": 0.25 * seed, "words": words},
+        }
+    groups = {"used_in_sentences": [5, 0, 1], "used_groups_per_sentence": 1.5}
+    found["grouping", 1] = {**result("grouping", 1, "1"), "groups": groups}
+    text = shown(tables, found)
+    assert "| BLEU of | seeds | 1-5 words | 6- words |" in text
+    assert "| gated | 1, 2 | 20.00 ± 0.00 | 11.50 ± 0.71 |" in text
+    assert "| attention to the context | seeds | mean | it | they | most |" in text
+    assert "| gated | 1, 2 | 0.375 ± 0.177 | 0.450 ± 0.071 |  | who, it |" in text
+    assert "| grouping | 1 | 3 | 2 | 1.50 |" in text
+
+
+def test_figures_name_the_systems_and_are_the_same_each_time(evidence, tmp_path):
+    """As SVG with its text as text: the page's pictures change only with the results."""
+    pytest.importorskip("matplotlib")
+    found = {(row, seed): result(row, seed, "10" * seed) for row in ("control", "gated") for seed in (1, 2)}
+    found["gated", 1]["pronouns"]["random"] = {"accuracy": 40.0}
+    found["de-help-control", 1] = {**result("de-help-control", 1, "1"), "pronouns": {}}
+    written = []
+    for _ in range(2):
+        evidence.figures.write(tmp_path, found)
+        written.append({path.name: path.read_text() for path in tmp_path.iterdir()})
+    assert written[0] == written[1] and sorted(written[0]) == ["accuracy.svg", "learning.svg"]
+    for content in written[0].values():
+        words = "".join(ElementTree.fromstring(content).itertext())
+        assert "control" in words and "gated" in words and "help" not in words
+    assert "random context" in written[0]["accuracy.svg"]
+    words = " ".join(ElementTree.fromstring(written[0]["accuracy.svg"]).itertext()).split()
+    assert "n = 2, 4" in " ".join(words)

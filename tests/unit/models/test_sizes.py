@@ -1,0 +1,47 @@
+"""The sizes of architectures, and what an installation offers."""
+
+import ast
+import re
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+from fairseq.models import ARCH_CONFIG_REGISTRY
+
+import ctxmt_fairseq  # noqa: F401 (registers)
+
+ROOT = Path(__file__).parents[3]
+
+
+def dimensions(arch, task):
+    args = Namespace(arch=arch, task=task)
+    ARCH_CONFIG_REGISTRY[arch](args)
+    sizes = ("layers", "embed_dim", "ffn_embed_dim", "attention_heads")
+    return [getattr(args, f"{side}_{size}") for side in ("encoder", "decoder") for size in sizes]
+
+
+@pytest.mark.parametrize("task", ["document_window", "metadata_context", "multi_source"])
+def test_the_stock_transformer_is_as_tiny_as_what_it_is_compared_with(task):
+    tiny = dimensions("transformer_tiny", task)
+    assert tiny == [2, 128, 256, 4] * 2
+    compared = Namespace()
+    ARCH_CONFIG_REGISTRY["concat_transformer_tiny"](compared)
+    stock = Namespace(task=task)
+    ARCH_CONFIG_REGISTRY["transformer_tiny"](stock)
+    shared = vars(compared).keys() & vars(stock).keys()
+    assert len(shared) >= 6 and all(getattr(compared, name) == getattr(stock, name) for name in shared)
+
+
+def test_in_other_tasks_it_is_fairseqs():
+    assert dimensions("transformer_tiny", "translation") == [2, 64, 64, 2] * 2
+
+
+def test_the_documented_extras_are_those_on_offer():
+    setup = ast.parse((ROOT / "setup.py").read_text(encoding="utf-8"))
+    tables = [
+        node.value for node in setup.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+    ]
+    offered = {key.value for key in tables[0].keys}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"The extras are(.*?);", readme, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", sentence)) == offered | {"all"}
