@@ -2,14 +2,17 @@
 returns current sentences."""
 
 import atexit
+import itertools
 import logging
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
-from fairseq.tasks.translation import TranslationTask
+from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationTask
+from sacrebleu.metrics import BLEU
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.criterions.context_discounted import logged_sum
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
 from ctxmt_fairseq.tasks.interactive import (
@@ -25,6 +28,12 @@ from ctxmt_fairseq.tasks.search.window_generator import generate_current, rememb
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 logger = logging.getLogger(__name__)
+# What fairseq's valid_step counts: correct n-grams, all n-grams, and the lengths of both sides.
+_BLEU_PARTS = (
+    [f"_bleu_counts_{order}" for order in range(EVAL_BLEU_ORDER)],
+    [f"_bleu_totals_{order}" for order in range(EVAL_BLEU_ORDER)],
+    ["_bleu_sys_len", "_bleu_ref_len"],
+)
 
 
 class DecodingTask(TranslationTask):
@@ -150,13 +159,12 @@ class DecodingTask(TranslationTask):
         return loss, sample_size, logging_output
 
     def reduce_metrics(self, logging_outputs, criterion):
-        super().reduce_metrics(logging_outputs, criterion)
-        totals = [log["_bleu_totals_0"] for log in logging_outputs if "_bleu_totals_0" in log]
-        if totals and not sum(totals):  # else fairseq logs no BLEU, and --best-checkpoint-metric bleu dies
-            metrics.log_scalar("bleu", 0.0)
-        if any("separator_mismatches" in log for log in logging_outputs):
-            mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
-            metrics.log_scalar_sum("separator_mismatches", mismatches)
+        if any("_bleu_sys_len" in log for log in logging_outputs):
+            log_bleu(logging_outputs)
+            metrics.log_scalar_sum(
+                "separator_mismatches", logged_sum(logging_outputs, "separator_mismatches")
+            )
+        super(TranslationTask, self).reduce_metrics(logging_outputs, criterion)
 
     def build_tokenizer(self, args):
         """Give ``fairseq-interactive`` and ``-generate`` the text steps, and the tokenizer that they name."""
@@ -172,6 +180,22 @@ class DecodingTask(TranslationTask):
         return OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )
+
+
+def log_bleu(logging_outputs: List[Dict[str, Any]]) -> None:
+    """Log the counts that BLEU is made of, summed, and BLEU of their sums over all batches.
+
+    fairseq leaves out a batch whose translations are all empty, but its references count for the brevity
+    penalty.
+    """
+    for name in itertools.chain(*_BLEU_PARTS):
+        metrics.log_scalar_sum(name, logged_sum(logging_outputs, name))
+
+    def score(meters: Dict[str, Any]) -> float:
+        correct, total, lengths = ([meters[name].sum for name in names] for names in _BLEU_PARTS)
+        return round(BLEU.compute_bleu(correct, total, *map(int, lengths), smooth_method="exp").score, 2)
+
+    metrics.log_derived("bleu", score)
 
 
 def _check_targets(sample: Dict[str, Any]) -> None:
