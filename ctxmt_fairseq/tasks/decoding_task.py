@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional
 
 from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
+from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationTask
 from sacrebleu.metrics import BLEU
 
@@ -24,7 +25,11 @@ from ctxmt_fairseq.tasks.interactive import (
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.tasks.search.split_translations import SplitTranslations
-from ctxmt_fairseq.tasks.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.tasks.search.window_generator import (
+    generate_current,
+    remember_sentence_settings,
+    show_current,
+)
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 logger = logging.getLogger(__name__)
@@ -85,8 +90,12 @@ class DecodingTask(TranslationTask):
                 raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
             if self.forced:
                 models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
-        generator = super().build_generator(models, args, *more, **kwargs)
-        remember_length_limit(generator, args)
+        kwargs.setdefault("seq_gen_cls", SequenceGenerator)  # not the one that aligns whole windows
+        try:
+            generator = super().build_generator(models, args, *more, **kwargs)
+        except (AssertionError, ValueError) as error:  # options that do not go together
+            raise BadInput(str(error)) from error
+        remember_sentence_settings(generator, args)
         return generator
 
     def begin_valid_epoch(self, epoch, model):

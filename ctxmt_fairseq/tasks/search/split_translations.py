@@ -39,7 +39,7 @@ class SplitTranslations:
             current=lines,
         )
         self.longest = int(dataset.window_sizes.source.max(initial=1))
-        self._waiting: Set[int] = set(lines.tolist())
+        self._lines: Set[int] = set(lines.tolist())
         self._found: Dict[int, List[Hypothesis]] = {}
 
     def translate(
@@ -50,7 +50,8 @@ class SplitTranslations:
         tokens: int,
         count: WindowCount,
     ) -> List[List[Hypothesis]]:
-        """The n-best lists of some lines.
+        """The n-best lists of some lines. Lines that come again, as in a worker that has run out of batches,
+        are translated again, to the same.
 
         Args:
             tokens: about so many, pads included, the source side of a batch may have.
@@ -58,9 +59,9 @@ class SplitTranslations:
         """
         starts, _ = self.documents.bounds(np.asarray(lines))
         spans = zip(starts.tolist(), lines, strict=True)
-        needed = {each for start, line in spans for each in range(start, line + 1)}
-        todo = sorted(needed & self._waiting)
-        self._waiting -= needed
+        earlier = {each for start, line in spans for each in range(start, line)} & self._lines
+        missing = {line for line in earlier if not len(self.running.targets[line])} | set(lines)
+        todo = sorted(missing - self._found.keys())
         for batch in schedule(self.documents, todo, max(1, tokens // self.longest), dependent=True):
             self._found.update(self.running.translate(generator, models, batch, WindowCount()))
         found = [self._found.pop(line) for line in lines]
