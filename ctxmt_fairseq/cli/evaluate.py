@@ -57,8 +57,9 @@ class Evaluate(Command):
         decodings, contexts = self.context.names()
         if self.search.penalty is None and not self.search.dev:
             raise BadInput("--lenpen opt: expected --dev")
-        if self.search.dev and self.search.penalty is not None:
-            raise BadInput("--dev: expected --lenpen opt, which searches the length penalty on it")
+        for name in ("dev", "lenpens"):
+            if getattr(self.search, name) and self.search.penalty is not None:
+                raise BadInput(f"--{name}: expected --lenpen opt, which searches the length penalty")
         if self.scores.bootstrap == 1:
             raise BadInput("expected at least 2 samples for --bootstrap, or 0 for none, found 1")
         suites, out = self._read_suites(), self._folder()

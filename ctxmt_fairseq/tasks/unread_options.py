@@ -1,4 +1,4 @@
-"""Options of fairseq's commands that would do nothing, or something wrong, with these tasks: they are refused.
+"""Refuses options of fairseq's commands that would do nothing, or something wrong, with these tasks.
 
 ``tests/unit/tasks/test_fairseq_options.py`` has a line for every option that the commands have.
 """
@@ -86,9 +86,7 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
     if getattr(args, "disable_validation", False):
         for name in ("patience", "keep_best_checkpoints"):
             if getattr(args, name, -1) > 0:
-                raise BadInput(
-                    f"{flag(name)}: expected no --disable-validation, which would tell what is best"
-                )
+                raise BadInput(f"{flag(name)}: expected no --disable-validation")
 
 
 def refuse_unread_options() -> None:

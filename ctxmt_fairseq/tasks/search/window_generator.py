@@ -127,9 +127,7 @@ def _align(hypotheses: List[List[Hypothesis]], sample: Dict[str, Any], pad: int,
         for hypothesis in nbest:
             attention = hypothesis["attention"]
             if attention is None or attention.dim() != 2 or len(attention) != tokens.size(1):
-                raise BadInput(
-                    "--print-alignment: these models do not tell which source words they attend to"
-                )
+                raise BadInput("--print-alignment: the models do not say which source words they attend to")
             aligned = extract(attention[places].T, current, hypothesis["tokens"], pad, eos)
             hypothesis["alignment"] = aligned
 
