@@ -180,8 +180,8 @@ def several_validation_sets() -> None:
             chosen = cfg.dataset.valid_subset.split(",")
             every = [*chosen, *sorted(names(cfg.task.data) - {*chosen})]
             raise BadInput(
-                f"--valid-subset: the data folder's sets are {','.join(every)}; name those to validate on, and give "
-                "--ignore-unused-valid-subsets if there are others"
+                f"--valid-subset: the data folder's sets are {','.join(every)}; name those to "
+                "validate on, and give --ignore-unused-valid-subsets if there are others"
             ) from None
 
     data_utils._find_extra_valid_paths = names
@@ -215,8 +215,8 @@ def gradients_that_are_not_finite(argv: List[str]) -> None:
         except FloatingPointError as error:
             folder = training.cfg.checkpoint.save_dir
             raise BadInput(
-                f"update {training.get_num_updates() + 1}: {error}: try a smaller --lr, a longer "
-                f"warm-up or --clip-norm; the model before this update is in {os.path.join(folder, 'crash.pt')}"
+                f"update {training.get_num_updates() + 1}: {error}: try a smaller --lr, a longer warm-up or "
+                f"--clip-norm; the model before this update is in {os.path.join(folder, 'crash.pt')}"
             ) from error
 
     trainer.NanDetector, trainer.Trainer.train_step = Place, train_step

@@ -4,7 +4,6 @@ import copy
 import logging
 import math
 import os
-from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
@@ -17,14 +16,14 @@ from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
-from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
+from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag, given_options
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
-from ctxmt_fairseq.tasks.splits import read_split
+from ctxmt_fairseq.tasks.splits import check_one_shard, read_split
 from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
@@ -119,17 +118,7 @@ class ContextTask(DecodingTask):
     def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:
         """Check the options by which an evaluation differs from the checkpoint, and leave out those that are
         None."""
-        known = {**cls.options_class.travelling(), **cls.evaluation_options}
-        given = {name: value for name, value in options.items() if value is not None}
-        given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
-        for name, value in given.items():
-            if name not in known:
-                raise BadInput(
-                    f"{flag(name)}: the models' task has no such option; it has {', '.join(known)}"
-                )
-            if type(value) is not type(known[name]):
-                raise BadInput(f"{flag(name)}: expected {type(known[name]).__name__}, found {value!r}")
-        return given
+        return given_options(options, {**cls.options_class.travelling(), **cls.evaluation_options})
 
     def with_options(self, **options: Any) -> "ContextTask":
         """Copy this task with other context options; the copies share dictionaries and what the models
@@ -219,17 +208,14 @@ class ContextTask(DecodingTask):
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs) -> None:
         # fairseq's evaluation commands pass the checkpoint's task_cfg: then even "train" is evaluated.
         training = split == self.cfg.train_subset and "task_cfg" not in kwargs
+        languages = (self.cfg.source_lang, self.cfg.target_lang)
         paths = self.cfg.data.split(os.pathsep)
         folder = paths[(epoch - 1) % len(paths)] if training else paths[0]
-        languages = f"{self.cfg.source_lang}-{self.cfg.target_lang}."
-        shard = os.path.join(folder, f"{split}1.{languages}{self.cfg.source_lang}.idx")
-        if combine and os.path.exists(shard):
-            raise BadInput(
-                f"{split}1: shards must be in a folder each; join the folders by {os.pathsep}", folder
-            )
+        if combine:
+            check_one_shard(folder, split, languages)
         read = read_split(
-            os.path.join(folder, f"{split}.{languages}"),
-            (self.cfg.source_lang, self.cfg.target_lang),
+            os.path.join(folder, f"{split}.{'-'.join(languages)}."),
+            languages,
             (self.src_dict, self.tgt_dict),
             self.cfg.dataset_impl,
             alone=self.context_options(training).reach == 0,
