@@ -55,6 +55,8 @@ UNREAD = {
     "lm_weight": "language models cannot be joined to these tasks' search",
     "constraints": "these tasks' search knows no constraints",
     "sacrebleu": "use --scoring sacrebleu",
+    "encoder_layers_to_keep": "--encoder-layers says how many layers there are",
+    "decoder_layers_to_keep": "--decoder-layers says how many layers there are",
     "pipeline_model_parallel": "these models cannot be cut into pipelines",
     "model_parallel_size": "these models cannot be cut into parts",
 }
@@ -69,8 +71,7 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
     """
 
     def given(name: str) -> bool:
-        default = parser.get_default(name)
-        return getattr(args, name, default) != default
+        return getattr(args, name, None) not in (None, parser.get_default(name))
 
     for name, reason in UNREAD.items():
         if given(name):
@@ -81,6 +82,12 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
         raise BadInput("--print-alignment: expected no --score-reference; see ctxmt analyse attention")
     if getattr(args, "fp16", False) and (args.cpu or not torch.cuda.is_available()):
         raise BadInput("--fp16 needs a GPU; CPUs have --amp")
+    width = getattr(args, "decoder_embed_dim", None)
+    shared = getattr(args, "share_all_embeddings", False) or getattr(
+        args, "share_decoder_input_output_embed", False
+    )
+    if shared and getattr(args, "decoder_output_dim", width) != width:
+        raise BadInput(f"--decoder-output-dim: expected {width}, as shared embeddings have")
     if "," in getattr(args, "train_subset", ""):
         raise BadInput(f"--train-subset {args.train_subset}: expected one split; join their texts")
     if getattr(args, "disable_validation", False):
