@@ -49,7 +49,8 @@ def bf16_without_tpu() -> None:
 def help_with_all_options() -> None:
     """Let ``--help`` show the options of the task, architecture and so on that the command names.
 
-    fairseq prints its help when it reads these names, before it adds their options.
+    fairseq prints its help when it reads these names, before it adds their options, and stops where it needs
+    a name that is not there.
     """
     parse = options.parse_args_and_arch
 
@@ -78,7 +79,11 @@ def help_with_all_options() -> None:
                 parser.print_help()
                 parser.exit()
 
-        return parse(parser, rest, *args, modify_parser=show_the_second_time, **kwargs)
+        try:
+            return parse(parser, rest, *args, modify_parser=show_the_second_time, **kwargs)
+        except RuntimeError:  # fairseq-train without --arch has no options of an architecture
+            parser.print_help()
+            parser.exit()
 
     options.parse_args_and_arch = parse_args_and_arch
 

@@ -219,3 +219,36 @@ def test_sentences_without_translations_are_neither_trained_on_nor_validated(dat
     save = ("--save-dir", tmp_path, "--max-tokens", 300, "--disable-validation")
     train = ("fairseq-train", tmp_path / "data", *TASK, *TINY, *TRAINING, "--arch", "transformer", *save)
     assert refused(*train) == expected
+
+
+def test_several_validation_sets(data, tmp_path):
+    folder = shutil.copytree(data, tmp_path / "data")
+    for path in folder.glob("test2.*"):
+        path.rename(folder / path.name.replace("test2", "valid1"))
+    training = (
+        "fairseq-train",
+        folder,
+        *TASK,
+        *TINY,
+        *TRAINING,
+        "--arch",
+        "transformer",
+        "--max-tokens",
+        1000,
+    )
+    training += ("--max-update", 1, "--no-save")
+    done = run(*training, "--valid-subset", "valid,valid1")
+    assert '"valid_loss"' in done.stdout and '"valid1_loss"' in done.stdout
+    assert "sets are valid,valid1; name those to validate on" in refused(*training)
+    assert "--combine-valid-subsets: name the sets" in refused(*training, "--combine-val")
+
+
+def test_gradients_that_are_not_finite(data, tmp_path):
+    """fairseq ends with two tracebacks, the last one a StopIteration."""
+    windows = ("--arch", "concat_transformer", "--source-context", 1, "--target-context", 1)
+    line = refused(
+        *("fairseq-train", data, *TASK, *TINY, *TRAINING, *windows, "--max-tokens", 1000, "--max-update", 9),
+        *("--optimizer", "sgd", "--lr", 1e12, "--lr-scheduler", "fixed", "--save-dir", tmp_path),
+    )
+    assert re.search(r"update [2-9]: gradients are Nan/Inf: .*--clip-norm", line)
+    assert (tmp_path / "crash.pt").exists() and str(tmp_path / "crash.pt") in line

@@ -61,11 +61,32 @@ def test_validation_scores_what_the_commands_translate(decoding, s2to2, data, co
         assert score == pytest.approx(bleu[update - 1], abs=0.02) and score > 0
 
 
+@pytest.mark.parametrize("decoding", ["prefix", "window"])
+def test_alignments_are_of_the_sentence_that_is_shown(decoding, s2to2, data, corpus):
+    model = s2to2 / "checkpoint_last.pt"
+    command = ("--user-dir", USER_DIR, "--path", model, *SEARCH, "--decoding", decoding, "--print-alignment")
+    generate = ("fairseq-generate", data, *command, "--gen-subset", "test2", "--batch-size", 8)
+    stdout = run(*generate, "--num-workers", 0).stdout
+    source, target, points = (printed(stdout, kind) for kind in ("S", "H", "A"))
+    assert sorted(points) == list(range(43))
+    for line, (text,) in points.items():
+        sizes = [len(side[line][0].split()) for side in (source, target)]
+        found = [tuple(map(int, point.split("-"))) for point in text.split()]
+        assert [second for _, second in found] == list(range(sizes[1]))
+        assert all(first < sizes[0] for first, _ in found)
+    assert len({first for text in points.values() for first in text[0].split()}) > 20
+    weights = printed(run(*generate, "soft", "--num-workers", 0).stdout, "A")
+    shares = [[float(number) for number in word.split(",")] for word in weights[1][0].split()]
+    assert {len(share) for share in shares} == {len(source[1][0].split()) + 1}  # </s> is a place, too
+    assert all(0 < sum(share) < 1 for share in shares)  # the rest goes to the context
+
+
 def test_what_forced_prefixes_do_not_go_with(s2to2, data):
     model = s2to2 / "checkpoint_last.pt"
     for option, message in (
         (("--keep-sentence", "first"), "--keep-sentence first needs --decoding window"),
         (("--prefix-size", 2), "--prefix-size: expected no target context, or --decoding window"),
+        (("--constraints",), "--constraints: "),
         (("--decoding", "both"), "--decoding: expected prefix or window, found 'both'"),
     ):
         assert message in refused("fairseq-generate", data, *TASK[:2], "--path", model, "--cpu", *option)

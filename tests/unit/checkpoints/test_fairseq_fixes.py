@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq import checkpoint_utils, options
+from fairseq.data import data_utils
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BufferedIterator
 
@@ -250,6 +251,34 @@ def test_help_has_the_options_of_what_the_command_names(parser, capsys):
             options.parse_args_and_arch(parser(), input_args=[flag, *named])
         words = capsys.readouterr().out.split()
         assert not ended.value.code and set(shown) <= set(words)
+
+
+def test_help_needs_no_architecture(capsys):
+    with pytest.raises(SystemExit) as ended:
+        options.parse_args_and_arch(options.get_training_parser(), input_args=["--help"])
+    assert not ended.value.code and "--max-tokens" in capsys.readouterr().out
+
+
+# ---- several validation sets
+
+
+def test_validation_sets_are_known_by_their_names(tmp_path):
+    for name in ("valid", "valid1", "valid2"):
+        (tmp_path / f"{name}.en-fr.en.idx").touch()
+
+    def cfg(subset):
+        dataset = {"valid_subset": subset, "ignore_unused_valid_subsets": False}
+        dataset.update(combine_valid_subsets=False, disable_validation=False)
+        return types.SimpleNamespace(
+            dataset=types.SimpleNamespace(**dataset), task=types.SimpleNamespace(data=str(tmp_path))
+        )
+
+    data_utils.raise_if_valid_subsets_unintentionally_ignored(cfg("valid,valid2,valid1"))
+    with pytest.raises(BadInput, match="sets are valid,valid1,valid2; name those"):
+        data_utils.raise_if_valid_subsets_unintentionally_ignored(cfg("valid,valid1"))
+
+
+# ---- threads
 
 
 def test_a_run_that_stops_within_an_epoch_leaves_no_thread():
