@@ -5,6 +5,7 @@ import re
 import pytest
 import sacrebleu
 
+from ctxmt_fairseq.corpora.subwords import Subwords
 from tests.integration.commands import TASK, TINY, TRAINING, USER_DIR, printed, read, refused, run
 
 SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
@@ -67,17 +68,17 @@ def test_alignments_are_of_the_sentence_that_is_shown(decoding, s2to2, data, cor
     command = ("--user-dir", USER_DIR, "--path", model, *SEARCH, "--decoding", decoding, "--print-alignment")
     generate = ("fairseq-generate", data, *command, "--gen-subset", "test2", "--batch-size", 8)
     stdout = run(*generate, "--num-workers", 0).stdout
-    source, target, points = (printed(stdout, kind) for kind in ("S", "H", "A"))
+    pieces, translations, points = Subwords.load(data, "en"), printed(stdout, "H"), printed(stdout, "A")
+    source = [pieces.encode(text).split() for text in read(corpus / "test2.en")]
     assert sorted(points) == list(range(43))
     for line, (text,) in points.items():
-        sizes = [len(side[line][0].split()) for side in (source, target)]
         found = [tuple(map(int, point.split("-"))) for point in text.split()]
-        assert [second for _, second in found] == list(range(sizes[1]))
-        assert all(first < sizes[0] for first, _ in found)
+        assert [second for _, second in found] == list(range(len(translations[line][0].split())))
+        assert all(first < len(source[line]) for first, _ in found)
     assert len({first for text in points.values() for first in text[0].split()}) > 20
-    weights = printed(run(*generate, "soft", "--num-workers", 0).stdout, "A")
+    weights = printed(run(*generate, "--print-alignment", "soft", "--num-workers", 0).stdout, "A")
     shares = [[float(number) for number in word.split(",")] for word in weights[1][0].split()]
-    assert {len(share) for share in shares} == {len(source[1][0].split()) + 1}  # </s> is a place, too
+    assert {len(share) for share in shares} == {len(source[1]) + 1}  # </s> is a place, too
     assert all(0 < sum(share) < 1 for share in shares)  # the rest goes to the context
 
 
