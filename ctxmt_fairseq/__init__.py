@@ -9,24 +9,15 @@ import logging
 import sys
 from typing import Any, List
 
-from ctxmt_fairseq.base import exit_codes, loggers
+from ctxmt_fairseq.base import exit_codes
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.generation.registration import register
 
 __version__ = "0.2.0.dev0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]
 
 exit_codes.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
 logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
-
-
-def register() -> None:
-    """Import fairseq, mend it, and register the tasks, architectures and criterions with it.
-
-    Call this first in a program that imports this package before fairseq and then asks fairseq for one of
-    them by its name. A second call does nothing.
-    """
-    with loggers.root_logger_kept():
-        from ctxmt_fairseq import tasks  # noqa: F401  (importing them registers them, and all below them)
 
 
 def __getattr__(name: str) -> Any:

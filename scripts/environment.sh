@@ -1,14 +1,15 @@
 # Sourced by the other scripts: afterwards `python`, `ctxmt` and fairseq's commands are the ones to use.
 # An active environment that holds this checkout's package and all it needs is used as it is; otherwise .venv
-# in the checkout is made once and reused until setup.py or constraints.txt changes.
-#   PYTHON=python3.11   the interpreter to make .venv with (3.10 to 3.12; default python3)
-#   CTXMT_EXTRAS=all    the extras to install (default align,comet,embed,filter,plots,test)
+# in the checkout is made once, and brought up to date when pyproject.toml or constraints.txt change.
+#   PYTHON=python3.11   the interpreter to make .venv with (3.10 to 3.12; default python3); for another one later,
+#                       remove .venv
+#   CTXMT_EXTRAS=all    the extras to install (empty: none; default align,comet,embed,filter,plots,test)
 
 ctxmt_environment() {
     local root python extras check stamp wanted
     root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
     python="${PYTHON:-python3}"
-    extras="${CTXMT_EXTRAS:-align,comet,embed,filter,plots,test}"
+    extras="${CTXMT_EXTRAS-align,comet,embed,filter,plots,test}"
     check="$root/scripts/environment_is_complete.py"
     if python "$check" "$root" "$extras" 2>/dev/null; then
         return 0
@@ -19,12 +20,15 @@ ctxmt_environment() {
         return 1
     fi
 
+    # An environment that exists is never cleared: somebody may be using it.
+    [[ -x "$root/.venv/bin/python" ]] || "$python" -m venv "$root/.venv" || return 1
     stamp="$root/.venv/ctxmt_installed"
-    wanted="$root $("$python" --version) $(cat "$root/setup.py" "$root/constraints.txt" | cksum)"
-    if [[ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]]; then
-        rm -f "$stamp"
-        "$python" -m venv --clear "$root/.venv" || return 1
+    wanted="$root $(cat "$root/pyproject.toml" "$root/constraints.txt" | cksum)"
+    if [[ -f "$stamp" && "$(cat "$stamp")" != "$root "* ]]; then
+        echo "error: $root/.venv was made in another folder; remove it, and it is made anew" >&2
+        return 1
     fi
+    [[ "$(cat "$stamp" 2>/dev/null)" == "$wanted" ]] || rm -f "$stamp"
     if [[ ! -f "$stamp" ]] || ! "$root/.venv/bin/python" "$check" "$root" "$extras" 2>/dev/null; then
         echo "installing ctxmt_fairseq[$extras] into $root/.venv (about 4 minutes the first time)" >&2
         rm -f "$stamp"

@@ -8,10 +8,10 @@ import sys
 from importlib import metadata, util
 from pathlib import Path
 
-checkout, extras = Path(sys.argv[1]), sys.argv[2].split(",")
+checkout, extras = Path(sys.argv[1]), set(sys.argv[2].split(","))
 
 
-def requirements_are_met() -> bool:
+def requirements_are_met(extras: set) -> bool:
     from packaging.requirements import Requirement
 
     for line in metadata.requires("ctxmt_fairseq") or []:
@@ -20,6 +20,8 @@ def requirements_are_met() -> bool:
         if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras):
             if metadata.version(requirement.name) not in requirement.specifier:
                 return False
+            if not requirement.extras <= extras:  # of this package: "all" names the others
+                return requirements_are_met(extras | requirement.extras)
     return True
 
 
@@ -35,4 +37,4 @@ def same_code() -> bool:
     )
 
 
-sys.exit(0 if requirements_are_met() and same_code() else 1)
+sys.exit(0 if requirements_are_met(extras) and same_code() else 1)

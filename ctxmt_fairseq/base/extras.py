@@ -18,14 +18,18 @@ def import_of_extra(module: str, extra: str, what: str) -> Any:
         extra: the extra of this package that installs it.
         what: how the message begins: what needs which package.
     """
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError:
-        raise BadInput(f'{what}, in the extra "{extra}": {installation(extra)}') from None
-    except Exception as error:  # a library compiled for another NumPy may raise anything
-        raise BadInput(f"{what}, which cannot be imported: {' '.join(str(error).split())}") from None
+    return _imported(module, what, f'in the extra "{extra}": {installation(extra)}')
 
 
 def check_matplotlib() -> None:
-    """Refuse a picture where matplotlib is not installed."""
-    import_of_extra("matplotlib", "plots", "a picture needs matplotlib")
+    """Refuse a picture where matplotlib cannot be imported."""
+    _imported("matplotlib", "a picture needs matplotlib", "which is not installed: pip install matplotlib")
+
+
+def _imported(module: str, what: str, missing: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise BadInput(f"{what}, {missing}") from None
+    except Exception as error:  # a library compiled for another NumPy may raise anything
+        raise BadInput(f"{what}, which cannot be imported: {' '.join(str(error).split())}") from None

@@ -21,7 +21,6 @@ class Average(Command):
     code: UserDir
 
     def run(self) -> None:
-        from ctxmt_fairseq import register
         from ctxmt_fairseq.base.files import check_outputs, keeping
         from ctxmt_fairseq.checkpoints.averaging import (
             checkpoints_in,
@@ -29,6 +28,7 @@ class Average(Command):
             save_dir,
             write_average,
         )
+        from ctxmt_fairseq.generation.registration import register
 
         register()
         folder = save_dir(Path(self.save_dir))

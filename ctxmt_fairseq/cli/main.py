@@ -3,8 +3,9 @@
 import sys
 from typing import TYPE_CHECKING, List, Optional, Sequence, Type
 
+from ctxmt_fairseq import __version__
 from ctxmt_fairseq.base.exit_codes import BAD_INPUT, run_command
-from ctxmt_fairseq.base.provenance import COMMAND_LINE
+from ctxmt_fairseq.base.provenance import COMMAND_LINE, versions
 from ctxmt_fairseq.cli.moved import check_not_moved
 from ctxmt_fairseq.cli.parser import CommandParser, add_commands
 
@@ -35,6 +36,7 @@ COMMANDS = {
 
 def parser() -> CommandParser:
     top = CommandParser(prog="ctxmt", description="Context-aware machine translation with fairseq.")
+    top.add_argument("--version", action="store_true", help="print the versions of what is installed")
     add_commands(top, COMMANDS)
     return top
 
@@ -53,6 +55,13 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 def _run(argv: List[str]) -> Optional[int]:
     COMMAND_LINE.set(["ctxmt", *argv])
+    if not argv:
+        parser().print_help()
+        return 0
+    if argv == ["--version"]:
+        found = {**versions(), "ctxmt_fairseq": __version__}
+        print(", ".join(f"{name} {number}" for name, number in found.items()))
+        return 0
     check_not_moved(argv)
     _import_users_code(argv)
     return parser().command(argv).start()

@@ -3,7 +3,7 @@
 import argparse
 import importlib
 import re
-from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence, Type, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn, Sequence, Type, Union
 
 from ctxmt_fairseq.base.errors import BadInput
 
@@ -37,8 +37,17 @@ class CommandParser(argparse.ArgumentParser):
             self._add(command)
         parsed, unknown = super().parse_known_args(*args, **kwargs)
         if unknown and self._subparsers is None:  # here, because the parser above would name its own help
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            near = _nearest(unknown[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{near and f'; {near}'}")
         return parsed, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            if near := _nearest(str(value), map(str, action.choices or ())):
+                error.message = f"{value!r}: {near}"  # instead of all choices, which may be many
+            raise
 
     def _add(self, command: Union[str, Type["Command"]]) -> None:
         if isinstance(command, str):
@@ -72,6 +81,13 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message} (see {self.prog} --help)")
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    import difflib
+
+    found = difflib.get_close_matches(word, known, 1)
+    return f"did you mean {found[0]}?" if found else ""
 
 
 def add_commands(parser: CommandParser, tables: Tables) -> None:

@@ -63,6 +63,7 @@ def _given(metavar: str, what: str, side: str = "") -> Any:
 _SPM = ("MODEL", "apply this SentencePiece model to")
 _COUNTS = ("FILE", "truecase with these counts, of Moses' train-truecaser,")
 _CODES = ("CODES", "apply these BPE codes, of subword-nmt or fastBPE, to")
+_PIECES = ("FILE", "apply them with this vocabulary, of subword-nmt, fastBPE or fairseq, to")
 _DICT = ("FILE", "take this fairseq dictionary, with the plugin's symbols at its end, for")
 
 
@@ -92,6 +93,12 @@ class VocabularyOptions(OptionGroup):
     bpe_codes: Optional[Input] = _given(*_CODES)
     bpe_codes_source: Optional[Input] = _given(*_CODES, "source")
     bpe_codes_target: Optional[Input] = _given(*_CODES, "target")
+    bpe_vocabulary: Optional[Input] = _given(*_PIECES)
+    bpe_vocabulary_source: Optional[Input] = _given(*_PIECES, "source")
+    bpe_vocabulary_target: Optional[Input] = _given(*_PIECES, "target")
+    bpe_vocabulary_threshold: Optional[int] = option(
+        "pieces that it has fewer times are cut (default: none)", type=option_types.non_negative_int
+    )
     dict: Optional[Input] = _given(*_DICT)
     dict_source: Optional[Input] = _given(*_DICT, "source")
     dict_target: Optional[Input] = _given(*_DICT, "target")
@@ -122,10 +129,14 @@ class Preprocess(Command):
         from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 
         given = self.vocabulary
-        names = ("spm", "truecase_counts", "bpe_codes", "dict")
-        spm, truecase, bpe, dictionaries = map(self._by_language, names)
+        names = ("spm", "truecase_counts", "bpe_codes", "bpe_vocabulary", "dict")
+        spm, truecase, bpe, pieces, dictionaries = map(self._by_language, names)
         if sum(map(bool, (spm, bpe, given.no_subwords, given.like))) > 1:
             raise BadInput("expected one of --spm, --bpe-codes, --no-subwords, --like")
+        if pieces and not bpe:
+            raise BadInput("--bpe-vocabulary: expected --bpe-codes")
+        if given.bpe_vocabulary_threshold is not None and not pieces:
+            raise BadInput("--bpe-vocabulary-threshold: expected --bpe-vocabulary")
         learned = given.sides.separate or given.sides.joint or given.vocab_size
         if given.like and (learned or dictionaries):
             none = "no --joint, --separate, --vocab-size or --dict"
@@ -142,6 +153,8 @@ class Preprocess(Command):
             subwords=not given.no_subwords,
             spm=spm,
             bpe=bpe,
+            bpe_vocabulary=pieces,
+            bpe_threshold=given.bpe_vocabulary_threshold or 0,
             dictionaries=dictionaries,
             vocab_size=given.vocab_size,
             spm_type=given.spm_type,

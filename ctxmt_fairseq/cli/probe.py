@@ -15,17 +15,26 @@ absent, which it should know from its training; target context are the reference
   {"tags": [[], ["pronouns"]]}                          a list of names for each whitespace word, or
   {"words": ["C'", "est", ...], "tags": [[], [], ...]}  for each of these words, the same text cut otherwise
 
+--select N finds the N examples in which context helps most: --by max-cxmi, the bits of the word that gains
+most; mean-cxmi, those per word; or tag, those of the tagged word that gains most. --select-output gets 1 for
+these lines and 0 for the others, as TEXT.current and data folders have them. The text is scored with its own
+context and without, once, and nothing else is done; memory does not grow with the text.
+
 Example: ctxmt probe checkpoints/averaged.pt text/test --json probe.json --words words.jsonl --plot sizes.png
 """
 
-from typing import Any, List, Literal, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Literal, Optional, Tuple
 
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Chart, Input, Output, Prefix
 from ctxmt_fairseq.cli.options.model import ModelWithContext, search
 from ctxmt_fairseq.cli.options.result_files import Json, as_lines
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER, Resampling
+
+if TYPE_CHECKING:
+    from ctxmt_fairseq.generation.loading import LoadedModels
 
 
 class Words(OptionGroup):
@@ -47,6 +56,25 @@ class Files(Json):
     plot: Optional[Chart] = option("draw the curve of sizes; FILE.csv has its numbers")
 
 
+class Examples(OptionGroup):
+    """Which examples are selected."""
+
+    heading = "selection of examples"
+
+    select: Optional[int] = option("so many examples in which context helps most", metavar="N")
+    by: Literal["max-cxmi", "mean-cxmi", "tag"] = option("what of an example is compared", "max-cxmi")
+    select_output: Optional[Output] = option("write 1 or 0 for every line of TEXT")
+
+    def check(self, probe: "Probe") -> None:
+        """Raises BadInput: options that do not go together."""
+        if bool(self.select) != bool(self.select_output):
+            raise BadInput("--select and --select-output: expected both, or none")
+        if self.select and (probe.contexts or probe.sizes is not None or probe.files.plot):
+            raise BadInput("--select scores no other contexts: leave out --contexts, --sizes and --plot")
+        if self.by == "tag" and not (self.select and probe.words.tags):
+            raise BadInput("--by tag: expected --select and --tags FILE")
+
+
 class Probe(Command):
     path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
     text: Prefix = argument("TEXT", "prefix of the text's files")
@@ -63,24 +91,28 @@ class Probe(Command):
     documents_at_once: int = option("batch size", 16)
     max_tokens: int = option("tokens per batch when scoring", 4000)
     words: Words
+    examples: Examples
     files: Files
     search: OptionGroup = search()
     model: ModelWithContext
 
     def run(self) -> None:
+        self.examples.check(self)
         from ctxmt_fairseq.data.context_options import SELECTIONS
         from ctxmt_fairseq.evaluation.probe.outcome_scores import Tests
         from ctxmt_fairseq.evaluation.probe.probe_report import WordChoice, probe
         from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
         from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
         from ctxmt_fairseq.evaluation.probe.size_curve import size_picture, size_table
-        from ctxmt_fairseq.evaluation.probe.tags import read_tags
         from ctxmt_fairseq.evaluation.probe.word_report import word_lines
         from ctxmt_fairseq.evaluation.significance.measures import measure
+        from ctxmt_fairseq.text.word_tags import read_tags
 
         contexts = [name for text in self.contexts or SELECTIONS for name in text.split()]
         model = self.model.load(self.path, self.search, documents_at_once=self.documents_at_once)
         loaded = model.loaded
+        if self.examples.select:
+            return self._select(loaded, self.examples.select)
         text = read_probed_text(self.text, loaded)
         tags = read_tags(self.words.tags, text.references) if self.words.tags else None
         lowercase = loaded.target_subwords.steps.lowercase
@@ -99,3 +131,26 @@ class Probe(Command):
             picture = size_picture(*curve, f"{self.path}\n{report.title}")
             more += zip(self.files.plot.files(), (picture, size_table(*curve)), strict=True)
         self.files.write(report.as_dict(choice), *more)
+
+    def _select(self, loaded: "LoadedModels", count: int) -> None:
+        from tqdm.auto import tqdm
+
+        from ctxmt_fairseq.base.files import open_outputs
+        from ctxmt_fairseq.evaluation.probe.prober import warn_of_unknown_absence
+        from ctxmt_fairseq.evaluation.probe.selection import Scores
+        from ctxmt_fairseq.evaluation.probe.streamed_words import streamed_words
+        from ctxmt_fairseq.evaluation.probe.word_report import word_lines
+
+        warn_of_unknown_absence(loaded)
+        scores = Scores(self.examples.by)
+        lines = streamed_words(loaded, self.text, self.words.tags, self.max_tokens)
+        words, selected = self.files.words, str(self.examples.select_output)
+        with open_outputs([selected, *filter(None, [words])]) as files:
+            for sentence in tqdm(lines, unit=" lines", disable=None):
+                scores.add(sentence)
+                if words and sentence is not None:
+                    files[words].write(as_lines(word_lines([sentence])).encode())
+            selection = scores.select(count)
+            selection.write(files[selected])
+            print(selection.text())
+        self.files.write({"text": self.text, "options": loaded.task.options, **selection.as_dict()})

@@ -6,6 +6,7 @@ import numpy as np
 from fairseq.data import Dictionary
 
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.token_weights import SplitLine
 from ctxmt_fairseq.text.highlights import split_words
 
 
@@ -26,7 +27,20 @@ class SideWords:
 
         None: the dictionary lacks a subword, so nobody knows whether it starts a word.
         """
+        pieces = self._pieces(line)
+        return None if pieces is None else split_words(self.subwords.word_starts(pieces))
+
+    def split(self, line: int) -> Optional[SplitLine]:
+        """The words of a sentence as the subword model reads them; None: as for ``places``."""
+        pieces = self._pieces(line)
+        if pieces is None:
+            return None
+        places = split_words(self.subwords.word_starts(pieces))
+        words = ["".join(self.subwords.bare(pieces[at]) for at in word) for word in places]
+        return SplitLine(words, [len(word) for word in places])
+
+    def _pieces(self, line: int) -> Optional[List[str]]:
         tokens = [] if self.sentences is None else self.sentences[line].tolist()[:-1]
         if self.subwords.cuts_words and self.dictionary.unk() in tokens:
             return None
-        return split_words(self.subwords.word_starts([self.dictionary[token] for token in tokens]))
+        return [self.dictionary[token] for token in tokens]

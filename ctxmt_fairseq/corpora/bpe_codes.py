@@ -3,11 +3,15 @@
 A file of subword-nmt has ``#version: 0.2`` as its first line (0.1 or none if it is old) and a merge, ``a b``,
 on every other line; one of fastBPE has ``a b COUNT`` on every line. fastBPE writes the end of a word as
 subword-nmt 0.2 does, so its merges without their counts are a file of subword-nmt.
+
+Codes that were learned from two languages together are applied with a vocabulary of each (``PIECE COUNT`` on
+every line, of subword-nmt or fastBPE; a dictionary of fairseq's is one, too). Merges that made a piece which
+it lacks, or has too seldom, are undone.
 """
 
 import io
 import re
-from typing import Any, List
+from typing import Any, List, Optional, Set
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
@@ -16,13 +20,34 @@ SEPARATOR = "@@"  # ends every piece of a word but its last one
 _VERSION = re.compile(r"#version: (0\.[12])")
 
 
-def load_codes(path: PathLike) -> Any:
-    """Make subword-nmt's ``BPE`` with the merges of a file."""
+def load_codes(path: PathLike, vocabulary: Optional[PathLike] = None, threshold: int = 0) -> Any:
+    """Make subword-nmt's ``BPE`` with the merges of a file.
+
+    Args:
+        vocabulary: a file with the pieces that may come out; None: all may.
+        threshold: the count that a piece has at least in that file.
+    """
     from subword_nmt.apply_bpe import (
         BPE,  # it ends the process at a bad line, so the lines are checked before
     )
 
-    return BPE(io.StringIO("\n".join(_merges(path)) + "\n"), separator=SEPARATOR)
+    known = None if vocabulary is None else _frequent(vocabulary, threshold)
+    return BPE(io.StringIO("\n".join(_merges(path)) + "\n"), separator=SEPARATOR, vocab=known)
+
+
+def _frequent(path: PathLike, threshold: int) -> Set[str]:
+    """The pieces of a vocabulary that occur at least ``threshold`` times; there must be one, because
+    subword-nmt takes none for no vocabulary."""
+    pieces = set()
+    for number, line in enumerate(iterate_lines(path), 1):
+        piece, _, count = line.strip("\r ").removesuffix(" #fairseq:overwrite").rpartition(" ")
+        if not piece or " " in piece or not (count.isascii() and count.isdigit() and len(count) < 19):
+            raise BadInput(f"expected a piece and its count on each line, found {line[:60]!r}", path, number)
+        if int(count) >= threshold:
+            pieces.add(piece)
+    if not pieces:
+        raise BadInput(f"expected a vocabulary, found no piece that occurs {threshold} times", path)
+    return pieces
 
 
 def _merges(path: PathLike) -> List[str]:

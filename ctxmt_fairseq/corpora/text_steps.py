@@ -122,21 +122,29 @@ class Truecase(TextStep):
 class BytePairs(TextStep):
     """Byte-pair encoding (``bpe_codes``): the last step, which turns words into pieces.
 
-    An entry's ``codes`` names each language's file of merges in the data folder: {"en": "bpe.codes"}.
+    An entry's ``codes`` names each language's file of merges in the data folder: {"en": "bpe.codes"}; if it
+    has a ``vocabulary``, that of its pieces, with the ``threshold`` of their counts.
     """
 
     separator = SEPARATOR
 
-    def __init__(self, codes: Path):
-        self.files = (codes.name,)
-        self._bpe = load_codes(codes)
+    def __init__(self, codes: Path, vocabulary: Optional[Path] = None, threshold: int = 0):
+        self.files = (codes.name, vocabulary.name) if vocabulary else (codes.name,)
+        self._bpe = load_codes(codes, vocabulary, threshold)
 
     @classmethod
     def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "BytePairs":
-        return cls(_file_of(entry, "codes", folder, language))
+        codes = _file_of(entry, "codes", folder, language)
+        if "vocabulary" not in entry:
+            return cls(codes)
+        threshold = get(Place(folder / DESCRIPTION, part=f"{KEY}, bpe"), entry, "threshold", int)
+        return cls(codes, _file_of(entry, "vocabulary", folder, language), threshold)
 
     def apply(self, text: str) -> str:
-        return " ".join(self._bpe.segment_tokens(text.split()))
+        try:
+            return " ".join(self._bpe.segment_tokens(text.split()))
+        except RecursionError:  # merges of merges, a thousand deep, that the vocabulary lacks
+            raise BadInput(f"{self.files[0]}: cannot undo so many merges of a word: {text[:60]!r}") from None
 
     def undo(self, text: str) -> str:
         return f"{text} ".replace(f"{SEPARATOR} ", "").rstrip()

@@ -21,6 +21,10 @@ CAPITALS = (
 SCRIPT = "another script than the vocabulary's (are the languages exchanged?)"
 UNTOKENISED = "untokenised text, where the vocabulary has punctuation as words of its own"
 LANGUAGE = "another language or subject than the training text's"
+CUT = (
+    "BPE codes that the model had with a vocabulary (preprocess --bpe-vocabulary; if that is lost, give "
+    f"the dictionary), or {LANGUAGE}"
+)
 
 
 def count_unknown(texts: Iterable[str], subwords: Subwords, dictionary: Any) -> Tuple[int, Counter]:
@@ -63,8 +67,10 @@ def likely_cause(unknown: Counter, subwords: Subwords, dictionary: Any) -> str:
     causes: Counter = Counter()
     for piece, count in unknown.most_common(_KINDS):
         text = piece.replace("▁", " ").removesuffix("@@").strip()
-        if text and not known(text):  # else only the cut is unknown, because a character next to it is
+        if text and not known(text):
             causes[_cause(text, scripts, known)] += count
+        elif text and subwords.steps.separator:  # SentencePiece cuts so next to an unknown character
+            causes[CUT] += count
     return max(causes, key=causes.__getitem__, default=LANGUAGE)
 
 

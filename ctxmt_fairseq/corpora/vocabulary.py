@@ -35,6 +35,8 @@ class Vocabulary:
         truecase: language -> a file of counts (``truecasing``): the step after those.
         learn_truecase: count in the training text instead.
         bpe: language -> a file of BPE codes (``bpe_codes``), instead of SentencePiece: the last step.
+        bpe_vocabulary: language -> the vocabulary with which they are applied; its pieces that occur less
+            than ``bpe_threshold`` times do not count. Empty: there is none.
         dictionaries: language -> a given dictionary of fairseq's, all of whose symbols keep their places;
             empty: count the training text.
         vocab_size: the size of each model that is trained (default 8000); if none is, the number of most
@@ -50,6 +52,8 @@ class Vocabulary:
     truecase: Dict[str, str] = field(default_factory=dict)
     learn_truecase: bool = False
     bpe: Dict[str, str] = field(default_factory=dict)
+    bpe_vocabulary: Dict[str, str] = field(default_factory=dict)
+    bpe_threshold: int = 0
     dictionaries: Dict[str, str] = field(default_factory=dict)
     vocab_size: Optional[int] = None
     spm_type: str = "unigram"
@@ -89,12 +93,8 @@ def place_steps(
                 vocabulary.truecase.get(language), folder / counts[language], steps, text(language)
             )
         entries.append({"step": "truecase", "counts": counts})
-    names = {x: _own_or_joint(vocabulary.bpe, f"bpe.{x}.codes", "bpe.codes") for x in vocabulary.bpe}
-    for language, codes in vocabulary.bpe.items():
-        load_codes(codes)  # to check them
-        shutil.copyfile(codes, folder / names[language])
-    if names:
-        entries.append({"step": "bpe", "codes": names})
+    if vocabulary.bpe:
+        entries.append(_place_codes(vocabulary, folder))
     if vocabulary.like is not None:
         entries = read_description(vocabulary.like).get(KEY, [])
         for language in languages:
@@ -113,6 +113,20 @@ def _place_truecase(given: Optional[str], path: Path, steps: TextSteps, text: It
     if not forms:
         raise BadInput("--truecase: the training text has no words within sentences")
     path.write_text(forms_text(forms), encoding="utf-8", newline="\n")
+
+
+def _place_codes(vocabulary: Vocabulary, folder: Path) -> Mapping[str, Any]:
+    """Copy the codes, and their vocabularies if there are any; returns the step's entry."""
+    for language, codes in vocabulary.bpe.items():  # to check them, by the names that the user gave
+        load_codes(codes, vocabulary.bpe_vocabulary.get(language), vocabulary.bpe_threshold)
+    entry: Dict[str, Any] = {"step": "bpe"}
+    for key, given in (("codes", vocabulary.bpe), ("vocabulary", vocabulary.bpe_vocabulary)):
+        names = {x: _own_or_joint(given, f"bpe.{x}.{key}", f"bpe.{key}") for x in given}
+        for language, path in given.items():
+            shutil.copyfile(path, folder / names[language])
+        if names:
+            entry[key] = names
+    return {**entry, "threshold": vocabulary.bpe_threshold} if vocabulary.bpe_vocabulary else entry
 
 
 def _own_or_joint(given: Mapping[str, str], own: str, joint: str) -> str:

@@ -93,14 +93,17 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
     """fairseq's label-smoothed cross-entropy with ``target_weights``; with discount 1 it is exactly
     fairseq's.
 
-    fairseq logs the discounted loss as ``loss``; its ``nll_loss`` and ``ppl`` count every token fully. This
-    criterion also logs, in bits and without discount: ``current_loss``, the current sentence's loss per
+    fairseq logs the weighted loss as ``loss``; its ``nll_loss`` and ``ppl`` count every token fully. This
+    criterion also logs, in bits and without weights: ``current_loss``, the current sentence's loss per
     token; for the paper's Figure 3 ``current_sentence_loss`` and ``context_sentence_loss``, the loss per
     current and per context sentence (a separator belongs to the sentence before it); and
     ``current_context_ratio``, the first divided by the second, of windows with context alone: sentences
     "belonging to the same sliding window". ``--best-checkpoint-metric loss`` (fairseq's default and the
     paper's choice) and ``current_loss`` both select by the translation of current sentences; only
-    ``current_loss`` compares runs with different discounts.
+    ``current_loss`` compares runs with different discounts. With ``--token-weights`` the training's ``loss``
+    has the weights of words, too, and ``token_weight`` is the mean of those of current sentences; validation
+    has none of them. The loss is divided by the number of tokens, so that a word without need counts in every
+    batch what it counts without weights; ``--discount-normalisation weights`` divides by their sum.
     """
 
     def __init__(
@@ -141,15 +144,23 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
     ) -> Tuple[Tensor, Tensor]:
         """Return the weighted loss and the unweighted nll loss; ``forward`` logs the ``window_sums``."""
         lprobs, _ = self.get_lprobs_and_target(model, net_output, sample)
-        return self.window_loss(lprobs, model.get_targets(sample, net_output), reduce)
+        return self.window_loss(lprobs, sample, model.get_targets(sample, net_output), reduce)
 
-    def window_loss(self, lprobs: Tensor, target: Tensor, reduce: bool = True) -> Tuple[Tensor, Tensor]:
+    def token_weights(self, sample: Dict[str, Any], target: Tensor) -> Tensor:
+        """The weights (B, T) of a batch's target tokens: those of equation 2, times those that the training
+        set has for its words (``--token-weights``)."""
+        weights = target_weights(target, self.separator, self.padding_idx, self.context_discount)
+        return weights * sample["token_weights"] if "token_weights" in sample else weights
+
+    def window_loss(
+        self, lprobs: Tensor, sample: Dict[str, Any], target: Tensor, reduce: bool = True
+    ) -> Tuple[Tensor, Tensor]:
         """Do so from log-probabilities (N, V) of the tokens of ``target`` (B, T)."""
         flat_target = self._flat(target).squeeze(-1)
         nll, smooth = token_losses(lprobs, flat_target)
         real = flat_target.ne(self.padding_idx).unsqueeze(-1)
         context = self._flat(context_mask(target, self.separator)) & real
-        weights = self._flat(target_weights(target, self.separator, self.padding_idx, self.context_discount))
+        weights = self._flat(self.token_weights(sample, target))
         eps_i = self.eps / (lprobs.size(-1) - 1)
         with torch.no_grad():
             unweighted = (1.0 - self.eps - eps_i) * nll + eps_i * smooth
@@ -167,6 +178,9 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
                 "beside_context_loss": (unweighted * beside).sum(),
                 "beside_context_nsentences": windows.sum(),
             }
+            if "token_weights" in sample:
+                given = self._flat(sample["token_weights"])
+                self.window_sums["token_weight"] = (given * current).sum()
         # Sums are taken before they are combined, as in fairseq, so that discount 1 gives the same bits.
         loss_parts = [nll * weights, smooth * weights]
         nll = nll * real
@@ -185,5 +199,9 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         log_mean(logging_outputs, "current_sentence_loss", "current_loss", "nsentences")
         log_mean(logging_outputs, "context_sentence_loss", "context_loss", "context_nsentences")
         log_mean(logging_outputs, _BESIDE_CONTEXT, "beside_context_loss", "beside_context_nsentences")
+        tokens = logged_sum(logging_outputs, "current_ntokens")
+        if tokens > 0 and any("token_weight" in log for log in logging_outputs):
+            weight = logged_sum(logging_outputs, "token_weight") / tokens
+            metrics.log_scalar("token_weight", weight, tokens, round=3)
         if logged_sum(logging_outputs, "context_nsentences") > 0:
             metrics.log_derived("current_context_ratio", _current_context_ratio)

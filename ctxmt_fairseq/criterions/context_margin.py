@@ -150,7 +150,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         """Return the base's losses; if ``reduce``, the margin losses are added to the first."""
         lprobs, _ = self.get_lprobs_and_target(model, net_output, sample)
         target = model.get_targets(sample, net_output)
-        loss, nll = self.window_loss(lprobs, target, reduce)
+        loss, nll = self.window_loss(lprobs, sample, target, reduce)
         if model.training and not any(self.weights.values()):
             return loss, nll
         width = int(sample["parts"].target[:, 1].max())

@@ -9,6 +9,7 @@ from fairseq.data import FairseqDataset
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import ordering, randomness
+from ctxmt_fairseq.data.repetition import Repetition
 from ctxmt_fairseq.data.window_sizes import Sizes, WindowSizes
 from ctxmt_fairseq.data.windows import WindowBuilder
 
@@ -47,6 +48,7 @@ class BatchedWindows(FairseqDataset):
         current: (n,) the lines that are translated, None for all; the others are only context.
         training: whether to shuffle, and to draw anew in every epoch.
         name: the name of the split, for messages.
+        times: (sentences,) how often each is seen in an epoch, 1 or more (``Repetition``); None: once.
     """
 
     arrangement = "window"  # how context and current sentence share the source positions (``WindowSizes``)
@@ -60,6 +62,7 @@ class BatchedWindows(FairseqDataset):
         current: Optional[np.ndarray] = None,
         training: bool = False,
         name: str = "",
+        times: Optional[np.ndarray] = None,
     ):
         self.source, self.target = source, target
         self.builder = builder
@@ -67,6 +70,10 @@ class BatchedWindows(FairseqDataset):
         self.lines: Any = AllLines(builder.documents.sentences) if current is None else current
         if builder.shuffled is not None:
             builder.shuffled.among(self.lines[:])
+        self.repetition = None
+        if times is not None:
+            self.repetition = Repetition(self.lines[:], times[self.lines[:]], builder.seed)
+            self.lines = self.repetition.of(1)
         self.training = training
         self.name = name
         self.epoch = 1
@@ -79,7 +86,10 @@ class BatchedWindows(FairseqDataset):
         return len(self.lines)
 
     def set_epoch(self, epoch: int) -> None:
-        if epoch != self.epoch and self.builder.depends_on_epoch and self.training:
+        depends = self.builder.depends_on_epoch
+        if self.repetition is not None and self.repetition.depends_on_epoch:
+            self.lines, depends = self.repetition.of(epoch), True
+        if epoch != self.epoch and depends and self.training:
             self._whole = self._sizes = None
         self.epoch = epoch
 

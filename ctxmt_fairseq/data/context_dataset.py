@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 from fairseq.data import Dictionary
+from fairseq.data.data_utils import collate_tokens
 from fairseq.data.language_pair_dataset import collate as collate_pairs
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -16,6 +17,7 @@ from ctxmt_fairseq.data.batched_windows import BatchedWindows
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_sizes import WindowParts
 from ctxmt_fairseq.data.exchange_partners import ExchangePartners
+from ctxmt_fairseq.data.token_weights import TokenWeights
 from ctxmt_fairseq.data.windows import Slots, WindowBuilder
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
@@ -43,9 +45,11 @@ class ContextDataset(BatchedWindows, ABC):
     target ``target_first`` (the number of tokens before the current one there), and what the subclass adds.
 
     Args:
-        source, target, builder, current, training, name: see ``BatchedWindows``.
+        source, target, builder, current, training, name, times: see ``BatchedWindows``.
         source_dictionary, target_dictionary: they have the separator and the mask.
         request: what the models read of the context; ``collater`` puts it into ``net_input``.
+        weights: those of the target sentences' tokens, which an example has then, as ``token_weights``:
+            its current sentence's. Its target context has 1.
     """
 
     unique_sentences = False  # if context is rows of sentences: whether a batch has each of them once
@@ -64,8 +68,11 @@ class ContextDataset(BatchedWindows, ABC):
         left_pad_target: bool = False,
         pad_to_multiple: int = 1,
         name: str = "",
+        times: Optional[np.ndarray] = None,
+        weights: Optional[TokenWeights] = None,
     ):
-        super().__init__(source, target, builder, current, training, name)
+        super().__init__(source, target, builder, current, training, name, times)
+        self.weights = weights
         self.dictionary = source_dictionary
         self.request = request or ContextRequest()
         self.separator = source_dictionary.index(SEPARATOR)
@@ -104,6 +111,9 @@ class ContextDataset(BatchedWindows, ABC):
             current = self.target[line]
             target = join(self.target_context(slots) + [current], self.target_separator)
             example.update(target=target, target_first=len(target) - len(current))
+            if self.weights is not None:
+                context = torch.ones(example["target_first"])
+                example["token_weights"] = torch.cat([context, self.weights.of(line)])
         return example
 
     def inputs(self, line: int, slots: Slots) -> Dict[str, Any]:
@@ -153,8 +163,9 @@ class ContextDataset(BatchedWindows, ABC):
             left, ``src_lengths`` (B,), ``prev_output_tokens`` (B, T), and ``target`` (B, T), ``ntokens``,
             ``nsentences``. Besides, ``windows`` is a dictionary of ``target_context_sizes`` (B,) and the
             subclass's ``context_batch``; it also is ``context`` in ``net_input`` if the model reads it.
-            ``parts`` are its ``WindowParts``. In validation ``partners`` is what ``ExchangePartners`` gives,
-            if the criterion asks for it and ``with_partners`` is true. Without samples the result is ``{}``.
+            ``parts`` are its ``WindowParts``; ``token_weights`` (B, T), 0 for pads, are those of ``target``,
+            if the dataset has any. In validation ``partners`` is what ``ExchangePartners`` gives, if the
+            criterion asks for it and ``with_partners`` is true. Without samples the result is ``{}``.
         """
         if not samples:
             return {}
@@ -168,6 +179,14 @@ class ContextDataset(BatchedWindows, ABC):
         if self.request.format.kind:
             batch["net_input"]["context"] = batch["windows"]
         batch["parts"] = WindowParts.of(samples, self.name)
+        if self.weights is not None:
+            batch["token_weights"] = collate_tokens(
+                [sample["token_weights"] for sample in samples],
+                pad_idx=0,
+                left_pad=self.padding["left_pad_target"],
+                pad_to_length=pad_to_length["target"] if pad_to_length else None,
+                pad_to_multiple=self.padding["pad_to_multiple"],
+            )
         if with_partners and self.request.exchanges and not self.training and batch["target"] is not None:
             self._partners = self._partners or ExchangePartners(self, self.request.exchanges)
             batch["partners"] = self._partners.of(batch["parts"].lines)

@@ -4,6 +4,7 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 ``Translator``, and, unless it concerns training alone, a value that is saved in checkpoints.
 """
 
+import re
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, TypeVar
@@ -19,7 +20,7 @@ Options = TypeVar("Options", bound="ContextOptions")
 def option(
     default: Any,
     help: str,
-    fits: Optional[Callable[[Any], bool]] = None,
+    fits: Optional[Callable[[Any], Any]] = None,
     expected: str = "",
     training: bool = False,
     offered: bool = True,
@@ -50,6 +51,15 @@ def tokens(help: str) -> Any:
 
 def probability(help: str) -> Any:
     return option(0.0, help, lambda value: 0 <= value < 1, "a probability below 1", training=True)
+
+
+def times_by_tag(text: str) -> Dict[str, float]:
+    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen in an epoch. Empty: the text
+    is something else."""
+    found = [re.fullmatch(r"([^=,\s]+)=([0-9]{1,3}(?:\.[0-9]{1,6})?)", part) for part in text.split(",")]
+    times = {each[1]: float(each[2]) for each in found if each}
+    complete = len(times) == len(found) and all(1 <= value <= 100 for value in times.values())
+    return times if complete else {}
 
 
 class Column(NamedTuple):
@@ -97,6 +107,29 @@ class ContextOptions:
         False,
         "make the batches that the same training sentences would have without context: "
         "--max-tokens counts current sentences alone, so that a step takes several times the memory",
+        training=True,
+    )
+
+    token_weights: Optional[str] = option(
+        None,
+        "weights of the target words in the loss: a file with a line of numbers for each line of the "
+        "training text; tags, for those of DATA/train.SRC-TGT.tags.jsonl; or cxmi, for the output of "
+        "ctxmt probe --words at DATA/train.SRC-TGT.words.jsonl",
+        training=True,
+    )
+    need_weight: float = option(
+        5.0,
+        "with --token-weights tags or cxmi, the weight of a word with a tag, or where context saves a bit",
+        lambda value: 0 <= value <= 1000,
+        "a number from 0 to 1000",
+        training=True,
+    )
+    upsample: Optional[str] = option(
+        None,
+        "TAG=3, or several with commas between: see an example with this tag (of "
+        "DATA/train.SRC-TGT.tags.jsonl) 3 times in an epoch; 2.5: twice, and once more in half of the epochs",
+        times_by_tag,
+        "TAG=TIMES, from 1 to 100, such as pronoun=3,formality=1.5",
         training=True,
     )
 

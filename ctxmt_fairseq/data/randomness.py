@@ -10,7 +10,7 @@ _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 
 # Numbers are drawn from separate streams, so that one option does not shift another's numbers.
-CONTEXT_SIZE, RANDOM_CONTEXT, COWORD, ORDER, CONTEXT_DROPOUT = range(5)
+CONTEXT_SIZE, RANDOM_CONTEXT, COWORD, ORDER, CONTEXT_DROPOUT, REPETITION = range(6)
 
 
 def _mix(value: np.ndarray) -> np.ndarray:

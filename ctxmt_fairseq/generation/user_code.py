@@ -13,8 +13,8 @@ from typing import Union
 
 from fairseq import utils
 
-from ctxmt_fairseq import register
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.generation.registration import register
 
 _IMPORT = threading.Lock()
 

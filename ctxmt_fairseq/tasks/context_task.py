@@ -10,7 +10,7 @@ from fairseq.data import data_utils
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
-from ctxmt_fairseq.checkpoints.options import shown
+from ctxmt_fairseq.checkpoints.options import saved_options
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
@@ -24,6 +24,7 @@ from ctxmt_fairseq.tasks.decoding_task import DecodingTask
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import check_one_shard, read_split
+from ctxmt_fairseq.tasks.training_needs import check_weighing, training_needs
 from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
@@ -139,14 +140,7 @@ class ContextTask(DecodingTask):
     @classmethod
     def saved(cls, task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
         """Check and return the options in a checkpoint's task state."""
-        saved, defaults = (task_state or {}).get("context", {}), cls.options_class.travelling()
-        if not isinstance(saved, dict):
-            raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
-        for name in saved.keys() & defaults.keys():
-            if type(saved[name]) is not type(defaults[name]):
-                kind = type(defaults[name]).__name__
-                raise BadInput(f"the checkpoint's {name}: expected {kind}, found {shown(saved[name])}")
-        return {name: value for name, value in saved.items() if name in defaults}
+        return saved_options((task_state or {}).get("context", {}), cls.options_class.travelling())
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
         """Take the options of a checkpoint that is to be evaluated; warn of windows that are larger than in
@@ -213,23 +207,26 @@ class ContextTask(DecodingTask):
         folder = paths[(epoch - 1) % len(paths)] if training else paths[0]
         if combine:
             check_one_shard(folder, split, languages)
+        options = self.context_options(training)
         read = read_split(
             os.path.join(folder, f"{split}.{'-'.join(languages)}."),
             languages,
             (self.src_dict, self.tgt_dict),
             self.cfg.dataset_impl,
-            alone=self.context_options(training).reach == 0,
+            alone=options.reach == 0,
         )
         contexts = self.stored_contexts(split, folder, len(read.source))
+        needs = training_needs(options, self.cfg, folder, split, read, self.tgt_dict) if training else {}
         self.datasets[split] = self.build_dataset(
-            split, read.source, read.target, read.documents, read.current, training, contexts
+            split, read.source, read.target, read.documents, read.current, training, contexts, **needs
         )
 
-    def build_dataset(self, split, source, target, documents, current, training, contexts=None):
+    def build_dataset(self, split, source, target, documents, current, training, contexts=None, **needs):
         """Make the fairseq dataset of a split.
 
         Args:
             contexts: what is known of its sentences besides their tokens, for a task that reads it.
+            needs: for training, see ``training_needs``.
         """
         return self.dataset_class(
             source,
@@ -244,6 +241,7 @@ class ContextTask(DecodingTask):
             left_pad_target=self.cfg.left_pad_target,
             pad_to_multiple=self.cfg.required_seq_len_multiple,
             name=split,
+            **needs,
             **self.dataset_arguments(split, source, target, documents, training, contexts),
         )
 
@@ -295,3 +293,8 @@ class ContextTask(DecodingTask):
         if self.cfg.sentence_checkpoint and not from_checkpoint:
             load_sentence_model(model, self.cfg.sentence_checkpoint, known_symbols(self))
         return model
+
+    def build_criterion(self, cfg, from_checkpoint=False):
+        criterion = super().build_criterion(cfg, from_checkpoint)
+        check_weighing(criterion, cfg, self.cfg)
+        return criterion

@@ -7,7 +7,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)"
 out="${1:-$root/out/quickstart}"
 mkdir -p "$out"
 out="$(cd "$out" && pwd -P)"
-CTXMT_EXTRAS="${CTXMT_EXTRAS:-plots}"
+CTXMT_EXTRAS="${CTXMT_EXTRAS-}"
 source "$root/scripts/environment.sh"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" # two trainings run side by side
 user_dir="$(ctxmt user-dir)"

@@ -55,7 +55,8 @@ EVALUATE = given(
 )
 PROBE = given(
     "--contexts random|shuffled|empty|reference|swapped --sizes 0|1 --tags tags.jsonl --json json "
-    "--words words --unit document|sentence --tokenize 13a|none|spm --top 2 --min-count 1|3"
+    "--words words --unit document|sentence --tokenize 13a|none|spm --top 2 --min-count 1|3 "
+    "--select 3 --select-output selected --by max-cxmi|mean-cxmi|tag"
 )
 SETS = {"bawden.json": "", "voita.json": "", "jsonl.jsonl": "", "opensubs": ""}
 SETS["contrapro.json"] = " --documents documents"
@@ -96,7 +97,7 @@ COMMANDS = [
     ),
     Command(
         *("preprocess given", f"preprocess {LANGUAGES} --train text {GIVEN} --out new", "text. given", 12),
-        {**TEXT, **given("--lowercase --overwrite --workers 1")},
+        {**TEXT, **given("--lowercase --overwrite --workers 1 --bpe-vocabulary given/en.txt")},
     ),
     Command(
         *("preprocess like", f"preprocess {LANGUAGES} --test text --like data --out new", "text. data", 12),

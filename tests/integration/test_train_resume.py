@@ -31,12 +31,18 @@ MODELS = {
     "context encoder": (*ROWS, "--arch", "context_encoder_transformer", *TINY),
     "caching, in runs": (*CACHING, "--shortening", "group", "--batch-runs", 4),
     "margin": (*CACHING, "--criterion", "context_margin"),
+    "needs": (
+        *(*WINDOWS, "--arch", "transformer", *TINY, "--token-weights", "tags", "--upsample", "pronoun=1.5"),
+        *("--criterion", "context_discounted_label_smoothed_cross_entropy"),
+    ),
 }
 
 
 def training(corpus, folder, kind, workers):
     data, contexts = corpus
     files = ("--context-store", contexts) if kind == "vectors" else ()
+    if kind == "needs":
+        data = tagged(data, folder)
     if kind == "highlights":
         files = ("--attention-highlights", marks(data.parent, folder))
     return (
@@ -46,6 +52,18 @@ def training(corpus, folder, kind, workers):
         *("--train-subset", "valid", "--disable-validation", "--max-tokens", 300, "--max-update", UPDATES),
         *("--save-interval-updates", 4, "--save-dir", folder),
     )
+
+
+def tagged(data, folder):
+    """A copy of the data folder with tags of every third line's words."""
+    if not (folder / "data").exists():
+        shutil.copytree(data, folder / "data")
+        words = (data.parent / "demo/valid.fr").read_text().splitlines()
+        lines = ([["pronoun"] * (not number % 3)] * len(line.split()) for number, line in enumerate(words))
+        (folder / "data/valid.en-fr.tags.jsonl").write_text(
+            "".join(json.dumps({"tags": line}) + "\n" for line in lines)
+        )
+    return folder / "data"
 
 
 def marks(corpus, folder):
@@ -99,6 +117,7 @@ slow = pytest.mark.slow
         pytest.param("context encoder", 0, False, marks=slow),
         pytest.param("margin", 0, False, marks=slow),
         pytest.param("highlights", 0, False, marks=slow),
+        pytest.param("needs", 0, False, marks=slow),
     ],
 )
 def test_resumed_run_equals_uninterrupted_run(

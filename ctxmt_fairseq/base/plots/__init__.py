@@ -1,1 +1,1 @@
-"""All pictures, drawn with matplotlib (the extra ``plots``): lines and bars, heat maps, points on maps."""
+"""All pictures, drawn with matplotlib: lines and bars, heat maps, points on maps."""

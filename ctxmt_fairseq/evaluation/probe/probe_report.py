@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Sequence
 
+from ctxmt_fairseq.data.context_options import SIZES
 from ctxmt_fairseq.evaluation.probe import word_report
 from ctxmt_fairseq.evaluation.probe.conditions import sized
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests, score_outcomes
 from ctxmt_fairseq.evaluation.probe.prober import Prober
-from ctxmt_fairseq.evaluation.probe.tags import Tags
+from ctxmt_fairseq.text.word_tags import Tags
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,8 @@ def probe(
     loaded, text = prober.loaded, prober.text
     conditions, left_out = prober.selected(contexts)
     options = loaded.task.options
-    reach = loaded.task.context_options().reach
-    sizes = sorted(set(range(reach + 1) if sizes is None else sizes))
+    largest = max(options[name] for name in SIZES)  # other options may reach farther
+    sizes = sorted(set(range(largest + 1) if sizes is None else sizes))
     smaller = sized(loaded, sizes)
     found = score_outcomes(prober.outcomes(conditions), text, tests)
     by_size = score_outcomes(prober.outcomes([conditions[0], *smaller]), text, tests)

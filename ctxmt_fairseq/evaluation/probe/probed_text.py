@@ -1,7 +1,7 @@
 """The text on which models are probed: sources, references and documents, as text and as tokens."""
 
 from dataclasses import dataclass
-from typing import List, Optional
+from typing import List, Mapping, Optional, Sequence
 
 import numpy as np
 import torch
@@ -74,17 +74,32 @@ def read_probed_text(prefix: PathLike, loaded: LoadedModels) -> ProbedText:
     if not any(references[line] for line in current):
         raise BadInput("expected references of sentences to translate, found none", reference_file)
     loaded.warn_of_unknown(prefix, text.sentences, references)
-    contexts = None
+    metadata: Sequence[Mapping[str, str]] = ()
     if loaded.reads_metadata:
         rows = ((line + 1, None) for line in range(len(text.sentences)))
         metadata = [values for _, values in MetadataFiles.beside(prefix).of_rows(rows)]
-        contexts = loaded.contexts_of(text.sentences, metadata)
+    return probed_text(loaded, text.sentences, references, text.documents, current, metadata)
+
+
+def probed_text(
+    loaded: LoadedModels,
+    sentences: List[str],
+    references: Sequence[str],
+    documents: Documents,
+    current: np.ndarray,
+    metadata: Sequence[Mapping[str, str]],
+) -> ProbedText:
+    """Have models read sentences and their references; see ``ProbedText``.
+
+    Args:
+        metadata: each sentence's, for models that read it.
+    """
     return ProbedText(
         [loaded.target_subwords.steps.surface(reference) for reference in references],
-        text.documents,
+        documents,
         current,
-        [loaded.encode_source(sentence) for sentence in text.sentences],
+        [loaded.encode_source(sentence) for sentence in sentences],
         [loaded.encode_target(reference) for reference in references],
-        contexts,
-        text.sentences,
+        loaded.contexts_of(sentences, metadata) if loaded.reads_metadata else None,
+        sentences,
     )

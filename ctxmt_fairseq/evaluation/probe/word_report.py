@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import bare
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
-from ctxmt_fairseq.evaluation.probe.tags import Tags
 from ctxmt_fairseq.evaluation.probe.word_values import WordValues, word_values
+from ctxmt_fairseq.text.word_tags import Tags
 
 NO_TAG = "(no tag)"
 
@@ -46,7 +46,7 @@ def sentence_words(
     return found
 
 
-def word_lines(sentences: Sequence[SentenceWords]) -> Iterator[str]:
+def word_lines(sentences: Iterable[SentenceWords]) -> Iterator[str]:
     """JSON lines: ``line`` (from 1), ``words``, their ``bits``, ``end_bits`` (those of ``</s>``),
     ``sentence_bits`` (the sum of both), and ``tags`` if they are known."""
     for line, words, tags in sentences:

@@ -106,7 +106,7 @@ def test_the_commands_of_fairseq():
 @pytest.mark.parametrize(
     ("wrong", "line"),
     [
-        (["user-dirs"], "invalid choice: 'user-dirs'"),
+        (["user-dirs"], "'user-dirs': did you mean user-dir?"),
         (["score", "hyp", "ref", "--token", "13a"], "unrecognized arguments: --token"),
         (["analyse", "groups", "model", "--sent", "a"], "unrecognized arguments: --sent a"),
         (["score", "\udcff", "ref"], "expected arguments in UTF-8, found '\\udcff'"),

@@ -251,3 +251,24 @@ def test_no_length_penalty_at_all_is_refused(capsys):
     with pytest.raises(SystemExit) as stop:
         main.main(["evaluate", "model", "text", "--out", "out", "--lenpen", "opt", "--lenpens", ""])
     assert stop.value.code == 2 and "--lenpens" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line, near",
+    [
+        ("tranlate", "did you mean translate?"),
+        ("analyse reslts", "did you mean results?"),
+        ("translate m t --beem 3", "did you mean --beam?"),
+        ("average runs --around bst", "did you mean best?"),
+    ],
+)
+def test_a_word_that_is_nearly_right(line, near, capsys):
+    with pytest.raises(SystemExit):
+        main.main(line.split())
+    assert near in capsys.readouterr().err
+
+
+def test_first_words(capsys):
+    assert main.main([]) == 0 and "demo-corpus" in capsys.readouterr().out
+    assert main.main(["--version"]) == 0
+    assert re.search(r"ctxmt_fairseq \d+\.\d+\.\d+.*torch \d", capsys.readouterr().out)

@@ -6,6 +6,7 @@ import pytest
 from fairseq.data import Dictionary
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.data.context_options import ALL
 from ctxmt_fairseq.data.context_options import WindowOptions as ContextOptions
 from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
 from ctxmt_fairseq.tasks.multi_source import MultiSourceConfig, MultiSourceTask
@@ -23,6 +24,12 @@ def task(joined=True, **values):
     return DocumentWindowTask(
         DocumentWindowConfig(**values), dictionary("a"), dictionary("a") if joined else dictionary("b")
     )
+
+
+def test_no_command_has_a_flag_that_switches_off_what_a_checkpoint_says():
+    """A flag is False where it is not given; such options are words, "yes" and "no"."""
+    offered = [each for each in ALL.values() if each.metadata["offered"] and not each.metadata["training"]]
+    assert offered and not [each.name for each in offered if isinstance(each.default, bool)]
 
 
 def test_what_nobody_sets_is_the_default():

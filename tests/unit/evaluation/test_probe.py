@@ -236,7 +236,7 @@ def test_the_curve(models, tmp_path):
         (("--sizes", "3"), {}, "--sizes 3: expected at most 2, the models' context"),
         (("--context-selection", "empty"), {}, "unrecognized arguments: --context-selection empty"),
         (("--plot", "x.jpg"), {}, "x.jpg: the name of a picture must"),
-        (("--tags", "tags"), {"tags": ['{"tags": []}']}, "tags:1: expected tags of the reference's"),
+        (("--tags", "tags"), {"tags": ['{"tags": []}']}, "tags:1: expected tags of the line's"),
         ((), {"fr": ["a"]}, "text.fr: expected 13 lines, as in "),
         ((), {"docids": ["a"]}, "text.docids: expected 13 document ids"),
         ((), {"current": ["0"] * 13}, "text.fr: expected references of sentences to translate, found none"),

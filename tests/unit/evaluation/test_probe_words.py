@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
-from ctxmt_fairseq.evaluation.probe.tags import read_tags
 from ctxmt_fairseq.evaluation.probe.word_report import bare
 from ctxmt_fairseq.evaluation.probe.word_values import word_of_each, word_values
+from ctxmt_fairseq.text.word_tags import read_tags
 
 CORPUS = [
     "the cat sleeps here",
@@ -102,16 +102,19 @@ def test_tags_of_words_and_of_tokens(tmp_path):
 @pytest.mark.parametrize(
     ("records", "message"),
     [
-        ([{"tags": [[]]}], "tags:1: expected tags of the reference's 2 words, found 1"),
+        ([{"tags": [[]]}], "tags:1: expected tags of the line's 2 words, found 1"),
         ([{"tags": ["x", "y"]}], "tags:1: expected 'tags' to be a list with a list of strings"),
         ([{"tags": [[1], []]}], "tags:1: expected 'tags' to be a list with a list of strings"),
         ([{"words": ["C'est"], "tags": [[], []]}], "tags:1: expected 'words' to be 2 strings"),
-        ([{"words": ["C'est", "lui."], "tags": [[], []]}], "tags:1: expected 'words' to be the words of"),
-        ([{"tag": []}], "tags:1: expected the key 'tags'"),
-        ([{"tags": [[], []]}], "tags: expected 2 lines, as many as the text has, found 1"),
         (
-            [{"tags": [[], []]}, {"tags": []}, {}],
-            "tags: expected 2 lines, as many as the text has, found more",
+            [{"words": ["C'est", "lui."], "tags": [[], []]}],
+            "tags:1: expected 'words' to be the words of the line",
+        ),
+        ([{"tag": []}], "tags:1: expected the key 'tags'"),
+        ([{"tags": [[], []]}], "tags: expected 2 lines, one for each sentence, found 1"),
+        (
+            [{"tags": [[], []]}, {"tags": []}, {"tags": []}],
+            "tags:3: expected 2 lines, one for each sentence, found more",
         ),
     ],
 )

@@ -1,0 +1,113 @@
+"""Selects the examples in which context helps most, as Mąka et al. do (2025, You Are What You Train): by the
+largest P-CXMI in a sentence (their MaxPCXMI, of subwords; here ``max-cxmi``, of words), or by that of all."""
+
+from array import array
+from dataclasses import dataclass
+from typing import BinaryIO, Callable, Dict, Optional
+
+import numpy as np
+
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords
+
+
+def largest(sentence: SentenceWords) -> float:
+    """The bits of the word that gains most."""
+    return float(sentence.words.values.max())
+
+
+def mean(sentence: SentenceWords) -> float:
+    """The bits of a word, ``</s>`` included, as CXMI counts them."""
+    values = sentence.words
+    return (float(values.values.sum()) + values.end) / len(values.values)
+
+
+def largest_tagged(sentence: SentenceWords) -> float:
+    """The bits of the tagged word that gains most; -inf: no word has a tag."""
+    tagged = [bool(names) for names in sentence.tags or ()]
+    return float(sentence.words.values[tagged].max(initial=-np.inf)) if tagged else -np.inf
+
+
+CRITERIA: Dict[str, Callable[[SentenceWords], float]] = {
+    "max-cxmi": largest, "mean-cxmi": mean, "tag": largest_tagged,
+}  # fmt: skip
+
+
+class Scores:
+    """Keeps a number of 4 bytes for each of n lines, from which any selection can be made.
+
+    Args:
+        by: one of ``CRITERIA``.
+    """
+
+    def __init__(self, by: str):
+        self.by, self._score = by, CRITERIA[by]
+        self._scores = array("f")
+        self.words, self.bits = 0, 0.0
+
+    def add(self, sentence: Optional[SentenceWords]) -> None:
+        """Score the next line; None: it is not translated."""
+        words = 0 if sentence is None else len(sentence.words.values)
+        self._scores.append(self._score(sentence) if sentence is not None and words else -np.inf)
+        if sentence is not None:
+            self.words += words
+            self.bits += float(sentence.words.values.sum()) + sentence.words.end
+
+    def select(self, count: int) -> "Selection":
+        """The ``count`` lines with the highest scores, the first of equal ones; fewer if others have none."""
+        scores = np.frombuffer(self._scores, np.float32)
+        best = np.argsort(-scores, kind="stable")[:count]
+        chosen = np.zeros(len(scores), bool)
+        chosen[best[scores[best] > -np.inf]] = True
+        return Selection(self.by, count, scores, chosen, self.bits / max(self.words, 1))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Selected lines of a text.
+
+    Attributes:
+        by, asked: the criterion, and how many lines were asked for.
+        scores: (n,) float32 of every line in bits, -inf where it cannot be selected.
+        chosen: (n,) bool.
+        cxmi: of the whole text, in bits per word.
+    """
+
+    by: str
+    asked: int
+    scores: np.ndarray
+    chosen: np.ndarray
+    cxmi: float
+
+    def write(self, stream: BinaryIO) -> None:
+        """Write 1 for each chosen line and 0 for the others, as ``train.current`` has them."""
+        stream.write(b"".join(b"1\n" if line else b"0\n" for line in self.chosen.tolist()))
+
+    def as_dict(self) -> Dict[str, object]:
+        """For JSON: counts, and the scores of all lines that could be selected beside those that were."""
+        all_lines, chosen = self.scores[self.scores > -np.inf], self.scores[self.chosen]
+        of_both = {"all": all_lines, "selected": chosen}
+        rows = {
+            name: {
+                "lines": len(scores),
+                "mean_bits": float(scores.mean(dtype=np.float64)) if len(scores) else None,
+                "least_bits": float(scores.min()) if len(scores) else None,
+            }
+            for name, scores in of_both.items()
+        }
+        return {"by": self.by, "asked": self.asked, "lines": len(self.scores), "cxmi": self.cxmi, **rows}
+
+    def text(self) -> str:
+        """A table."""
+        record = self.as_dict()
+        rows = [["", "lines", f"mean {self.by}", "least"]]
+        for name in ("all", "selected"):
+            values: Dict[str, float] = record[name]  # type: ignore[assignment]
+            bits = (values["mean_bits"], values["least_bits"])
+            rows.append([name, str(values["lines"]), *("" if x is None else f"{x:+.3f}" for x in bits)])
+        parts = [f"CXMI {self.cxmi:+.4f} bits per word", aligned_table(rows)]
+        found = int(self.chosen.sum())
+        if found < self.asked:
+            lacking = "have a tagged word" if self.by == "tag" else "have words and are translated"
+            parts.append(f"{found} lines are selected, not {self.asked}: no others {lacking}")
+        return "\n\n".join(parts)

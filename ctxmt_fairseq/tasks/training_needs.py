@@ -1,0 +1,116 @@
+"""What a training does to see more of the words that need context: weights in the loss, repeated examples."""
+
+import logging
+import os
+from collections import Counter
+from typing import Any, Dict, Iterator
+
+import numpy as np
+from fairseq.data import Dictionary
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.binarised_words import SideWords
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.data.context_options import ContextOptions, times_by_tag
+from ctxmt_fairseq.data.token_weights import TokenWeights
+from ctxmt_fairseq.tasks.splits import Split
+from ctxmt_fairseq.text.text_lines import one_each
+from ctxmt_fairseq.text.word_tags import iterate_tags
+from ctxmt_fairseq.text.word_weights import (
+    CXMI,
+    TAGS,
+    LineWeights,
+    cxmi_weights,
+    tag_weights,
+    written_weights,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def training_needs(
+    options: ContextOptions, cfg: Any, folder: str, name: str, split: Split, dictionary: Dictionary
+) -> Dict[str, Any]:
+    """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names.
+
+    Args:
+        cfg: the task's configuration.
+        folder: the data folder that the split is of.
+        name: of the split.
+        dictionary: of the target side.
+    """
+    needs: Dict[str, Any] = {}
+    if split.target is None:
+        return needs
+    prefix = os.path.join(folder, f"{name}.{cfg.source_lang}-{cfg.target_lang}.")
+    if options.token_weights is not None:
+        words = SideWords(split.target, dictionary, Subwords.load(folder, cfg.target_lang))
+        weights = _word_weights(options, prefix, len(split.target), alone=os.pathsep not in cfg.data)
+        needs["weights"] = TokenWeights.read(weights, np.asarray(split.target.sizes), words.split)
+    if options.upsample is not None:
+        needs["times"] = _times(_tags(prefix, "--upsample"), times_by_tag(options.upsample), split)
+    return needs
+
+
+def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
+    """Refuse a criterion that does not weigh words, if the task's configuration ``cfg`` has weights.
+
+    Args:
+        options: those of the criterion.
+    """
+    if cfg.token_weights is not None and not hasattr(criterion, "token_weights"):
+        raise BadInput(
+            f"--token-weights: --criterion {options._name} has no weights; choose context_margin or "
+            "context_discounted_label_smoothed_cross_entropy (with --context-discount 1 it is fairseq's "
+            "label_smoothed_cross_entropy, but for these weights)"
+        )
+
+
+def _word_weights(options: ContextOptions, prefix: str, sentences: int, alone: bool) -> Iterator[LineWeights]:
+    """Read the weights of the words of a training text.
+
+    Args:
+        alone: whether there is one data folder, so that a file can number its lines.
+    """
+    if options.token_weights == TAGS:
+        return tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
+    if options.token_weights == CXMI:
+        path = f"{prefix}words.jsonl"
+        _check(path, "--token-weights cxmi", "what ctxmt probe --words writes of the training text")
+        return cxmi_weights(path, sentences, options.need_weight)
+    if not alone:
+        raise BadInput("--token-weights FILE needs one data folder alone, because it numbers its lines")
+    return written_weights(str(options.token_weights), sentences)
+
+
+def _tags(prefix: str, option: str) -> str:
+    path = f"{prefix}tags.jsonl"
+    _check(path, option, "a line with the tags of the target words for each line of the training text")
+    return path
+
+
+def _check(path: str, option: str, what: str) -> None:
+    if not os.path.isfile(path):
+        raise BadInput(f"no such file; {option} expects there {what}", path)
+
+
+def _times(path: str, times: Dict[str, float], split: Split) -> np.ndarray:
+    """How often each sentence is seen in an epoch: (n,) float64."""
+    found, others = Counter[str](), Counter[str]()
+    result = np.ones(len(split.source))
+    for number, line in enumerate(one_each(iterate_tags(path), len(split.source), path)):
+        names = {name for names in line.tags for name in names}
+        found.update(names & times.keys())
+        others.update(names - times.keys())
+        result[number] = max((times[name] for name in names & times.keys()), default=1.0)
+    for name in times:
+        if not found[name]:
+            known = ", ".join(name for name, _ in (found + others).most_common(10)) or "none"
+            raise BadInput(f"--upsample {name}: no line has this tag; the most frequent ones: {known}", path)
+    current = result if split.current is None else result[split.current]
+    counts = ", ".join(f"{name} in {found[name]}" for name in times)
+    logger.info(
+        "--upsample: %s of %d lines; an epoch has %.0f examples instead of %d",
+        *(counts, len(result), current.sum(), len(current)),
+    )
+    return result

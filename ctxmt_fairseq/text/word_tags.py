@@ -1,0 +1,89 @@
+"""Reads tags of the words of a text's target side, such as those of MuDA (Fernandes et al. 2023).
+
+The file has a JSON object for each line of the text: ``{"tags": [[], ["pronouns"], ["formality"]]}`` gives a
+list of tags for every white-space word. If the object also has ``"words"``, the tags are those of these
+words, which may split the line differently ("c'", "est", "elle", "."). A white-space word then has the tags
+of all its parts.
+"""
+
+import unicodedata
+from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.text.json_files import Place, get, json_lines
+from ctxmt_fairseq.text.text_lines import PathLike, one_each
+
+Tags = List[Tuple[str, ...]]  # of each word
+
+
+def overlaps(parts: Sequence[str], words: Sequence[str]) -> Optional[List[List[int]]]:
+    """Find which parts each word shares a character with, where both are one text, cut in two ways.
+
+    White space, case and compatible characters (NFKC) make no difference. None: they are not one text.
+    """
+    parts, words = ([_plain(word) for word in cut] for cut in (parts, words))
+    if "".join(parts) != "".join(words):
+        return None
+    part = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
+    ends = np.cumsum([len(word) for word in words], dtype=np.int64)
+    return [np.unique(part[end - len(word) : end]).tolist() for word, end in zip(words, ends, strict=True)]
+
+
+def _plain(word: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", word).casefold().split())
+
+
+class LineTags(NamedTuple):
+    """The tags of a line.
+
+    Attributes:
+        place: where they were read.
+        tags: those of ``words``, or of the words between white space if that is None.
+    """
+
+    place: Place
+    tags: Tags
+    words: Optional[List[str]]
+
+    def of(self, words: Sequence[str]) -> Tags:
+        """The tags of the line's words, however they are split.
+
+        Raises:
+            BadInput: these are not the line's words.
+        """
+        if self.words is None:
+            if len(self.tags) != len(words):
+                raise self.place.error(
+                    f"expected tags of the line's {len(words)} words, found {len(self.tags)}"
+                )
+            return self.tags
+        found = overlaps(self.words, words)
+        if found is None:
+            raise self.place.error("expected 'words' to be the words of the line")
+        return [tuple(dict.fromkeys(tag for part in parts for tag in self.tags[part])) for parts in found]
+
+
+def iterate_tags(path: PathLike) -> Iterator[LineTags]:
+    """Yield the tags of every line of a text."""
+    return (_tags(place, record) for place, record in json_lines(path))
+
+
+def read_tags(path: PathLike, lines: Sequence[str]) -> List[Tags]:
+    """The tags of the white-space words of every line."""
+    tags = one_each(iterate_tags(path), len(lines), path)
+    return [each.of(line.split()) for each, line in zip(tags, lines, strict=False)]
+
+
+def _tags(place: Place, record: Any) -> LineTags:
+    entries = get(place, record, "tags", list)
+    for entry in entries:
+        if not isinstance(entry, list) or not all(isinstance(name, str) for name in entry):
+            raise place.error("expected 'tags' to be a list with a list of strings for every word")
+    tags = [tuple(dict.fromkeys(entry)) for entry in entries]
+    if "words" not in record:
+        return LineTags(place, tags, None)
+    words = get(place, record, "words", list)
+    if len(words) != len(entries) or not all(isinstance(word, str) for word in words):
+        raise place.error(f"expected 'words' to be {len(entries)} strings, as many as there are tags")
+    return LineTags(place, tags, words)

@@ -1,0 +1,112 @@
+"""Reads how much each word of a training text's target side counts in the loss.
+
+Weights come from one of three files:
+
+- numbers: for each line of the text one for every word, 0 or more, with blanks between them;
+- tags (``word_tags``): a tagged word weighs W, any other 1;
+- bits, which ``ctxmt probe --words`` wrote: W for a word of which context saves a bit or more, 1 where it
+  saves nothing or costs something, and between 1 and W in between.
+
+Words are those that the subword model reads, which are the words between white space unless the text was
+tokenised, too. All subwords of a word have its weight.
+"""
+
+import math
+from typing import Any, Iterator, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.json_files import Place, get, json_lines
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, one_each
+from ctxmt_fairseq.text.word_tags import iterate_tags, overlaps
+
+TAGS, CXMI = "tags", "cxmi"
+
+
+class LineWeights(NamedTuple):
+    """The weights of a line's words.
+
+    Attributes:
+        place: where they were read.
+        line: of the text, from 0.
+        weights: one for each word.
+        words: the words, if the file has them.
+    """
+
+    place: Place
+    line: int
+    weights: Sequence[float]
+    words: Optional[List[str]] = None
+
+    def of(self, words: Sequence[str]) -> np.ndarray:
+        """The weights (W,) of the words that the subword model reads; one that is several words of the file
+        has the largest weight of these.
+
+        Raises:
+            BadInput: these are not the line's words.
+        """
+        weights = np.array(self.weights, np.float32)
+        if len(weights) == len(words):
+            return weights
+        parts = overlaps(self.words, words) if self.words is not None else None
+        if parts is None:
+            raise self.place.error(
+                f"expected weights of {len(words)} words, as the subword model reads them, "
+                f"found {len(weights)}"
+            )
+        return np.array([max(weights[part], default=1) for part in parts], np.float32)
+
+
+def written_weights(path: PathLike, sentences: int) -> Iterator[LineWeights]:
+    """Yield the weights of a file of numbers."""
+    for number, text in enumerate(one_each(iterate_lines(path), sentences, path)):
+        place = Place(path, number + 1)
+        yield LineWeights(place, number, [_weight(place, word) for word in text.split()])
+
+
+def tag_weights(path: PathLike, sentences: int, weight: float) -> Iterator[LineWeights]:
+    """Yield the weights of a file of tags.
+
+    Args:
+        weight: W.
+    """
+    for number, line in enumerate(one_each(iterate_tags(path), sentences, path)):
+        yield LineWeights(line.place, number, [weight if tags else 1 for tags in line.tags], line.words)
+
+
+def cxmi_weights(path: PathLike, sentences: int, weight: float) -> Iterator[LineWeights]:
+    """Yield the weights of a file of bits, which need not have every line.
+
+    Args:
+        weight: W.
+    """
+    seen = np.zeros(sentences, bool)
+    for place, record in json_lines(path):
+        line = get(place, record, "line", int) - 1
+        if not 0 <= line < sentences or seen[line]:
+            raise place.error(f"expected lines from 1 to {sentences}, each once, found {line + 1}")
+        seen[line] = True
+        bits = _numbers(place, record)
+        yield LineWeights(place, line, 1 + (weight - 1) * bits.clip(0, 1), get(place, record, "words", list))
+    if not seen.any():
+        raise BadInput("expected the output of ctxmt probe --words, found an empty file", path)
+
+
+def _numbers(place: Place, record: Any) -> np.ndarray:
+    bits, words = (get(place, record, key, list) for key in ("bits", "words"))
+    if not all(type(value) in (int, float) for value in bits) or len(bits) != len(words):
+        raise place.error("expected 'bits' to be a list with a number for each of 'words'")
+    if not all(isinstance(word, str) for word in words):
+        raise place.error("expected 'words' to be a list of strings")
+    return np.array(bits, np.float64)
+
+
+def _weight(place: Place, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 1e6:
+        raise place.error(f"expected weights from 0 to a million, found {text[:20]!r}")
+    return value

@@ -1,0 +1,160 @@
+"""``ctxmt probe --select``: the lines in which context helps most, from pieces of the text."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmt_fairseq.cli.main import main
+from ctxmt_fairseq.evaluation.probe.streamed_words import overlapping, streamed_words
+from ctxmt_fairseq.generation.loading import load_models
+from tests.helpers.probed_models import TASKS, checkpoint, write_text
+
+CURRENT = ["1", "1", "0", *"1" * 10]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """task -> checkpoint."""
+    root = tmp_path_factory.mktemp("selecting")
+    made = {}
+
+    def model(task):
+        if task not in made:
+            made[task] = checkpoint(root / task, task)
+        return made[task]
+
+    return model
+
+
+def records(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def select(model, text, folder, *options):
+    """(what is chosen, bool (n,); JSON; the lines of words)."""
+    files = {name: folder / name for name in ("select-output", "json", "words")}
+    main(
+        ["probe", str(model), text, "--cpu", *options, *(f"--{name}={path}" for name, path in files.items())]
+    )
+    chosen = np.array([line == "1" for line in files["select-output"].read_text().splitlines()])
+    return chosen, json.loads(files["json"].read_text()), records(files["words"])
+
+
+@given(st.integers(0, 20), st.integers(1, 7), st.integers(0, 9))
+def test_pieces_have_what_stands_around_them(count, size, reach):
+    together = []
+    for items, own in overlapping(iter(range(count)), size, reach):
+        piece = items[own]
+        first, last = piece[0], piece[-1]
+        assert items == list(range(max(first - reach, 0), min(last + reach + 1, count)))
+        assert len(piece) == size or last == count - 1
+        together += piece
+    assert together == list(range(count))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_pieces_of_any_size_give_the_numbers_of_the_whole_text(models, tmp_path, task):
+    """Those of a probe without --select, which are checked against plain forward passes."""
+    prefix = write_text(tmp_path, current=CURRENT)
+    words = tmp_path / "whole"
+    main(
+        [
+            "probe",
+            str(models(task)),
+            prefix,
+            "--cxmi-only",
+            "--contexts",
+            "absent",
+            "--cpu",
+            "--words",
+            str(words),
+        ]
+    )
+    whole = {record["line"]: record for record in records(words)}
+    loaded = load_models(str(models(task)), device="cpu")
+    for piece in (1, 4, 13):
+        found = list(streamed_words(loaded, prefix, None, 100, piece))
+        assert [each is None for each in found] == [flag == "0" for flag in CURRENT]
+        for each in filter(None, found):
+            expected = whole[each.line]
+            assert each.words.words == expected["words"]
+            np.testing.assert_allclose(
+                [*each.words.values, each.words.end], [*expected["bits"], expected["end_bits"]], atol=2e-5
+            )
+
+
+def numbers(by, line, tagged=()):
+    bits = np.array(line["bits"])
+    if by == "mean-cxmi":
+        return (bits.sum() + line["end_bits"]) / len(bits)
+    return (
+        max(bits[[word in tagged for word in line["words"]]], default=-np.inf) if by == "tag" else bits.max()
+    )
+
+
+@pytest.mark.parametrize("by", ["max-cxmi", "mean-cxmi", "tag"])
+def test_the_best_lines_are_chosen(models, tmp_path, capsys, by):
+    prefix = write_text(tmp_path, current=CURRENT)
+    reference = (tmp_path / "text.fr").read_text().splitlines()
+    tags = [[["vowel"] if word in "aei" else [] for word in line.split()] for line in reference]
+    (tmp_path / "tags").write_text("".join(json.dumps({"tags": line}) + "\n" for line in tags))
+    options = ("--select", "4", "--by", by, "--tags", str(tmp_path / "tags"))
+    chosen, record, lines = select(models("document_window"), prefix, tmp_path, *options)
+    assert [line["line"] for line in lines] == [line for line, flag in enumerate(CURRENT, 1) if flag == "1"]
+    assert [line["tags"] for line in lines] == [tags[line["line"] - 1] for line in lines]
+    scores = {line["line"] - 1: numbers(by, line, "aei") for line in lines}
+    best = sorted(scores, key=lambda line: (-scores[line], line))[:4]
+    assert np.flatnonzero(chosen).tolist() == sorted(best) and len(chosen) == 13
+    assert record["selected"]["least_bits"] == pytest.approx(scores[best[-1]], abs=1e-4)
+    assert record["selected"]["mean_bits"] == pytest.approx(
+        np.mean([scores[line] for line in best]), abs=1e-4
+    )
+    possible = [score for score in scores.values() if score > -np.inf]
+    assert record["all"]["lines"] == len(possible)
+    assert record["all"]["mean_bits"] == pytest.approx(np.mean(possible), abs=1e-4)
+    words, bits = (sum(len(line["words"]) for line in lines), sum(line["sentence_bits"] for line in lines))
+    assert record["cxmi"] == pytest.approx(bits / words, abs=1e-4)
+    assert f"CXMI {record['cxmi']:+.4f}" in capsys.readouterr().out
+
+
+def test_what_has_no_words_or_no_room_is_never_chosen(models, tmp_path, capsys, caplog):
+    """An empty reference, and a sentence that is longer than the model's 1024 positions."""
+    french = ["a b", "", "c", "d " * 2000, *["a b c"] * 9]
+    prefix = write_text(tmp_path, fr=french, current=CURRENT)
+    chosen, record, lines = select(models("document_window"), prefix, tmp_path, "--select", "13")
+    assert np.flatnonzero(~chosen).tolist() == [1, 2, 3] and record["selected"]["lines"] == 10
+    assert "10 lines are selected, not 13" in capsys.readouterr().out
+    assert "1 sentences are longer than the models read" in caplog.text
+    assert [line["line"] for line in lines] == [1, 2, *range(5, 14)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--select", "3"], "--select and --select-output: expected both"),
+        (["--select-output", "new"], "--select and --select-output: expected both"),
+        (["--select", "3", "--select-output", "new", "--sizes", "1"], "leave out --contexts, --sizes"),
+        (
+            ["--select", "3", "--select-output", "new", "--by", "tag"],
+            "--by tag: expected --select and --tags",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(tmp_path, monkeypatch, capsys, options, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["probe", "nowhere.pt", "text", *options])
+    assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_tags_of_another_text_leave_nothing_behind(models, tmp_path, capsys):
+    prefix = write_text(tmp_path)
+    (tmp_path / "tags").write_text('{"tags": []}\n' * 13)
+    options = ("--select", "3", "--tags", str(tmp_path / "tags"))
+    with pytest.raises(SystemExit):
+        select(models("document_window"), prefix, tmp_path, *options)
+    assert "tags:1: expected tags of the line's" in capsys.readouterr().err
+    assert not (tmp_path / "select-output").exists() and not (tmp_path / "words").exists()
