@@ -168,11 +168,8 @@ class ContextTask(DecodingTask):
                 )  # fmt: skip
 
     def check_origin(self, task_state: Dict[str, Any]) -> None:
-        """Check that a checkpoint's parameters are about what the data folder numbers, as far as both say it.
-
-        Raises:
-            BadInput: the checkpoint has embeddings of other symbols.
-        """
+        """Check that a checkpoint's parameters are about what the data folder numbers, as far as both say it:
+        its embeddings are of the same symbols."""
         check_symbols(self, task_state.get("dictionaries"))
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:

@@ -201,8 +201,9 @@ def log_bleu(logging_outputs: List[Dict[str, Any]]) -> None:
         metrics.log_scalar_sum(name, logged_sum(logging_outputs, name))
 
     def score(meters: Dict[str, Any]) -> float:
-        correct, total, lengths = ([meters[name].sum for name in names] for names in _BLEU_PARTS)
-        return round(BLEU.compute_bleu(correct, total, *map(int, lengths), smooth_method="exp").score, 2)
+        correct, total, (ours, references) = ([meters[name].sum for name in names] for names in _BLEU_PARTS)
+        found = BLEU.compute_bleu(correct, total, int(ours), int(references), smooth_method="exp")
+        return round(found.score, 2)
 
     metrics.log_derived("bleu", score)
 
