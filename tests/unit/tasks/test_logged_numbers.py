@@ -73,10 +73,13 @@ def built(folder, task, *arguments):
 def logged(task, model, criterion, size):
     """What is logged of the split in batches of this size."""
     limits = utils.resolve_max_positions(task.max_positions(), model.max_positions())
-    batches = task.get_batch_iterator(task.datasets["valid"], max_sentences=size, max_positions=limits)
+    batches = task.get_batch_iterator(
+        task.datasets["valid"], max_sentences=size, max_positions=limits, disable_iterator_cache=True
+    )
     task.begin_valid_epoch(1, model)
     with metrics.aggregate(new_root=True) as meters, torch.no_grad():
         for batch in batches.next_epoch_itr(shuffle=False):
+            assert len(batch["id"]) <= size
             task.reduce_metrics([task.valid_step(batch, model, criterion)[2]], criterion)
     values = meters.get_smoothed_values()
     return {name: float(value) for name, value in values.items() if not name.startswith("_")}
