@@ -1,23 +1,20 @@
 """Context-aware machine translation with fairseq: ``fairseq-train --user-dir ctxmt_fairseq``.
 
 Importing the package takes no time. If fairseq is imported already, as under ``--user-dir``, the import
-registers the tasks, architectures and criterions with it; otherwise ``register`` does.
+registers the tasks, architectures and criterions with it; otherwise ``register`` does. All else of fairseq
+stays as it is: what has to be mended in it is mended where one of its commands works on a task of ours
+(``checkpoints.fairseq_fixes``).
 """
 
 import importlib
-import logging
 import sys
 from typing import Any, List
 
-from ctxmt_fairseq.base import exit_codes
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.registration import register
 
 __version__ = "0.2.0.dev0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]
-
-exit_codes.hook_commands()  # first: what follows may take seconds, in which a command may be interrupted
-logging.getLogger("fairseq.tasks.text_to_speech").setLevel(logging.WARNING)  # talks at every import
 
 
 def __getattr__(name: str) -> Any:

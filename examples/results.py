@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import read_translation
-from ctxmt_fairseq.evaluation.runs.results import read_results, results_table
+from ctxmt_fairseq.evaluation.runs.results_file import read_results, results_table
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
@@ -26,7 +26,8 @@ def options(arguments: List[str]) -> Any:
     parser = argparse.ArgumentParser(
         prog="results.py",
         description=f"{__doc__} Stars: * p < .05, ** p < .01 after Holm's correction, against the first "
-        "folder; McNemar's test on contrastive sets, approximate randomization for BLEU and chrF2.",
+        "folder; McNemar's test on contrastive sets, approximate randomization for BLEU and chrF2. They are "
+        "about these trained models; for systems, give ctxmt compare every seed as NAME=FILE.",
     )
     parser.add_argument("folders", nargs="+", metavar="FOLDER",
                         help="a column for each, named after it; NAME=FOLDER gives another name")  # fmt: skip
@@ -52,12 +53,12 @@ def contrast_stars(columns: Dict[str, Tuple[Path, Any]]) -> Stars:
     """Of every contrastive set that all columns have with its examples."""
     found: Stars = {}
     for suite, report in next(iter(columns.values()))[1]["contrast"].items():
-        paths = {str(folder / f"{suite}.examples.jsonl"): name for name, (folder, _) in columns.items()}
-        if len(paths) < 2 or not all(Path(path).exists() for path in paths):
+        paths = {name: str(folder / f"{suite}.examples.jsonl") for name, (folder, _) in columns.items()}
+        if len(paths) < 2 or not all(Path(path).exists() for path in paths.values()):
             continue
-        for row in compare_contrast(list(paths)):
+        for row in compare_contrast(list(paths.items())):
             label = {"all": f"accuracy ({report['convention']})", **GROUPS}.get(row.group, row.group)
-            found[paths[row.b], f"{suite}, {label}"] = stars(row.p_holm)
+            found[row.b, f"{suite}, {label}"] = stars(row.p_holm)
     return found
 
 

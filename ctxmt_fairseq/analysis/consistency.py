@@ -21,11 +21,7 @@ import numpy as np
 from ctxmt_fairseq.analysis.recurring_terms import Term
 from ctxmt_fairseq.corpora.linguistics.words import bare, lexical_parts
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
-from ctxmt_fairseq.evaluation.significance.translations import (
-    Tested,
-    TranslationComparison,
-    compare_systems,
-)
+from ctxmt_fairseq.evaluation.significance.systems import Comparison, Tested, compare_systems
 
 _SHORT = 2  # letters; parts such as French l' and d' would make many words alike
 Links = Sequence[Mapping[int, Sequence[int]]]  # for every line: source word -> target words
@@ -147,23 +143,23 @@ class Consistency:
         return records
 
     def compared(
-        self, systems: int, samples: int, seed: int, all_pairs: bool = False
-    ) -> List[TranslationComparison]:
-        """Both paired tests of some systems against the first one; documents are drawn and swapped.
+        self, systems: Sequence[str], samples: int, seed: int, all_pairs: bool = False
+    ) -> List[Comparison]:
+        """Tests of some systems against the first one, see ``compare_systems``; the units are documents.
 
         Args:
-            systems: how many systems, from the first, are compared.
+            systems: of which system each run is, from the first; the others are not compared.
             all_pairs: compare all of them with each other.
 
         Returns:
             a comparison for each measure and pair, corrected over the pairs (Holm); none for a single system
                 or document.
         """
-        rows = self.statistics()[:systems]
-        if systems < 2 or len(rows[0]) < 2:
+        rows = self.statistics()[: len(systems)]
+        if len(set(systems)) < 2 or len(rows[0]) < 2:
             return []
         tested = [Tested(measure, "document", rows, partial(_score, measure)) for measure in MEASURES]
-        return compare_systems(self.names[:systems], tested, samples, seed, all_pairs)
+        return compare_systems(systems, tested, samples, seed, all_pairs)
 
 
 def _score(measure: str, sums: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Dict, Sequence
 from ctxmt_fairseq.analysis.consistency import MEASURES, Consistency, Translated
 from ctxmt_fairseq.base.tables import aligned_table, csv_text
 
+_SHOWN = 10  # terms
 _WIDEST = 80  # characters for a term's translations in a line
 
 
@@ -32,14 +33,13 @@ def systems_table(found: Consistency) -> str:
     return aligned_table(rows)
 
 
-def least_alike(found: Consistency, ids: Sequence[str], count: int) -> str:
+def least_alike(found: Consistency, ids: Sequence[str]) -> str:
     """The terms that most pairs of sentences, over all systems, do not translate alike.
 
     Each term has a line for every system with its translations.
 
     Args:
         ids: the ids of the documents.
-        count: how many terms to show.
     """
     missed = [
         sum(each.counts.pairs - each.counts.pairs_alike for each in row)
@@ -47,7 +47,7 @@ def least_alike(found: Consistency, ids: Sequence[str], count: int) -> str:
     ]
     width = max(map(len, found.names))
     lines = []
-    for place in sorted(range(len(missed)), key=lambda place: -missed[place])[:count]:
+    for place in sorted(range(len(missed)), key=lambda place: -missed[place])[:_SHOWN]:
         lines.append(f"{found.terms[place].text} ({ids[found.terms[place].document]})")
         for name, system in zip(found.names, found.translated, strict=True):
             translations = ", ".join(f"{word} {size}" for word, size in forms(system[place]).items())

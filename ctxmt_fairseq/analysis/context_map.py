@@ -14,7 +14,7 @@ from ctxmt_fairseq.analysis.map_files import write_picture
 from ctxmt_fairseq.analysis.projection import project
 from ctxmt_fairseq.analysis.separation import Separation, separations
 from ctxmt_fairseq.base.paths import Scatter
-from ctxmt_fairseq.base.plots.scatter import scatter
+from ctxmt_fairseq.base.plots.scatter import draw_scatter
 from ctxmt_fairseq.base.tables import aligned_table, csv_text
 from ctxmt_fairseq.text.text_lines import PathLike
 
@@ -70,7 +70,7 @@ class ContextMap:
             "separations": [dataclasses.asdict(found) for found in self.separations],
         }
 
-    def picture(self) -> bytes:
+    def draw(self) -> bytes:
         """Both maps as the content of a PNG file."""
         panels = [
             (f"before: vectors of {self.encoder}{self._caption('before')}", self.before),
@@ -78,7 +78,7 @@ class ContextMap:
         ]
         title = f"{len(self.labelled.texts)} contexts of {self.model}"
         attributes = [(each.name, each.values) for each in self.labelled.attributes]
-        return scatter(title, panels, attributes, self.labelled.texts)
+        return draw_scatter(title, panels, attributes, self.labelled.texts)
 
     def _caption(self, place: str) -> str:
         """The line on the first attribute in the title of a map; ``place`` is "before" or "after"."""
@@ -117,4 +117,4 @@ def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
         BadInput: see ``write_picture``.
     """
     rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"
-    return write_picture(Scatter(str(path)), shown.picture(), shown.csv(), rest)
+    return write_picture(Scatter(str(path)), shown.draw(), shown.csv(), rest)

@@ -2,7 +2,7 @@
 
 from typing import Dict
 
-from ctxmt_fairseq.evaluation.attribute_control.formality import FORMAL
+from ctxmt_fairseq.evaluation.attribute_control.formal_references import FORMAL
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import PathLike

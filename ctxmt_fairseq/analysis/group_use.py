@@ -17,7 +17,7 @@ from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.corpora.linguistics.words import has_letters
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.models.blocks.shortening import Selecting
+from ctxmt_fairseq.models.blocks.latent_groups import Selecting
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 
 WORD, PUNCTUATION, END, UNKNOWN = "words", "punctuation", "</s>", "not annotated"
@@ -34,7 +34,7 @@ class GroupUse:
         sentences: how many sentences the text has.
         classes: C classes of tokens; ``counts`` (C,) is how many tokens each has.
         weights: (C, K) sums of the weights over the tokens of a class.
-        used: (K,) in how many sentences a group has a token with a weight above ``least``.
+        used: (K,) in how many sentences a group has a token with a weight above 0.
         used_together: how many groups each sentence uses, summed over the sentences.
         unmatched: in how many sentences subwords do not match the annotated words.
     """
@@ -47,7 +47,6 @@ class GroupUse:
     weights: np.ndarray
     used: np.ndarray
     used_together: int
-    least: float
     unmatched: int
 
     @property
@@ -99,7 +98,6 @@ class GroupUse:
             "counts": dict(zip(self.classes, self.counts.tolist(), strict=True)),
             "used_in_sentences": self.used.tolist(),
             "used_groups_per_sentence": self.used_together / self.sentences,
-            "least": self.least,
             "unmatched": self.unmatched,
         }
 
@@ -108,7 +106,6 @@ def group_use(
     loaded: LoadedModels,
     sentences: Sequence[str],
     annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
-    least: float = 0.0,
     max_tokens: int = MAX_TOKENS,
 ) -> GroupUse:
     """Measure the groups of each sentence of a text by itself, because context does not change them.
@@ -116,7 +113,6 @@ def group_use(
     Args:
         loaded: one model with latent groups.
         annotation: the annotated words of the sentences; if given, the classes are parts of speech.
-        least: a token with more than this weight uses a group.
         max_tokens: the most tokens, pads included, in a batch.
     """
     model = loaded.model
@@ -149,14 +145,14 @@ def group_use(
         rows = [number_of[name] for name in labels[place]]
         np.add.at(weights, rows, values)
         np.add.at(counts, rows, 1)
-        using = (values > least).any(0)
+        using = (values > 0).any(0)
         used += using
         together += int(using.sum())
     there = counts > 0
     return GroupUse(
         f"{latent.title}, {architecture(model)}", isinstance(latent, Selecting), len(tokens),
         [name for name, known in zip(classes, there, strict=True) if known], counts[there], weights[there],
-        used, together, least, unmatched,
+        used, together, unmatched,
     )  # fmt: skip
 
 

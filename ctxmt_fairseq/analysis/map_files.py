@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.base.files import write_files
 from ctxmt_fairseq.base.paths import Map, Picture
-from ctxmt_fairseq.base.plots.heat_map import heat_map
+from ctxmt_fairseq.base.plots.heat_map import draw_heat_map
 from ctxmt_fairseq.text.text_lines import PathLike
 
 
@@ -32,7 +32,7 @@ def write_map(
         BadInput: see ``write_picture``.
     """
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
-    picture = heat_map(**vars(labelled), annotate=annotate, highest=highest)
+    picture = draw_heat_map(**vars(labelled), annotate=annotate, highest=highest)
     return write_picture(Map(str(path)), picture, labelled.tsv(), numbers)
 
 

@@ -10,7 +10,7 @@ from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.models.blocks.shortening import Latent
+from ctxmt_fairseq.models.blocks.latent_groups import Latent
 
 
 def latent_groups(model: Any) -> Latent:

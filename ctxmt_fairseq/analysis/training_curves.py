@@ -90,12 +90,12 @@ class Effort:
     best: float
 
 
-def efforts(systems: Systems, subset: str, metric: Optional[str] = None) -> List[Effort]:
-    """What every run of every system took; for ``metric`` see ``TrainingLog.best``."""
+def efforts(systems: Systems, subset: str) -> List[Effort]:
+    """What every run of every system took."""
     found = []
     for system, logs in systems.items():
         for log in logs:
-            name, best = log.best(subset, metric)
+            name, best = log.best(subset)
             epochs = log.validated(subset)[-1].epoch
             found.append(Effort(system, str(log.path), log.parameters, log.device_hours, epochs, best.epoch,
                                 best.updates, name, best.values[name]))  # fmt: skip

@@ -1,17 +1,30 @@
 """Shows values of runs across one of their conditions: tables, records, differences."""
 
 import statistics
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.analysis.run_values import REAL, Value
+import numpy as np
+
+from ctxmt_fairseq.analysis.result_values import REAL
+from ctxmt_fairseq.analysis.run_values import Value
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
-from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation
-from ctxmt_fairseq.evaluation.runs.results import TRAINED, decimals
+from ctxmt_fairseq.base.tables import aligned_table, mean_and_deviation, records_table
+from ctxmt_fairseq.evaluation.runs.results_file import TRAINED, decimals
+from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
+from ctxmt_fairseq.evaluation.significance.seeds import ENOUGH, TWO_RUNS, OverSeeds, over_seeds
 
 SYSTEM, WINDOW = "system", "window"
 USUAL = {"context": REAL, WINDOW: TRAINED, "decoding": "prefix", "n": "given"}  # goes without saying
 WIDTH = 100  # characters of a table
+TESTS = {
+    "over seeds": "{measure}: {system}, {place}", "seeds": "{seeds}", "mean": "{mean:+.{digits}f}",
+    "95 % interval": "{low:+.{digits}f} .. {high:+.{digits}f}", "p": "{p:.4f}", "Holm": "{p_holm:.4f}",
+    "": "{stars}",
+}  # fmt: skip
+
+
+Added = Tuple[np.ndarray, np.ndarray]
 
 
 class Placed(NamedTuple):
@@ -21,6 +34,8 @@ class Placed(NamedTuple):
         measure: the measure, with the number of lines; each measure has a table.
         system: the row: the system, and its unusual conditions.
         place: the column.
+        added: what each example adds to what is subtracted (0, if nothing is), and to the value itself; where
+            it is not known, the two values.
         against: the place whose value was subtracted; "" if none was.
     """
 
@@ -29,6 +44,7 @@ class Placed(NamedTuple):
     place: Place
     value: float
     run: str
+    added: Added
     against: str = ""
 
     @property
@@ -89,26 +105,51 @@ def place_of(value: Value, across: str) -> Optional[Place]:
 
 def placed(values: Sequence[Value], across: str) -> List[Placed]:
     """The values, by measure, row and place."""
-    return _ordered(Placed(*key, one.value, one.run) for one, key in _keys(values, across))
+    return _ordered(
+        Placed(*key, one.value, one.run, (np.zeros_like(_each(one)), _each(one)))
+        for one, key in _keys(values, across)
+    )
 
 
 def differences(values: Sequence[Value], across: str, against: str) -> List[Placed]:
-    """The differences of a run's values from its value at one place, in the same measure and row.
+    """The differences of a run's values from its value at one place, in the same measure and row; across
+    systems those of their n-th runs.
 
     Args:
         against: that place; across windows also "trained", each system's own window.
     """
-    known = {(one.run, *key[:2], place_name(key[2])): one.value for one, key in _keys(values, across)}
+    seeds = _seeds(values)
+
+    def run(value: Value) -> Any:
+        return seeds[value.system, value.run] if across == SYSTEM else value.run
+
+    known = {(run(one), *key[:2], place_name(key[2])): one for one, key in _keys(values, across)}
     found = []
     for one, key in _keys(values, across):
         base = place_name(one.at.get(TRAINED, TRAINED)) if against == TRAINED else against
-        less = known.get((one.run, *key[:2], base))
+        less = known.get((run(one), *key[:2], base))
         if less is not None and base != place_name(key[2]):
-            found.append(Placed(*key, one.value - less, one.run, against))
+            both = _each(less), _each(one)
+            if len(both[0]) != len(both[1]):
+                both = np.array([less.value]), np.array([one.value])
+            found.append(Placed(*key, one.value - less.value, one.run, both, against))
     if not found:
         places = ", ".join(dict.fromkeys(place_name(place) for _, (*_, place) in _keys(values, across)))
         raise BadInput(f"--against {against}: expected one of {places}")
     return _ordered(found)
+
+
+def _each(value: Value) -> np.ndarray:
+    return np.array([value.value]) if value.each is None else value.each
+
+
+def _seeds(values: Sequence[Value]) -> Dict[Tuple[str, str], int]:
+    """System and run -> the run's number within its system."""
+    found: Dict[Tuple[str, str], int] = {}
+    for one in values:
+        number = sum(system == one.system for system, _ in found)
+        found.setdefault((one.system, one.run), number)
+    return found
 
 
 def _keys(values: Sequence[Value], across: str) -> Iterator[Tuple[Value, Tuple[str, str, Place]]]:
@@ -177,15 +218,52 @@ def _cell(found: Sequence[Placed], runs: int) -> str:
 
 
 def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
-    """For JSON: what the tables show, with the value of each run."""
-    cells: Dict[Tuple[str, str, str], List[float]] = {}
+    """For JSON: what the tables show, with the value of each run, and what several say of other seeds.
+
+    Differences have p, and ``p_holm``, which is corrected over those of a measure.
+    """
+    cells: Dict[Tuple[str, str, str], List[Placed]] = {}
     for one in found:
-        cells.setdefault((one.measure, one.system, one.column), []).append(one.value)
-    return [
-        {"measure": measure, "system": system, "place": column, "values": runs,
-         "mean": statistics.fmean(runs), "deviation": statistics.stdev(runs) if len(runs) > 1 else None}
-        for (measure, system, column), runs in cells.items()
-    ]  # fmt: skip
+        cells.setdefault((one.measure, one.system, one.column), []).append(one)
+    records: List[Dict[str, Any]] = []
+    for (measure, system, column), ones in cells.items():
+        runs, test = [one.value for one in ones], _over_seeds(ones)
+        records.append(
+            {"measure": measure, "system": system, "place": column, "values": runs,
+             "mean": statistics.fmean(runs), "deviation": statistics.stdev(runs) if len(runs) > 1 else None,
+             "low": test and test.low, "high": test and test.high,
+             "p": test.p if test and ones[0].against else None,
+             "seeds": len(runs), "method": test and test.method}
+        )  # fmt: skip
+    tested = [record for record in records if record["p"] is not None]
+    corrected = holm_within(tested, lambda record: record["measure"], lambda record: record["p"])
+    for record, p in zip(tested, corrected, strict=True):
+        record["p_holm"] = p
+    return records
+
+
+def _over_seeds(ones: Sequence[Placed]) -> Optional[OverSeeds]:
+    """Over seeds and examples, or over seeds alone where examples are not known; None: a single run."""
+    if len(ones) < 2:
+        return None
+    if len({len(each) for one in ones for each in one.added}) > 1:
+        values = np.array([[one.value] for one in ones])
+        return over_seeds(np.zeros_like(values), values)
+    return over_seeds(*(np.stack(each) for each in zip(*(one.added for one in ones), strict=True)))
+
+
+def tests_table(records: Sequence[Mapping[str, Any]]) -> str:
+    """The differences over seeds, and how they were tested; empty without any."""
+    tested = [record for record in records if record["p"] is not None]
+    if not tested:
+        return ""
+    rows = (
+        {**record, "stars": stars(record["p_holm"]), "digits": decimals(record["measure"])}
+        for record in tested
+    )
+    said = [*dict.fromkeys(record["method"] for record in tested)]
+    said += [TWO_RUNS] if any(record["seeds"] < ENOUGH for record in tested) else []
+    return "\n".join([records_table(rows, TESTS), *said])
 
 
 def best_places(found: Sequence[Placed]) -> Dict[str, Dict[str, List[Place]]]:

@@ -1,7 +1,7 @@
 """Compares the attention of several models in windows: means, tests, and a map of entropies."""
 
-from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Sequence
 
 import numpy as np
 
@@ -9,20 +9,14 @@ from ctxmt_fairseq.analysis.captured_weights import SIDES
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.window_attention import KINDS, WindowAttention
 from ctxmt_fairseq.base.tables import aligned_table
-from ctxmt_fairseq.evaluation.significance.p_values import holm_within, stars
-from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
-
-
-class Difference(NamedTuple):
-    """The difference of two models' means, ``b`` minus ``a``, over windows with the measure in both."""
-
-    a: str
-    b: str
-    measure: str
-    windows: int
-    difference: float
-    p: float
-    p_holm: float
+from ctxmt_fairseq.evaluation.significance.p_values import holm_within
+from ctxmt_fairseq.evaluation.significance.seeds import about, run_names, runs_of
+from ctxmt_fairseq.evaluation.significance.systems import (
+    Comparison,
+    Tested,
+    compare_systems,
+    comparison_table,
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +24,7 @@ class AttentionReport:
     """Several models on one text; differences are those from the first model.
 
     Attributes:
-        names: the names of the models.
+        names: the system of each model; those of one name are its runs (seeds).
         models: their attention.
         shuffles, seed: those of approximate randomization.
     """
@@ -46,26 +40,28 @@ class AttentionReport:
         entropies = {f"entropy, {kind}": model.entropy(kind) for kind in KINDS}
         return {**shares, "share, both": model.both_shares, **entropies, "entropy, all": model.entropy()}
 
-    def differences(self) -> List[Difference]:
-        """Compare every other model with the first; p is corrected over the models (Holm)."""
-        found = []
-        first = self.windows(self.models[0])
-        for name, model in zip(self.names[1:], self.models[1:], strict=True):
-            for measure, values in self.windows(model).items():
-                shared = ~np.isnan(first[measure]) & ~np.isnan(values)
-                if shared.sum() < 2:
-                    continue
-                pair = [_statistics(each[shared]) for each in (first[measure], values)]
-                (p,) = randomization_p([(pair[0], pair[1])], _mean, self.shuffles, self.seed)
-                difference = float(values[shared].mean() - first[measure][shared].mean())
-                found.append((self.names[0], name, measure, int(shared.sum()), difference, float(p)))
-        corrected = holm_within(found, lambda row: row[2], lambda row: row[5])
-        return [Difference(*row, p) for row, p in zip(found, corrected, strict=True)]
+    def differences(self) -> List[Comparison]:
+        """Compare every other system with the first, over the windows that have the measure in all of their
+        runs; p is corrected over the systems (Holm)."""
+        found: List[Comparison] = []
+        values = [self.windows(model) for model in self.models]
+        first, *others = runs_of(self.names).values()
+        for runs in others:
+            both = [*first, *runs]
+            for measure in values[0]:
+                rows = np.stack([values[run][measure] for run in both])
+                rows = rows[:, ~np.isnan(rows).any(0)]
+                if rows.shape[1] > 1:
+                    tested = Tested(measure, "window", list(map(_statistics, rows)), _mean, 4)
+                    names = [self.names[run] for run in both]
+                    found += compare_systems(names, [tested], self.shuffles, self.seed)
+        corrected = holm_within(found, lambda one: one.metric, lambda one: one.result.p)
+        return [replace(one, p_holm=p) for one, p in zip(found, corrected, strict=True)]
 
     def table(self) -> str:
         """A table with the means of every model, and below it the differences."""
         measures = [self.windows(model) for model in self.models]
-        rows = [["", *self.names, "windows"]]
+        rows = [["", *run_names(self.names), "windows"]]
         for measure in measures[0]:
             counts = [int((~np.isnan(each[measure])).sum()) for each in measures]
             means = [
@@ -74,18 +70,21 @@ class AttentionReport:
             ]
             rows.append([measure, *means, ", ".join(map(str, dict.fromkeys(counts)))])
         lines = [aligned_table(rows)]
-        if len(self.models) > 1:
-            head = ["models", "", "windows", "difference", "p", "Holm", ""]
-            lines += ["", aligned_table([head, *map(_row, self.differences())])]
-            lines.append(f"approximate randomization, {self.shuffles} shuffles, seed {self.seed}")
+        differences = self.differences()
+        if differences:
+            lines += ["", comparison_table(differences), "", self._about(differences)]
         return "\n".join(lines)
+
+    def _about(self, differences: Sequence[Comparison]) -> str:
+        draws = f"{self.shuffles} shuffles and bootstrap samples, seed {self.seed}"
+        return about(self.names, (one.result for one in differences), draws)
 
     def map(self) -> LabelledMap:
         """Entropy, as mean over windows: layers of every model (rows), heads by kind (columns)."""
         rows: List[str] = []
         values = []
         heads = {kind: max(model.entropies[kind].shape[2] for model in self.models) for kind in KINDS}
-        for name, model in zip(self.names, self.models, strict=True):
+        for name, model in zip(run_names(self.names), self.models, strict=True):
             for layer in range(max(each.shape[1] for each in model.entropies.values())):
                 rows.append(f"{layer + 1}, {name}" if len(self.models) > 1 else str(layer + 1))
                 values.append(
@@ -104,6 +103,7 @@ class AttentionReport:
 
     def as_dict(self) -> Dict[str, Any]:
         """For JSON: means, differences, and the values of every window."""
+        differences = self.differences()
         return {
             "models": [
                 {
@@ -114,12 +114,13 @@ class AttentionReport:
                     },
                     "entropies": {kind: each.mean(0).tolist() for kind, each in model.entropies.items()},
                 }
-                for name, model in zip(self.names, self.models, strict=True)
+                for name, model in zip(run_names(self.names), self.models, strict=True)
             ],
             "differences": [
-                {**difference._asdict(), "stars": stars(difference.p_holm)}
-                for difference in self.differences()
+                {**one.as_dict(), "measure": one.metric, "windows": one.units, "p": one.result.p}
+                for one in differences
             ],
+            "about": self._about(differences),
             "shuffles": self.shuffles,
             "seed": self.seed,
         }
@@ -149,15 +150,3 @@ def _known_mean(values: np.ndarray) -> float:
 
 def _number(value: float) -> Any:
     return None if np.isnan(value) else float(value)
-
-
-def _row(difference: Difference) -> List[str]:
-    return [
-        f"{difference.b} - {difference.a}",
-        difference.measure,
-        str(difference.windows),
-        f"{difference.difference:+.4f}",
-        f"{difference.p:.4f}",
-        f"{difference.p_holm:.4f}",
-        stars(difference.p_holm),
-    ]

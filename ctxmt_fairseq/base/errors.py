@@ -1,10 +1,11 @@
 """``BadInput``, the one exception for bad input, and other exceptions that mean the same."""
 
 import errno
-from typing import Optional
+from typing import Optional, Sequence
 
 # How Python's tracebacks introduce the message of a ``BadInput``.
 _MARK = "ctxmt_fairseq.base.errors.BadInput: "
+_NAMED = 100  # so many places are named at most
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 
@@ -22,6 +23,12 @@ class BadInput(ValueError):
     def __init__(self, message: str, path: Optional[object] = None, line: Optional[int] = None):
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         super().__init__(" ".join((place + message.rpartition(_MARK)[2]).split()))
+
+
+def named(places: Sequence[str]) -> str:
+    """Name places in a message."""
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    return ", ".join(places[:_NAMED]) + more
 
 
 def as_bad_input(error: Optional[BaseException]) -> Optional[BadInput]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Callable, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
-from ctxmt_fairseq.base.loggers import quiet_libraries
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -31,7 +30,6 @@ def exit_code(error: BaseException) -> Optional[int]:
 def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[str]) -> int:
     """Do the work of a command or a script, and return its exit code: what ``work`` returns (None: 0), 1 if
     nobody reads the rest of its output, otherwise that of ``exit_code``. A defect is raised."""
-    quiet_libraries()
     try:
         code = work(_checked(arguments)) or 0
         sys.stdout.flush()
@@ -67,20 +65,19 @@ def fairseq_command(program: str) -> Optional[str]:
     return path.stem[len("fairseq-") :] if path.stem.startswith("fairseq-") else None
 
 
-def hook_commands() -> None:
-    """If the program is a command, let exceptions that nobody catches end it as ``exit_code`` says.
+def hook_command() -> None:
+    """If the program is a command of fairseq's, let exceptions that nobody catches end it as ``exit_code``
+    says.
 
-    The interpreter's hook is the only place: fairseq's main function runs already when it imports the plugin,
-    and Ctrl-C may interrupt the import of torch before our main function starts.
+    The interpreter's hook is the only place: fairseq's main function runs already when a task of ours is set
+    up.
     """
-    program = sys.argv[0] if sys.argv else ""
-    ctxmt = Path(program).stem == "ctxmt"
-    if not ctxmt and fairseq_command(program) is None:
-        return
     previous = sys.excepthook
+    if fairseq_command(sys.argv[0] if sys.argv else "") is None or previous.__module__ == __name__:
+        return
 
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:
-        code = exit_code(error) if ctxmt or not isinstance(error, KeyboardInterrupt) else None
+        code = None if isinstance(error, KeyboardInterrupt) else exit_code(error)
         if code is None:
             previous(kind, error, traceback)
         else:

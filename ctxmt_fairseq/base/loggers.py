@@ -1,8 +1,14 @@
-"""Keeps other libraries' debug messages out of our commands' stderr and out of users' notebooks."""
+"""Keeps other libraries' messages and warnings out of our commands' stderr and of users' notebooks.
+
+``logging`` is imported late, because a --help does without it.
+"""
 
 import contextlib
-import logging
-from typing import Iterator
+import warnings
+from typing import TYPE_CHECKING, Iterator
+
+if TYPE_CHECKING:
+    import logging
 
 _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers")
 
@@ -11,12 +17,16 @@ _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "
 def root_logger_kept() -> Iterator[None]:
     """Leave the root logger as it is. Importing fairseq makes it write everything from DEBUG on to stderr,
     unless somebody has set it up before."""
-    root = logging.getLogger()
-    level, handlers = root.level, list(root.handlers)
+    import logging
+
+    root, talks = logging.getLogger(), logging.getLogger("fairseq.tasks.text_to_speech")  # at every import
+    level, handlers, talks_from = root.level, list(root.handlers), talks.level
+    _set_level(talks, logging.WARNING)
     try:
         yield
     finally:
         _set_level(root, level)
+        _set_level(talks, talks_from)
         root.handlers[:] = handlers
 
 
@@ -25,14 +35,22 @@ def quiet_libraries() -> None:
 
     The root logger is set up first, because fairseq sets it to DEBUG only where nobody has.
     """
+    import logging
+
     logging.basicConfig()
+    masks_of_two_types()
     for name in _TALKATIVE:
         _set_level(logging.getLogger(name), logging.WARNING)
     # our own one line says that a model cannot be reached; this logger would add one for each attempt
     _set_level(logging.getLogger("huggingface_hub.utils._http"), logging.ERROR)
 
 
-def _set_level(logger: logging.Logger, level: int) -> None:
+def masks_of_two_types() -> None:
+    """Silence torch's warning that fairseq passes a boolean padding mask with a float causal mask."""
+    warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
+
+
+def _set_level(logger: "logging.Logger", level: int) -> None:
     """Set a level if it differs, because after a change all loggers work out their levels anew."""
     if logger.level != level:
         logger.setLevel(level)

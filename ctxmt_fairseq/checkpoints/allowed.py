@@ -34,12 +34,17 @@ ALLOWED: FrozenSet[str] = frozenset(
         "tasks.fairseq_task",
         "tasks.translation",
         "models.fairseq_model",
+        "models.bart.model",
+        "models.lightconv",
+        "models.lstm",
         "models.transformer.transformer_base",
         "models.transformer.transformer_legacy",
+        "models.transformer_align",
         "criterions.fairseq_criterion",
         "criterions.adaptive_loss",
         "criterions.cross_entropy",
         "criterions.label_smoothed_cross_entropy",
+        "criterions.label_smoothed_cross_entropy_with_alignment",
         "criterions.label_smoothed_cross_entropy_with_rdrop",
     )
 )
@@ -147,6 +152,8 @@ def reduced(
         old = state.get("args")
         cfg = mapping(state.get("cfg"), "cfg") if old is None else _sections(mapping(old, "args"))
         kept: Dict[str, Any] = {name: _reduced_section(name, cfg.get(name), allowed) for name in sections}
+        if isinstance(kept.get("model"), argparse.Namespace):
+            _name_others(kept["model"], cfg)
         if "model" in kept:
             _check_depth(mapping(kept["model"], "model"), len(state["model"]))
         for name, shared in SHARED.items():
@@ -196,6 +203,15 @@ def _reduced_section(name: str, section: Any, allowed: FrozenSet[str]) -> Any:
     if getattr(kind, "__dataclass", None) is None:
         return argparse.Namespace(**{**options, option: chosen})
     return {name: options[name] for name in ("_name", *declared_options(kind)) if name in options}
+
+
+def _name_others(model: argparse.Namespace, cfg: Dict[str, Any]) -> None:
+    """Tell a model the names of its task and criterion: fairseq's LSTM and BART compare them with some."""
+    for name in ("task", "criterion"):
+        option, registered, _ = SECTIONS[name]
+        values = mapping(cfg.get(name) or {}, name)
+        chosen = values.get("_name") or values.get(option)
+        setattr(model, name, chosen if isinstance(chosen, str) and chosen in registered else None)
 
 
 def _numbers(shared: Any, values: Dict[str, Any]) -> Dict[str, Any]:

@@ -1,6 +1,8 @@
-"""Mends fairseq itself in small fixes, each with its evidence. Importing this module applies all of them.
+"""Mends fairseq itself in small fixes, each with its evidence, where a task of this plugin is at work.
 
-None changes how a model computes: they let fairseq's own commands run safely on current torch.
+Importing this module has fairseq's commands look whether their command line is about such a task
+(``watch_command_lines``), and does no more. ``mend`` applies the fixes, to this process. None changes how a
+model computes: they let fairseq's own commands run safely on current torch.
 """
 
 import argparse
@@ -22,75 +24,131 @@ from fairseq.data import data_utils
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BackgroundConsumer
 from fairseq.optim.amp_optimizer import AMPOptimizer
+from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.exit_codes import fairseq_command
-from ctxmt_fairseq.checkpoints import reading as safe_checkpoints
-from ctxmt_fairseq.checkpoints.reading import peek
+from ctxmt_fairseq.base.exit_codes import fairseq_command, hook_command
+from ctxmt_fairseq.base.loggers import masks_of_two_types
+from ctxmt_fairseq.checkpoints import reading
 from ctxmt_fairseq.checkpoints.resumption import resume_where_it_stopped
 
-_EVALUATION_COMMANDS = ("generate", "interactive", "validate")
+
+@functools.cache
+def mend() -> None:
+    """Apply all fixes to this process; called where one of fairseq's commands works on a task of ours."""
+    hook_command()
+    atexit.register(stop_background_consumers)
+    load_checkpoints_safely()
+    amp_without_cuda()
+    masks_of_two_types()
+    datasets_that_were_not_read()
+    several_validation_sets()
+    gradients_that_are_not_finite(sys.argv)
+    resume_where_it_stopped()
 
 
-def bf16_without_tpu() -> None:
-    """Make ``--bf16`` mean bfloat16 on any device: fairseq takes it for a TPU and crashes without one."""
-    parse = options.parse_args_and_arch
-
-    def parse_args_and_arch(*args: Any, **kwargs: Any) -> Any:
-        result = parse(*args, **kwargs)
-        parsed = result[0] if isinstance(result, tuple) else result
-        if getattr(parsed, "bf16", False) and importlib.util.find_spec("torch_xla") is None:
-            parsed.tpu = False
-        return result
-
-    options.parse_args_and_arch = parse_args_and_arch
+def mend_command() -> None:
+    """``mend`` if the program is one of fairseq's commands; other programs stay as they are."""
+    if fairseq_command(sys.argv[0] if sys.argv else "") is not None:
+        mend()
 
 
-def help_with_all_options() -> None:
-    """Let ``--help`` show the options of the task, architecture and so on that the command names.
+def watch_command_lines() -> None:
+    """Have fairseq parse command lines that are about a task of ours with the fixes, all others as ever.
 
-    fairseq prints its help when it reads these names, before it adds their options, and stops where it needs
-    a name that is not there.
+    This cannot wait until the task is set up: ``fairseq-generate`` falls back to the task ``translation``,
+    which would run a model of windows on single sentences; fairseq prints its help when it reads the names
+    of the task and so on, before it adds their options; and it takes ``--bf16`` for a TPU and crashes
+    without one.
     """
     parse = options.parse_args_and_arch
 
     def parse_args_and_arch(
-        parser: argparse.ArgumentParser,
-        input_args: Optional[List[str]] = None,
-        *args: Any,
-        modify_parser: Optional[Callable[[argparse.ArgumentParser], None]] = None,
-        **kwargs: Any,
+        parser: argparse.ArgumentParser, input_args: Optional[List[str]] = None, *args: Any, **kwargs: Any
     ) -> Any:
         words = sys.argv[1:] if input_args is None else input_args
-        rest = [word for word in words if word not in ("-h", "--help")]
-        if len(rest) == len(words):
-            return parse(parser, input_args, *args, modify_parser=modify_parser, **kwargs)
-        times = 0
-
-        def show_the_second_time(parser: argparse.ArgumentParser) -> None:
-            """fairseq calls this before and after it adds options; print the help the second time."""
-            nonlocal times
-            times += 1
-            if modify_parser is not None:
-                modify_parser(parser)
-            for action in parser._actions:
-                action.required = False
-            if times == 2:
-                parser.print_help()
-                parser.exit()
-
+        task = task_of_ours(words, any(action.dest == "path" for action in parser._actions))
+        if task is None:
+            return parse(parser, input_args, *args, **kwargs)
+        mend()
+        words = [*words, "--task", task]  # again, if it is there
+        if {"-h", "--help"} & set(words):
+            words = [word for word in words if word not in ("-h", "--help")]
+            kwargs["modify_parser"] = _help_the_second_time(kwargs.get("modify_parser"))
         try:
-            return parse(parser, rest, *args, modify_parser=show_the_second_time, **kwargs)
-        except RuntimeError:  # fairseq-train without --arch has no options of an architecture
-            parser.print_help()
-            parser.exit()
+            parsed = parse(parser, words, *args, **kwargs)
+        except RuntimeError as error:
+            if str(error):
+                raise
+            raise BadInput("--arch: name an architecture, such as concat_transformer") from None
+        named = parsed[0] if isinstance(parsed, tuple) else parsed
+        if getattr(named, "bf16", False) and importlib.util.find_spec("torch_xla") is None:
+            named.tpu = False
+        return parsed
 
     options.parse_args_and_arch = parse_args_and_arch
 
 
-def masks_of_two_types() -> None:
-    """Silence torch's warning that fairseq passes a boolean padding mask with a float causal mask."""
-    warnings.filterwarnings("ignore", "Support for mismatched key_padding_mask")
+def task_of_ours(words: List[str], evaluates: bool) -> Optional[str]:
+    """The task of ours that a command line is about: the one that it names, or that its checkpoint names.
+
+    Args:
+        evaluates: whether the command has ``--path``.
+
+    Raises:
+        BadInput: the named task is not the checkpoint's, or one of the two options has no value.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--task")
+    if evaluates:
+        parser.add_argument("--path")
+    try:
+        known, _ = parser.parse_known_args(words)
+    except argparse.ArgumentError:
+        return None  # fairseq's own parser says what is wrong
+    path = getattr(known, "path", None)
+    saved = _saved_task(Path(path.split(os.pathsep)[0])) if path else None
+    if not is_ours(saved):
+        return known.task if is_ours(known.task) else None
+    if known.task not in (None, saved):
+        hook_command()
+        raise BadInput(f"--task {known.task}: expected {saved}, with which {path} was trained")
+    return saved
+
+
+def is_ours(task: Optional[str]) -> bool:
+    """Whether a task is this plugin's, or derives from one."""
+    kinds = getattr(TASK_REGISTRY.get(task), "__mro__", ())
+    return any(kind.__module__.startswith("ctxmt_fairseq.") for kind in kinds)
+
+
+def _saved_task(path: Path) -> Optional[str]:
+    """The name of the task in a checkpoint's configuration; None: there is none, or the file is damaged,
+    which the command finds out."""
+    with contextlib.suppress(BadInput, AttributeError, TypeError, KeyError):
+        task = reading.peek(path)["cfg"]["task"]
+        values = vars(task) if isinstance(task, argparse.Namespace) else task
+        name = values.get("_name") or values.get("task")
+        return name if isinstance(name, str) else None
+    return None
+
+
+def _help_the_second_time(modify: Optional[Callable[[Any], None]]) -> Callable[[Any], None]:
+    """fairseq calls this before and after it adds options."""
+    times = 0
+
+    def modify_parser(parser: argparse.ArgumentParser) -> None:
+        nonlocal times
+        times += 1
+        if modify is not None:
+            modify(parser)
+        for action in parser._actions:
+            action.required = False
+        if times == 2:
+            parser.print_help()
+            parser.exit()
+
+    return modify_parser
 
 
 def amp_without_cuda() -> None:
@@ -118,50 +176,8 @@ def load_checkpoints_safely() -> None:
 
     fairseq's fully convolutional models, among others, pass strings from the checkpoint to ``eval``.
     """
-    checkpoint_utils.load_checkpoint_to_cpu = safe_checkpoints.load_checkpoint_to_cpu
-    checkpoint_utils.load_model_ensemble_and_task = safe_checkpoints.load_ensemble
-
-
-def task_from_checkpoint(argv: List[str]) -> None:
-    """Add the checkpoint's ``--task`` to a generation or validation command that names none.
-
-    ``fairseq-generate`` falls back to the task ``translation``, which would silently run a model of windows
-    on single sentences. The plugin is imported before the command line is parsed, so ``argv`` can still be
-    extended.
-
-    Raises:
-        BadInput: the named task is not the checkpoint's, or one of the two options has no value.
-    """
-    if not argv or fairseq_command(argv[0]) not in _EVALUATION_COMMANDS:
-        return
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--path")
-    parser.add_argument("--task")
-    try:
-        known, _ = parser.parse_known_args(argv[1:])
-    except argparse.ArgumentError as error:
-        raise BadInput(str(error)) from None
-    if not known.path:
-        return
-    saved = peek(Path(known.path.split(os.pathsep)[0]))
-    task = _saved_task(saved)
-    if not isinstance(task, str) or not task.startswith(
-        ("document_window", "multi_source", "metadata_context")
-    ):
-        return
-    if known.task is None:
-        argv += ["--task", task]
-    elif known.task != task:
-        raise BadInput(f"--task {known.task}: expected {task}, with which {known.path} was trained")
-
-
-def _saved_task(state: Any) -> Optional[str]:
-    """The name of the task in a checkpoint's configuration; None if there is none, or it is damaged."""
-    with contextlib.suppress(AttributeError, TypeError, KeyError):
-        task = state["cfg"]["task"]
-        values = vars(task) if isinstance(task, argparse.Namespace) else task
-        return values.get("_name") or values.get("task")
-    return None
+    checkpoint_utils.load_checkpoint_to_cpu = reading.load_checkpoint_to_cpu
+    checkpoint_utils.load_model_ensemble_and_task = reading.load_ensemble
 
 
 def several_validation_sets() -> None:
@@ -260,14 +276,4 @@ def stop_background_consumers() -> None:
                 thread.join(0.01)
 
 
-atexit.register(stop_background_consumers)
-load_checkpoints_safely()
-bf16_without_tpu()
-help_with_all_options()
-amp_without_cuda()
-masks_of_two_types()
-datasets_that_were_not_read()
-several_validation_sets()
-gradients_that_are_not_finite(sys.argv)
-resume_where_it_stopped()
-task_from_checkpoint(sys.argv)
+watch_command_lines()

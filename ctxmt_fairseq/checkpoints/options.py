@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Dict, Iterable, Optional, Tuple
 
+from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
 
@@ -161,6 +162,8 @@ def _of_action(action: argparse.Action) -> Option:
         return Option(several=several, choices=action.choices)
     if isinstance(action.type, type):
         return Option((action.type,), several, action.choices)
+    if action.type is utils.eval_bool:
+        return Option((bool,))
     if str(getattr(action.type, "__module__", "")).split(".")[0] == "fairseq":
         return Option((int, float), several=True)  # its functions read lists of numbers
     return Option(choices=action.choices, several=several)

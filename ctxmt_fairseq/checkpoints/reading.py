@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from fairseq import checkpoint_utils
 from fairseq.dataclass.utils import overwrite_args_by_name
+from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
@@ -20,6 +21,7 @@ _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
 # built, so that a checkpoint may name them too; and what it checks of the task's state.
 _Restoring = Tuple[FrozenSet[str], Callable[[Dict[str, Any]], None]]
 _restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(), lambda task_state: None))
+_loading: ContextVar[bool] = ContextVar("loading", default=False)
 
 
 def allow_checkpoint_globals() -> None:
@@ -62,7 +64,7 @@ def read(
     """Read a checkpoint of fairseq-train, reduced to what may be built of it.
 
     Args:
-        allowed, sections: see ``checkpoint_rules.reduced``.
+        allowed, sections: see ``reduced``.
         mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
     """
     return reduced(peek(path, mmap), path, allowed, sections)
@@ -89,8 +91,20 @@ def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Di
 
 def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List[Any], Any, Any]:
     """Call fairseq's ``load_model_ensemble_and_task``; what goes wrong is ``BadInput``."""
-    with naming(*filenames):
-        return _load_ensemble(filenames, *args, **kwargs)
+    token = _loading.set(True)
+    try:
+        with naming(*filenames):
+            return _load_ensemble(filenames, *args, **kwargs)
+    finally:
+        _loading.reset(token)
+
+
+def check_architecture(name: str) -> None:
+    """Refuse a class that a checkpoint may not name, where fairseq itself has read the checkpoint and asks a
+    task of ours to build it; what ``load_ensemble`` builds was checked when it was read."""
+    foreign = modules_of(ARCH_MODEL_REGISTRY[name]) - ALLOWED if name in ARCH_MODEL_REGISTRY else ()
+    if foreign and not _loading.get():
+        raise BadInput(f"--arch {name}: a checkpoint may not name a class of {min(foreign)}")
 
 
 @contextlib.contextmanager

@@ -15,9 +15,9 @@ from ctxmt_fairseq.cli.options.user_folder import UserDir
 
 class Average(Command):
     save_dir: Folder = argument("SAVE_DIR", "fairseq-train's --save-dir, or the folder of its checkpoints/")
-    count: int = option("how many", 5)
-    around: Literal["best", "last"] = option("nearest to which one", "best")
-    output: Optional[Output] = option("default averaged.pt, beside them")
+    count: int = option("how many checkpoints", 5)
+    around: Literal["best", "last"] = option("the checkpoint that they are nearest to", "best")
+    output: Optional[Output] = option("what to write (default: averaged.pt beside them)")
     code: UserDir
 
     def run(self) -> None:

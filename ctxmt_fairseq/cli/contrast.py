@@ -36,8 +36,10 @@ class Contrast(Command):
     sets: List[Input] = argument("SET", "files or folders, see above")
     format: Optional[str] = option("opensubs, bawden, voita, contrapro or jsonl (default: detected)")
     documents: Optional[Folder] = option("ContraPro's context documents")
-    reduction: Optional[Literal["sum", "mean"]] = option("(default: the suite's own)")
-    span: Optional[Literal["current", "window"]] = option("(default: the suite's own)")
+    reduction: Optional[Literal["sum", "mean"]] = option(
+        "of the tokens' log-probabilities (default: the suite's own)"
+    )
+    span: Optional[Literal["current", "window"]] = option("whose tokens (default: the suite's own)")
     max_tokens: int = option("tokens per batch", 4000)
     results: Examples
     model: Model

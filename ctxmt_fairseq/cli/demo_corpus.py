@@ -17,7 +17,7 @@ from ctxmt_fairseq.base.paths import OutputFolder
 
 class DemoCorpus(Command):
     directory: OutputFolder = argument("DIR", "a new or empty folder")
-    seed: int = option("", 1, option_types.seed)
+    seed: int = option("of what is drawn", 1, option_types.seed)
     documents: int = option("training documents", 8000)
     evaluation_documents: int = option("documents in valid, and in test", 200)
     document_length: Optional[int] = option("sentences of every document (default: 4 to 8)")

@@ -9,8 +9,9 @@ The same command continues an interrupted run. Where a store exists, it is verif
 embedded.
 
 Encoders: minilm (384 dimensions; from an installed package, nothing is downloaded), discrete (a random vector
-for each text, the paper's ablation), or any sentence-transformers or transformers model by folder or name,
-with --pooling cls for the state of its first token (as the MTCue authors use DistilBERT) or mean.
+for each text, the paper's ablation), or any sentence-transformers or transformers model by folder or name.
+cls:NAME takes the state of its first token (as the MTCue authors use DistilBERT), mean:NAME the mean of all;
+NAME alone does as the model says, else mean.
 
 Example: ctxmt embed data-bin --train text/train --valid text/valid --test text/test --dry-run
 """
@@ -24,7 +25,7 @@ from ctxmt_fairseq.base.paths import Folder, Output, OutputFolder
 from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.cli.options.split_prefixes import Splits
 from ctxmt_fairseq.vectors.store_header import DTYPES
-from ctxmt_fairseq.vectors.text_encoders import BATCH, DEFAULT_ENCODER, POOLINGS
+from ctxmt_fairseq.vectors.text_encoders import BATCH, DEFAULT_ENCODER
 
 
 class Embed(Command):
@@ -32,11 +33,6 @@ class Embed(Command):
     splits: Splits
     out: Optional[OutputFolder] = option("the store's folder (default: DATA/contexts)")
     encoder: str = option("minilm, discrete, or a sentence-transformers model", DEFAULT_ENCODER)
-    pooling: Optional[str] = option(
-        "from the states of its words to a vector (default: as the model says, else mean); the same as "
-        "--encoder cls:NAME or mean:NAME",
-        choices=POOLINGS,
-    )
     dtype: str = option("of the vectors", "float32", choices=list(DTYPES))
     fields: Optional[str] = option(
         "metadata to embed: all, none, or names (default: all that are found)", metavar="A,B"
@@ -44,7 +40,7 @@ class Embed(Command):
     no_sentences: bool = option("embed metadata only")
     blank_lines: bool = option("a blank line on both sides ends a document; there are no ids")
     batch_size: int = option("texts encoded together", BATCH)
-    cpu: bool = option("stay on the CPU even where a GPU is")
+    cpu: bool = option("do not use a GPU")
     dry_run: Optional[int] = option(
         "show the texts of the first N sentences (default 3) of each split, and counts; write nothing",
         type=non_negative_int,
@@ -66,8 +62,7 @@ class Embed(Command):
             report = preview(request, out, self.dry_run)
             print(preview_text(report))
         else:
-            encoder = f"{self.pooling}:{self.encoder}" if self.pooling else self.encoder
-            report = embed(request, out, encoder, self.dtype, _device(self.cpu), self.batch_size)
+            report = embed(request, out, self.encoder, self.dtype, _device(self.cpu), self.batch_size)
             print(result_text(report))
         write_files([(self.json, as_json(report))])
 

@@ -11,7 +11,7 @@ The folder OUT holds NAME.hyp and NAME.score.json of every translation, NAME.con
 NAME.examples.jsonl of every set, and results.json with all of them that belong to this model and text. Names
 say the decoding and, where they are not the training's, the windows (.w3), the length penalty that was found
 (.n0.9) and the context (.absent). Started again, it goes on where it was: what was made from the same model,
-text and options is not made again, and nothing else is kept as if it were.
+text and options is not made again, and everything else is.
 
 Example: ctxmt evaluate runs/s2to2 text/test suites/deixis_test.json --average 5 --beam 4 --lenpen 0.6 \\
     --contexts trained random empty absent
@@ -43,7 +43,7 @@ class Evaluate(Command):
     text: Prefix = argument("TEXT", "prefix of the text's files")
     suites: List[Input] = argument("SUITE", "contrastive sets", [])
     out: Optional[OutputFolder] = option("(default: evaluation in MODEL's folder)")
-    average: int = option("checkpoints of a folder; 1: the best alone", 1)
+    average: int = option("how many checkpoints of a folder are averaged; 1: the best alone", 1)
     context: Contexts
     search: Search
     scores: Scores
@@ -56,12 +56,12 @@ class Evaluate(Command):
         bleu(self.scores.tokenize)  # before anything is translated
         decodings, contexts = self.context.names()
         if self.search.penalty is None and not self.search.dev:
-            raise BadInput("--lenpen opt: expected --dev")
+            raise BadInput("--lenpen opt needs --dev, the text on which it is chosen")
         for name in ("dev", "lenpens"):
             if getattr(self.search, name) and self.search.penalty is not None:
-                raise BadInput(f"--{name}: expected --lenpen opt, which searches the length penalty")
+                raise BadInput(f"--{name} needs --lenpen opt, which chooses the length penalty")
         if self.scores.bootstrap == 1:
-            raise BadInput("expected at least 2 samples for --bootstrap, or 0 for none, found 1")
+            raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
         suites, out = self._read_suites(), self._folder()
         new = not out.exists()
         with writing(out):
@@ -79,7 +79,7 @@ class Evaluate(Command):
     ) -> None:
         from ctxmt_fairseq.base.files import write_file
         from ctxmt_fairseq.base.provenance import made_by
-        from ctxmt_fairseq.evaluation.runs import results
+        from ctxmt_fairseq.evaluation.runs import results_file
         from ctxmt_fairseq.evaluation.runs.evaluated_text import read_evaluated_text
         from ctxmt_fairseq.evaluation.runs.ledger import Ledger
 
@@ -103,10 +103,10 @@ class Evaluate(Command):
                 evaluate(f"{name}.{context}", decoding, penalty, selection=selection, given=given)
         for suite in suites:
             evaluator.contrast(suite)
-        found = results.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
+        found = results_file.collect(out, evaluator.finished_scores(text), evaluator.finished_contrasts())
         record = {**found, "trained_window": evaluator.trained_window, "made_by": made_by()}
-        write_file(out / results.RESULTS, as_json(record))
-        print(results.results_table({out.name: record}))
+        write_file(out / results_file.RESULTS, as_json(record))
+        print(results_file.results_table({out.name: record}))
 
     def _read_suites(self) -> List["ContrastiveSet"]:
         """The contrastive sets; the documents go to those whose format has such a folder."""
@@ -147,9 +147,7 @@ class Evaluate(Command):
             sides = ("source_context", "target_context")
             options = {side: window - 1 for side in sides if loaded.task.options[side]}
             if not options:
-                raise BadInput(
-                    f"--window {window}: expected a model that was trained with previous sentences"
-                )
+                raise BadInput(f"--window {window} needs a model that was trained with previous sentences")
         if self.context.kept is not None:
             options["keep_sentence"] = self.context.kept
         settings = Settings(
@@ -177,7 +175,7 @@ class Evaluate(Command):
 
     def _load(self, name: str, ledger: "Ledger", average: str) -> Any:
         """The files of a model, the models, and what identifies them."""
-        from ctxmt_fairseq.evaluation.runs.models import content_of, model_files
+        from ctxmt_fairseq.evaluation.runs.model_files import content_of, model_files
 
         files = model_files(name, self.average, ledger, average)
         loaded = self.model.load(files).loaded

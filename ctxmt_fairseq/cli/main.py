@@ -79,6 +79,8 @@ def _import_users_code(argv: List[str]) -> None:
     for place, word in enumerate(argv):
         option, equals, folder = word.partition("=")
         if option == "--user-dir" and (equals or argv[place + 1 :]):
+            from ctxmt_fairseq.base.loggers import quiet_libraries
             from ctxmt_fairseq.generation.user_code import import_user_dir
 
+            quiet_libraries()
             import_user_dir(folder if equals else argv[place + 1])

@@ -5,25 +5,48 @@ from typing import Dict, Sequence
 from ctxmt_fairseq.base.errors import BadInput
 
 _SAMPLE = "is now the command ctxmt corpus sample"
+_CONTEXT = "is now the option --context of ctxmt corpus sample"
+_AFTER = "is now the option --context-after of ctxmt corpus sample"
+_PROMPT = "is now a line of the file of --prompts: formal or informal, a tab and the text"
+_SUBWORDS = "is gone; both models read the subwords of --subwords"
 _DASK = "is gone; --workers uses the cores of one machine"
 # The words of a command, or of a command and one of its options -> what became of it.
 MOVED: Dict[str, str] = {
     "analyse attention-sentences": "is now ctxmt analyse attention-words --by sentence",
     "analyse attention-words --top": "is gone; ten words are printed, and --json has all",
+    "analyse attention-share --shuffles": "is now --samples",
+    "analyse consistency --show": "is gone; ten terms are printed, and --terms has all",
+    "analyse curves --best-by": "is gone; the best checkpoint is the one that the training chose",
+    "analyse group-use --least": "is gone; any weight above 0 counts as use",
     "analyse lenpen": "is now ctxmt analyse results --across penalty",
     "analyse memory": "is now python -m scripts.benchmark.document_memory, in the checkout",
     "analyse runs": "is now ctxmt analyse results --against random",
     "analyse sweep": "is now ctxmt analyse results --across OPTION",
     "analyse windows": "is now ctxmt analyse results --across window --against trained",
     "benchmark": "is now python -m scripts.benchmark, in the checkout",
+    "control formality --formal-prompt": _PROMPT,
+    "control formality --informal-prompt": _PROMPT,
     "control plot": "is now ctxmt analyse results --across examples",
+    "corpus align --iterations": "is gone; there are five, as fast_align has",
+    "corpus align --symmetrization": "is gone; it is grow-diag-final-and",
+    "corpus check --max-ratio": "is gone; a side over nine times as long as the other is remarked on",
     "corpus corenlp": "is now python examples/gated_context/corenlp.py, in the checkout",
     "corpus europarl --dask": _DASK,
+    "corpus filter domain --general-subwords": _SUBWORDS,
+    "corpus filter domain --in-domain-subwords": _SUBWORDS,
     "corpus moses --sample": _SAMPLE,
+    "corpus moses --sample-context": _CONTEXT,
+    "corpus moses --sample-context-after": _AFTER,
     "corpus opensubtitles --dask": _DASK,
     "corpus opensubtitles --sample": _SAMPLE,
+    "corpus opensubtitles --sample-context": _CONTEXT,
+    "corpus opensubtitles --sample-context-after": _AFTER,
     "corpus opus --dask": _DASK,
     "corpus opus --sample": _SAMPLE,
+    "corpus opus --sample-context": _CONTEXT,
+    "corpus opus --sample-context-after": _AFTER,
+    "embed --pooling": "is gone; --encoder cls:NAME or mean:NAME says it",
+    "preprocess --joined-dictionary": "is now --joint, which is the default",
 }
 
 

@@ -73,7 +73,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         for word in argv:
             if re.fullmatch("--[^=]+=--", word):  # argparse would take the value away
-                self.error(f"{word}: expected a value, found --")
+                self.error(f"{word}: give a value in place of --")
         parsed = self.parse_args(argv)
         from ctxmt_fairseq.cli.arguments import with_values
 

@@ -23,20 +23,18 @@ from ctxmt_fairseq.cli.options.split_prefixes import Splits
 class Moses(OptionGroup):
     """Steps of the text that Moses has."""
 
-    heading = "Moses, by sacremoses; DATA remembers it, and it is undone in output"
+    heading = "Moses' steps, by sacremoses; DATA remembers them, and translations have them undone"
 
     moses: bool = option("tokenise the text")
     moses_no_escape: bool = option("do not write & | < > ' and the like as entities")
     moses_split_dashes: bool = option("high-speed becomes high @-@ speed")
-    truecase: bool = option(
-        "undo the capital of a sentence's first word, as the training text has it within sentences"
-    )
+    truecase: bool = option("write a sentence's first word as the training text has it within sentences")
 
     def steps(self) -> List[Dict[str, Any]]:
         """Raises BadInput: options that contradict each other."""
         if not self.moses:
             if self.moses_no_escape or self.moses_split_dashes:
-                raise BadInput("--moses-no-escape, --moses-split-dashes: expected --moses")
+                raise BadInput("--moses-no-escape and --moses-split-dashes need --moses")
             return []
         return [
             {"step": "moses", "escape": not self.moses_no_escape, "split_dashes": self.moses_split_dashes}
@@ -50,8 +48,7 @@ class Sides(OptionGroup):
 
     joint: bool = option(
         "one dictionary and subword model for both languages (default; needed for target text on the source "
-        "side and for tied embeddings)",
-        flag="--joint --joined-dictionary",
+        "side and for tied embeddings)"
     )
     separate: bool = option("a dictionary and a subword model per language")
 
@@ -61,7 +58,7 @@ def _given(metavar: str, what: str, side: str = "") -> Any:
 
 
 _SPM = ("MODEL", "apply this SentencePiece model to")
-_COUNTS = ("FILE", "truecase with these counts, of Moses' train-truecaser,")
+_COUNTS = ("FILE", "apply these counts of Moses' train-truecaser to")
 _CODES = ("CODES", "apply these BPE codes, of subword-nmt or fastBPE, to")
 _PIECES = ("FILE", "apply them with this vocabulary, of subword-nmt, fastBPE or fairseq, to")
 _DICT = ("FILE", "take this fairseq dictionary, with the plugin's symbols at its end, for")
@@ -77,7 +74,7 @@ class VocabularyOptions(OptionGroup):
         "pieces of each subword model (default 8000); with --no-subwords or --bpe-codes the words or pieces "
         "kept (default all)"
     )
-    spm_type: Literal["unigram", "bpe"] = option("", "unigram")
+    spm_type: Literal["unigram", "bpe"] = option("of SentencePiece's models", "unigram")
     character_coverage: float = option(
         "share of characters with a piece (default 1.0; 0.9995 for scripts of thousands of characters)",
         1.0,
@@ -114,7 +111,7 @@ class Preprocess(Command):
     splits: Splits
     out: OutputFolder = option("the data folder to make", metavar="DATA")
     overwrite: bool = option(
-        "replace DATA if it is a data folder, with all that is in it, of which nothing may be read here"
+        "replace DATA if it is a data folder, and all that is in it; no input may lie in it"
     )
     blank_lines: bool = option("a blank line on both sides ends a document; there are no ids")
     lowercase: bool = option(
@@ -132,19 +129,21 @@ class Preprocess(Command):
         names = ("spm", "truecase_counts", "bpe_codes", "bpe_vocabulary", "dict")
         spm, truecase, bpe, pieces, dictionaries = map(self._by_language, names)
         if sum(map(bool, (spm, bpe, given.no_subwords, given.like))) > 1:
-            raise BadInput("expected one of --spm, --bpe-codes, --no-subwords, --like")
+            raise BadInput("give one of --spm, --bpe-codes, --no-subwords and --like")
         if pieces and not bpe:
-            raise BadInput("--bpe-vocabulary: expected --bpe-codes")
+            raise BadInput("--bpe-vocabulary needs --bpe-codes")
         if given.bpe_vocabulary_threshold is not None and not pieces:
-            raise BadInput("--bpe-vocabulary-threshold: expected --bpe-vocabulary")
+            raise BadInput("--bpe-vocabulary-threshold needs --bpe-vocabulary")
         learned = given.sides.separate or given.sides.joint or given.vocab_size
         if given.like and (learned or dictionaries):
-            none = "no --joint, --separate, --vocab-size or --dict"
+            none = "leave out --joint, --separate, --vocab-size and --dict"
             raise BadInput(f"--like takes its whole vocabulary from DATA: {none}")
         if dictionaries and learned:
-            raise BadInput("--dict is the whole vocabulary: no --joint, --separate or --vocab-size")
+            raise BadInput("--dict is the whole vocabulary: leave out --joint, --separate and --vocab-size")
         if dictionaries and not (spm or bpe or given.no_subwords):
-            raise BadInput("--dict: expected the subwords in it, too: --spm or --bpe-codes, or --no-subwords")
+            raise BadInput(
+                "--dict: say how its subwords are made, by --spm or --bpe-codes, or give --no-subwords"
+            )
         vocabulary = Vocabulary(
             steps=self._steps(bool(truecase)),
             truecase=truecase,
@@ -173,9 +172,11 @@ class Preprocess(Command):
         """
         entries = self.moses.steps() + [{"step": "lowercase"}] * self.lowercase
         if self.lowercase + self.moses.truecase + truecase > 1:
-            raise BadInput("expected one of --lowercase, --truecase, --truecase-counts")
+            raise BadInput("give one of --lowercase, --truecase and --truecase-counts")
         if self.vocabulary.like and (entries or self.moses.truecase or truecase):
-            raise BadInput("--like takes the text steps of DATA: no --lowercase, --moses or --truecase")
+            raise BadInput(
+                "--like takes the text steps of DATA: leave out --lowercase, --moses and --truecase"
+            )
         return entries
 
     def _by_language(self, name: str) -> Dict[str, str]:
@@ -183,6 +184,6 @@ class Preprocess(Command):
         both, *sides = (getattr(self.vocabulary, name + side) for side in ("", "_source", "_target"))
         if (both and any(sides)) or any(sides) != all(sides):
             flag = name.replace("_", "-")
-            raise BadInput(f"expected --{flag}, or --{flag}-source with --{flag}-target")
+            raise BadInput(f"give --{flag}, or --{flag}-source with --{flag}-target")
         files = [both, both] if both else sides
         return {self.source_lang: files[0], self.target_lang: files[1]} if files[0] else {}

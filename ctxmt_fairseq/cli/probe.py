@@ -7,9 +7,13 @@ empty sentences, absent (none at all), the reference in place of the context, an
 those that the model or the text cannot have are named. BLEU and chrF of each are compared with the
 document's (approximate randomization, Holm's correction).
 
+Tests are about this trained model; another seed may use its context otherwise.
+
 CXMI (Fernandes et al. 2021) is the sum of log2 p(y|x,C) - log2 p(y|x) over the references y, </s> included,
-by whitespace word: positive where the context C helps. p(y|x) is that of the same model with its context
-absent, which it should know from its training; target context are the references before the sentence.
+by whitespace word, in bits: positive where the context C helps. Beside it stand bits by sentence, nats by
+sentence (the paper's definition) and nats by token, averaged within each sentence and then over sentences
+(what the authors' program prints). p(y|x) is that of the same model with its context absent, which it should
+know from its training; the target context is the references before the sentence.
 
 --words has the bits of every word. --tags are tags of the words, as MuDA's: for every line of the text
   {"tags": [[], ["pronouns"]]}                          a list of names for each whitespace word, or
@@ -44,7 +48,7 @@ class Words(OptionGroup):
 
     tags: Optional[Input] = option("tags of the references' words, see above")
     top: int = option("words that are shown", 20)
-    min_count: int = option("how often a shown word occurs, at least", 10)
+    min_count: int = option("leave out words that occur less often", 10)
 
 
 class Files(Json):
@@ -85,7 +89,7 @@ class Probe(Command):
     cxmi_only: bool = option("do not translate, which takes most time")
     tokenize: Optional[str] = option(TOKENIZER)
     unit: Optional[Literal["document", "sentence"]] = option(
-        "resampled in the tests (default: document, if there are several)"
+        "what the tests resample (default: document, if there are several)"
     )
     resampling: Resampling
     documents_at_once: int = option("batch size", 16)
@@ -103,7 +107,7 @@ class Probe(Command):
         from ctxmt_fairseq.evaluation.probe.probe_report import WordChoice, probe
         from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
         from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absence
-        from ctxmt_fairseq.evaluation.probe.size_curve import size_picture, size_table
+        from ctxmt_fairseq.evaluation.probe.size_curve import draw_sizes, size_table
         from ctxmt_fairseq.evaluation.probe.word_report import word_lines
         from ctxmt_fairseq.evaluation.significance.measures import measure
         from ctxmt_fairseq.text.word_tags import read_tags
@@ -128,7 +132,7 @@ class Probe(Command):
         more: List[Tuple[Any, Any]] = [(self.files.words, as_lines(word_lines(report.words)))]
         if self.files.plot:
             curve = report.sizes, report.by_size
-            picture = size_picture(*curve, f"{self.path}\n{report.title}")
+            picture = draw_sizes(*curve, f"{self.path}\n{report.title}")
             more += zip(self.files.plot.files(), (picture, size_table(*curve)), strict=True)
         self.files.write(report.as_dict(choice), *more)
 

@@ -2,9 +2,9 @@
 phenomenon and distance, probes, curves, attention, examples in which systems differ, commands and versions.
 
 RUN is a training's folder, with what ctxmt evaluate, score, contrast, probe, .. wrote to it or to its folder
-evaluation (JSON, NAME.examples.jsonl, NAME.hyp, pictures), in which the first is what the others are
-compared with; NAME=FOLDER gives it another name. Or RUN is a file about several systems: the JSON of ctxmt
-compare and analyse, or a picture.
+evaluation (JSON, NAME.examples.jsonl, NAME.hyp, pictures); NAME=FOLDER gives it another name. The first is
+what the others are compared with. Or RUN is a file about several systems: the JSON of ctxmt compare and
+analyse, or a picture.
 
 The page is one file, for a telephone too: it loads nothing, runs no script, and holds text and pictures of
 the files as text and pictures only, whatever stands in them.
@@ -37,7 +37,7 @@ class Differing(OptionGroup):
 class Report(Command):
     runs: List[Named] = argument("RUN", "folders of results, see above")
     output: Output = option("the page", metavar="FILE.html")
-    title: str = option("", "Context-aware translation", metavar="TEXT")
+    title: str = option("of the page", "Context-aware translation", metavar="TEXT")
     differing: Differing
 
     def run(self) -> None:
@@ -50,7 +50,7 @@ class Report(Command):
 
         source, reference, docids = self.differing.source, self.differing.reference, self.differing.docids
         if (source is None) != (reference is None) or (docids and not source):
-            raise BadInput("expected --source and --reference, which belong together, and --docids with them")
+            raise BadInput("give --source and --reference together, and --docids only with them")
         runs, shared = read_runs(self.runs)
         text = read_text(source, reference, docids) if source and reference else None
         sets = read_contrastive_sets(self.differing.sets) if self.differing.sets else []

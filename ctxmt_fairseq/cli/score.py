@@ -30,9 +30,10 @@ class Score(Command):
     docids: Optional[Input] = option("document ids, one per line: adds BLEU by documents")
     current: Optional[Input] = option("0 or 1 per line: lines marked 0 are left out")
     tokens: Tokens
-    data: Optional[Folder] = option("the system's data folder: --lowercase if its text is lower-cased")
+    data: Optional[Folder] = option("the system's data folder; if its text is lower-cased, case is ignored")
     bootstrap: int = option(
-        "95 % intervals from N samples; the seed, 12345 or SACREBLEU_SEED, is in the signature",
+        "95 % intervals from N samples of the sentences (not of trained models); their seed, 12345 or "
+        "SACREBLEU_SEED, is in the signature",
         0,
         non_negative_int,
     )
@@ -46,9 +47,9 @@ class Score(Command):
         from ctxmt_fairseq.evaluation import metrics
 
         if self.bootstrap == 1:
-            raise BadInput("expected at least 2 samples for --bootstrap, or 0 for none, found 1")
+            raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
         if not self.references and not self.comet.quality_estimation:
-            raise BadInput("expected one or more references, or --quality-estimation")
+            raise BadInput("give one or more references, or --quality-estimation")
         beside = self.docids, self.current
         (comet,) = self.comet.scores([self.hypothesis], next(iter(self.references), None), *beside)
         steps = steps_of_language(self.data, "target")

@@ -1,19 +1,19 @@
 """Generative scoring: how often do translations contain the form that their context calls for?
 
 The companion of contrastive sets (Wicks and Post 2023): nothing is given to the model, its own translation is
-looked at. Accuracy by phenomenon, form and distance, beside that of the set's references: the most that can
-be asked for. No case is compared. SET is one of
+looked at. Printed is the accuracy by phenomenon, form and distance, and beside it that of the set's
+references, the most that can be asked for. Upper and lower case do not differ. SET is one of
   ctxpro     its JSON list: the keys "expected", "rule", "ref segment", "ante distance"
   ContraPro  contrapro.json: the reference's pronoun is expected
   jsonl      SET.jsonl, our own, a line for each example ("reference" is optional, distance may be null):
   {"id": "1", "expected": "elle", "phenomenon": "pronoun", "distance": 1, "reference": "Elle est là."}
 
 HYP has the translation of each example's current sentence, in the set's order, without its context: ctxmt
-translate --joined '<eos>' makes it from the inputs that ctxpro publishes. --current names the marks of a text
-that was translated, where lines for context sentences stand in HYP too.
+translate --joined '<eos>' makes it from the inputs that ctxpro publishes. Where HYP has lines of
+context sentences, too, --current names the file that marks them 0.
 
 --matching ctxpro is the rule of ctxpro's scorer, which deletes punctuation: "j'accepte" is one word. With
---matching words all but letters and digits stands between words, and "j'accepte" has the form "accepte".
+--matching words everything but letters and digits ends a word, and "j'accepte" has the form "accepte".
 
 --examples writes each decision; ctxmt compare contrast tests the difference of two systems by them.
 

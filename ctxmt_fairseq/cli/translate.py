@@ -40,17 +40,17 @@ class Translate(Command):
     docids: Optional[Input] = option("one document id per line of INPUT")
     current: Optional[Input] = option("0 (context only, not translated) or 1 per line")
     joined: Optional[str] = option(
-        "what joins a line's sentences, as '<eos>' the inputs of ctxpro",
+        "what joins the sentences of a line, such as '<eos>' in the inputs of ctxpro",
         type=option_types.name,
         metavar="TEXT",
     )
     json_lines: bool = option("INPUT holds JSON lines")
-    output: Optional[Output] = option("(default: stdout); an interrupted run is resumed")
+    output: Optional[Output] = option("what to write; an interrupted run is resumed (default: stdout)")
     corpus: Optional[OutputPrefix] = option("write PREFIX.SRC (translations), .TGT (text) and .docids")
     tag: Optional[str] = option(
-        "of --corpus: stands before each translation", type=option_types.name, metavar="TEXT"
+        "with --corpus: put it before each translation", type=option_types.name, metavar="TEXT"
     )
-    mark: Optional[str] = option("of --corpus: metadata of each sentence", metavar="FIELD=TEXT")
+    mark: Optional[str] = option("with --corpus: metadata that each sentence gets", metavar="FIELD=TEXT")
     decoding: Literal["prefix", "window"] = option(
         "force the target context, or decode the whole target window", "prefix"
     )
@@ -58,16 +58,22 @@ class Translate(Command):
         "target context: one line per input line, or '-' (default: own)"
     )
     metadata: List[str] = option(
-        "what is known of all sentences (may be given several times)", [], action="append", metavar="TEXT"
+        "what is known of all sentences; repeated for more", [], action="append", metavar="TEXT"
     )
     contexts: Optional[Prefix] = option(
         "the metadata of each: a file with one JSON object of strings per input line, or PREFIX of "
         "PREFIX.meta.jsonl and PREFIX.meta.FIELD",
         metavar="FILE|PREFIX",
     )
-    keep_sentence: Optional[Literal["current", "first"]] = option("sentence of the decoded window")
-    documents_at_once: int = option("batch size", 16)
-    scores: bool = option("print each sentence's score before a tab")
+    keep_sentence: Optional[Literal["current", "first"]] = option(
+        "which sentence of the decoded window is the translation"
+    )
+    documents_at_once: int = option("documents translated side by side", 16)
+    scores: bool = option("print each translation's score and a tab before it")
+    too_long: Literal["error", "cut", "split", "empty"] = option(
+        "sentences that are longer than the models read are refused, or cut, split into parts, left empty",
+        "error",
+    )
     search: OptionGroup = search()
     model: Model
 
@@ -83,14 +89,16 @@ class Translate(Command):
         translator = model.document_translator()
         model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
         if self.target_context_from == POST_EDITED:
-            post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
+            remark = post_edit(translator, documents, sys.stdin, sys.stdout, metadata, self.too_long)
         else:
             output, beside = self._outputs(model.loaded.languages, documents, mark)
             given = self.target_context_from, self.scores, metadata
             tag, settings = self.tag or "", self.settings()
-            translate_file(translator, documents, output, settings, *given, tag=tag, beside=beside)
-        for said in filter(None, (model.loaded.task.decoding, translator.separators)):
-            print(f"ctxmt: {said}", file=sys.stderr)
+            how = {"tag": tag, "beside": beside, "too_long": self.too_long}
+            remark = translate_file(translator, documents, output, settings, *given, **how)
+        decoding = model.loaded.task.decoding
+        for each in filter(None, (decoding, translator.separators, remark, documents.with_separator)):
+            print(f"ctxmt: {each}", file=sys.stderr)
 
     def _mark(self) -> Optional[Tuple[str, str]]:
         """Field and text of --mark; None without it. Options of --corpus are checked beside."""
@@ -98,10 +106,10 @@ class Translate(Command):
 
         if self.corpus is None:
             if self.tag or self.mark:
-                raise BadInput("--tag, --mark: expected --corpus")
+                raise BadInput("--tag and --mark need --corpus")
             return None
         if self.output or self.scores or not self.docids:
-            raise BadInput("--corpus: expected --docids, no --output and no --scores")
+            raise BadInput("--corpus needs --docids; leave out --output and --scores")
         check_no_metadata(self.corpus)
         if self.mark is None:
             return None
@@ -116,14 +124,14 @@ class Translate(Command):
         if self.joined:
             if self.json_lines or self.docids or self.current or self.target_context_from:
                 none = "--json-lines, --docids, --current, --target-context-from"
-                raise BadInput(f"--joined: expected no {none}")
+                raise BadInput(f"leave out {none} beside --joined")
             return input_documents.read_joined(self.input, self.joined)
         if self.json_lines:
             return input_documents.read_json_lines(self.input)
         if self.docids:
             return input_documents.read_with_ids(self.input, self.docids, self.current)
         if self.current:
-            raise BadInput("--current: expected --docids, without which lines may be blank")
+            raise BadInput("--current needs --docids, because without them blank lines end a document")
         return input_documents.read_blank_line_documents(self.input)
 
     def _metadata(self, documents: "InputDocuments") -> Optional[List[Dict[str, str]]]:
@@ -142,13 +150,13 @@ class Translate(Command):
         """Raises BadInput: options that this model cannot have; warns where all lines are one document."""
         context = model.loaded.task.context_options()
         if metadata and not model.loaded.reads_metadata:
-            raise BadInput("--metadata, --contexts: expected a model of the task metadata_context")
+            raise BadInput("--metadata and --contexts need a model of the task metadata_context")
         if context.context_selection == "reference" and self.target_context_from in (None, POST_EDITED):
-            raise BadInput("--context-selection reference: expected --target-context-from REFERENCES")
+            raise BadInput("--context-selection reference needs --target-context-from REFERENCES")
         if self.target_context_from and not model.document_translator().dependent:
-            raise BadInput(
-                "--target-context-from: expected a model with target context, and --decoding prefix"
-            )
+            raise BadInput("--target-context-from needs a model with target context, and --decoding prefix")
+        if self.target_context_from and self.too_long == "split":
+            raise BadInput("--target-context-from does not work with --too-long split")
         if self.target_context_from == POST_EDITED and (self.output or self.scores or self.corpus):
             none = "expected no --output, --corpus or --scores"
             raise BadInput(f"--target-context-from -: translations go to stdout; {none}")

@@ -17,7 +17,8 @@ from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import decode_line, open_file, raw_lines
 
 EXAMPLES = 5  # so many lines are named for each finding
-SHORT = 20  # characters; for shorter texts any ratio of lengths is usual
+SHORT = 20  # characters without blanks; shorter texts have any ratio of lengths, and may be in any language
+MAX_RATIO = 9  # of the two sides' characters
 
 
 class Report:
@@ -50,16 +51,11 @@ class Report:
         }
 
 
-def check(
-    prefix: str, languages: Sequence[str], max_ratio: float, admitted: Sequence[Sequence[str]] = ((), ())
-) -> Report:
+def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str]] = ((), ())) -> Report:
     """Read all files of a corpus.
 
     Args:
-        max_ratio: a pair is suspicious if one side has more than so many times the characters of the other,
-            blanks left out, and at least 20.
-        admitted: for either side, the codes of the languages that it may be in; none: any. Sides of fewer
-            than 20 characters may be in any.
+        admitted: for either side, the codes of the languages that it may be in; none: any.
     """
     if any(admitted):
         detector()  # so that a missing tool is said at once
@@ -86,7 +82,7 @@ def check(
                 filled[path] = number
         if texts[0] in row and texts[1] in row:
             sides = [row[path] for path in texts]
-            _check_pair(report, prefix, number, sides, max_ratio)
+            _check_pair(report, prefix, number, sides)
             for path, text, codes in zip(texts, sides, admitted, strict=True):
                 if codes and len(text) >= SHORT and language_of(" ".join(text.split())) not in codes:
                     report.add(report.remarks, "lines in another language", path, number)
@@ -144,14 +140,14 @@ def _check_metadata(report: Report, path: Path, number: int, line: str) -> None:
         report.add(report.faults, "metadata that is no JSON object of strings", path, number)
 
 
-def _check_pair(report: Report, name: str, number: int, texts: Sequence[str], max_ratio: float) -> None:
+def _check_pair(report: Report, name: str, number: int, texts: Sequence[str]) -> None:
     shorter, longer = sorted(sum(map(len, text.split())) for text in texts)
     same = " ".join(texts[0].split()) == " ".join(texts[1].split())
     findings = {
         "pairs that are empty on both sides": not longer,
         "pairs that are empty on one side": not shorter and longer,
-        f"pairs with one side over {max_ratio:g} times as long": longer >= SHORT
-        and 0 < shorter * max_ratio < longer,
+        f"pairs with one side over {MAX_RATIO} times as long": longer >= SHORT
+        and 0 < shorter * MAX_RATIO < longer,
         "pairs with the same text on both sides": longer >= SHORT and same,
         "pairs with characters that could not be read (U+FFFD)": any("\ufffd" in text for text in texts),
     }

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple, Union
+from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import whole_document
@@ -11,7 +11,6 @@ from ctxmt_fairseq.text.documents import document_id
 from ctxmt_fairseq.text.text_lines import iterate_lines
 
 _IMDB = re.compile(r"(?:tt)?0*(\d+)")
-Selector = Union[FrozenSet[str], float]
 
 
 def film_of(document: str) -> str:

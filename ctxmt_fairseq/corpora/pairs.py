@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence
 
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.text_lines import is_text
 
 _NOTHING: Mapping[str, str] = {}
 _RUN = re.compile(r"#\d+$")
@@ -27,7 +27,6 @@ class Pair(NamedTuple):
     metadata: Mapping[str, str] = _NOTHING
 
 
-@dataclass
 class Account:
     """Says where the input went: ``read`` is the sum of what was kept and what was left out for each reason.
 
@@ -39,11 +38,11 @@ class Account:
         broken: the errors of files that could not be read (``--skip-broken``).
     """
 
-    read: int = 0
-    kept: int = 0
-    left_out: Counter = field(default_factory=Counter)
-    remarks: Counter = field(default_factory=Counter)
-    broken: List[str] = field(default_factory=list)
+    def __init__(
+        self, read: int = 0, kept: int = 0, left_out: Any = (), remarks: Any = (), broken: Iterable[str] = ()
+    ):
+        self.read, self.kept = read, kept
+        self.left_out, self.remarks, self.broken = Counter(left_out), Counter(remarks), list(broken)
 
     def add(self, other: "Account") -> None:
         """Add the account of another part of the input."""
@@ -102,6 +101,11 @@ class DocumentBuilder:
         Args:
             current: False for a line that is only context; one of its sides may be empty.
         """
+        if not (is_text(source) and is_text(target)):
+            self.leave_out("not UTF-8")
+            return
+        if "\t" in source.strip() or "\t" in target.strip():
+            self.account.remarks["with a tab, read as a blank"] += 1
         source, target = " ".join(source.split()), " ".join(target.split())
         if not (source and target or (source or target) and not current or self.keep_empty):
             self.leave_out("empty")

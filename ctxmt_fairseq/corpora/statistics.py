@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.base.plots.charts import Point, chart
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
 
@@ -110,12 +110,12 @@ def _longer(lengths: Counter, than: Sequence[int]) -> Dict[str, float]:
     return {str(most): float(times[values > most].sum() / times.sum()) for most in than}
 
 
-def picture(statistics: Statistics, languages: Sequence[str]) -> bytes:
+def draw_histograms(statistics: Statistics, languages: Sequence[str]) -> bytes:
     """Plot the lengths of each side's sentences, and of documents; returns the content of a PNG file."""
     across = {"sentences": "subwords" if statistics.subwords else "words", "documents": "sentences"}
     points = _counts("sentences", statistics.lengths, languages)
     points += _counts("documents", [statistics.documents], ["documents"])
-    return chart(points, across, logarithmic=["documents"])
+    return draw_chart(points, across, logarithmic=["documents"])
 
 
 def _counts(what: str, counters: Sequence[Counter], names: Sequence[str]) -> List[Point]:

@@ -5,10 +5,10 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 """
 
 import re
-from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
+from ctxmt_fairseq.base.command import Field, OptionGroup
 from ctxmt_fairseq.base.errors import BadInput
 
 SELECTIONS = ("document", "random", "shuffled", "empty", "absent", "reference", "swapped")
@@ -32,8 +32,7 @@ def option(
         training: whether it concerns training alone, so that evaluations and checkpoints do not know it.
         offered: whether the commands of ``ctxmt`` that run a model have it.
     """
-    metadata = dict(help=help, fits=fits, expected=expected, training=training, offered=offered)
-    return field(default=default, metadata=metadata)
+    return Field(default, help=help, fits=fits, expected=expected, training=training, offered=offered)
 
 
 def sentences(help: str) -> Any:
@@ -78,8 +77,7 @@ class Column(NamedTuple):
         return TARGET if self.target else PREVIOUS_SOURCE if self.offset < 0 else FOLLOWING_SOURCE
 
 
-@dataclass(frozen=True)
-class ContextOptions:
+class ContextOptions(OptionGroup):
     """The options that say which sentences are context; a task may have more."""
 
     source_context: int = sentences("previous source sentences")
@@ -133,21 +131,22 @@ class ContextOptions:
         training=True,
     )
 
-    def __post_init__(self):
-        for each in fields(self):
-            value, fits = getattr(self, each.name), each.metadata["fits"]
+    def __init__(self, **values: Any):
+        super().__init__(**values)
+        for name, each in self.all_fields.items():
+            value, fits = getattr(self, name), each.how["fits"]
             if value is not None and fits is not None and not fits(value):
-                raise BadInput(f"{flag(each.name)} {value}: expected {each.metadata['expected']}")
+                raise BadInput(f"{flag(name)} {value}: expected {each.how['expected']}")
 
     @classmethod
     def travelling(cls) -> Dict[str, Any]:
         """The options that are saved in checkpoints, with their defaults."""
-        return {each.name: each.default for each in fields(cls) if not each.metadata["training"]}
+        return {name: each.default for name, each in cls.all_fields.items() if not each.how["training"]}
 
     def evaluated(self: Options) -> Options:
         """Copy them without what concerns training alone."""
-        training: Any = {each.name: each.default for each in fields(self) if each.metadata["training"]}
-        return replace(self, **training)
+        training = {name: each.default for name, each in self.all_fields.items() if each.how["training"]}
+        return self.changed(**training)
 
     @property
     def columns(self) -> Tuple[Tuple[Column, ...], Tuple[Column, ...]]:
@@ -171,7 +170,6 @@ class ContextOptions:
         return self.target_context_on_source > 0 or self.context_selection in ("reference", "swapped")
 
 
-@dataclass(frozen=True)
 class WindowOptions(ContextOptions):
     """The options of the task ``document_window``."""
 
@@ -183,7 +181,6 @@ class WindowOptions(ContextOptions):
     )
 
 
-@dataclass(frozen=True)
 class RowsOptions(ContextOptions):
     """The options of the task ``multi_source``."""
 
@@ -198,10 +195,9 @@ class RowsOptions(ContextOptions):
 
     def evaluated(self) -> "RowsOptions":
         """As of every task; but a training's validation makes its batches of spans, too."""
-        return replace(super().evaluated(), batch_runs=self.batch_runs)
+        return super().evaluated().changed(batch_runs=self.batch_runs)
 
 
-@dataclass(frozen=True)
 class VectorOptions(ContextOptions):
     """The options of the task ``metadata_context``."""
 
@@ -213,7 +209,7 @@ class VectorOptions(ContextOptions):
 
 
 # Every option of every task, by its name.
-ALL = {each.name: each for kind in (WindowOptions, RowsOptions, VectorOptions) for each in fields(kind)}
+ALL = {**WindowOptions.all_fields, **RowsOptions.all_fields, **VectorOptions.all_fields}
 SIZES = ("source_context", "source_context_after", "target_context", "target_context_on_source")
 
 

@@ -5,7 +5,9 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
@@ -26,11 +28,15 @@ class DocumentTranslator:
     """
 
     def __init__(self, loaded: LoadedModels, search: SearchSettings, width: int = 16):
-        self.loaded = loaded
+        self.loaded, self.search = loaded, search
         self.width = width
         self.count = WindowCount()
         self.dependent = loaded.task.dependent
         self.caching = [model.encoder for model in loaded.models if hasattr(model.encoder, "sentence_cache")]
+        options = loaded.task.options
+        self.reach = options["target_context"] if options["keep_sentence"] == "first" else 0
+        if self.reach and self.dependent and not loaded.task.forced:
+            raise BadInput("--keep-sentence first: expected no target text on the source side")
         for model in loaded.models:  # else fairseq's layers return attention weights in evaluation
             model.make_generation_fast_(need_attn=False)
         self.generator: Any = loaded.task.build_generator(loaded.models, search)
@@ -40,6 +46,13 @@ class DocumentTranslator:
         """A warning, at the end, of translations with a wrong number of separators; None: there are none."""
         task = self.loaded.task
         return self.count.report(task.forced) if task.options["target_context"] else None
+
+    def fit(self, text: SourceText, too_long: str) -> FittedText:
+        """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long
+        that the search may write twice as many tokens for each."""
+        search, limit = self.search, self.loaded.limits[0]
+        part = max(1, int(search.max_len_a * limit + search.max_len_b) // 2)
+        return fit_sentences(self.loaded, text, too_long, part, cut_context=self.dependent)
 
     def running(
         self,
@@ -69,16 +82,33 @@ class DocumentTranslator:
         """Yield the n-best lists of ``lines``, as they become available.
 
         A line whose target is already known (given, or kept by an earlier run) is context for others like any
-        other.
+        other. With ``--keep-sentence first``, a line's translation is the first sentence of the window that
+        begins with it. No window begins with the last lines of a document, unless it is as short, and what
+        the models cannot hold is left out of windows: these lines have their own window's current sentence.
         """
+        rest = dict.fromkeys(lines)
+        if self.reach:
+            starts, ends = running.dataset.builder.documents.bounds(np.asarray(lines, np.int64))
+            windows = np.minimum(np.asarray(lines, np.int64) + self.reach, ends - 1)
+            begins = np.maximum(windows - self.reach, starts) == lines
+            for line, nbest in self._windows(running, windows[begins].tolist(), "first"):
+                if line in rest:
+                    del rest[line]
+                    yield line, nbest
+        yield from self._windows(running, list(rest), "current")
+
+    def _windows(
+        self, running: RunningDocuments, lines: Sequence[int], keep: str
+    ) -> Iterator[Tuple[int, List[Hypothesis]]]:
+        """Yield the translations of windows; see ``RunningDocuments.translate``."""
         if not self.dependent and not self.caching:  # else a document's lines must follow each other
             block = self.width * _SORTED_BATCHES
             for at in range(0, len(lines), block):
                 by_length = sorted(lines[at : at + block], key=lambda line: len(running.sources[line]))
-                yield from self._batches(running, by_length)
+                yield from self._batches(running, by_length, keep)
         else:
-            yield from self._batches(running, lines)
+            yield from self._batches(running, lines, keep)
 
-    def _batches(self, running: RunningDocuments, lines: Sequence[int]):
+    def _batches(self, running: RunningDocuments, lines: Sequence[int], keep: str):
         for batch in schedule(running.dataset.builder.documents, lines, self.width, self.dependent):
-            yield from running.translate(self.generator, self.loaded.models, batch, self.count).items()
+            yield from running.translate(self.generator, self.loaded.models, batch, self.count, keep).items()

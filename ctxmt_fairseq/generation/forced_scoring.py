@@ -9,6 +9,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 import numpy as np
 import torch
 from fairseq.data import data_utils
+from fairseq.models import FairseqDecoder, FairseqIncrementalDecoder
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -205,12 +206,21 @@ def _log_probs(
     for model in loaded.models:
         encoder_out = model.encoder.forward_torchscript(net_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])
-        features, extra = model.decoder.extract_features(targets["previous"], encoder_out=encoder_out)
-        logits = model.decoder.output_layer(features.flatten(0, 1).index_select(0, targets["place"]))
+        logits, extra = _logits(model.decoder, targets["previous"], encoder_out, targets["place"])
         all_words = model.get_normalized_probs((logits, extra), log_probs=True, sample=None)  # (N, V)
         log_probs.append(all_words[targets["distribution"], targets["target"]].double())
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
     return scores.cpu().numpy()
+
+
+def _logits(decoder: Any, previous: torch.Tensor, encoder_out: Any, place: torch.Tensor) -> Tuple[Any, Any]:
+    """The logits (N, V) at N places of the flat (B, T), and what else the decoder returns."""
+    undivided = FairseqDecoder.extract_features, FairseqIncrementalDecoder.extract_features
+    if type(decoder).extract_features in undivided:  # as LightConv's
+        logits, extra = decoder(previous, encoder_out=encoder_out)
+        return logits.flatten(0, 1).index_select(0, place), extra
+    features, extra = decoder.extract_features(previous, encoder_out=encoder_out)
+    return decoder.output_layer(features.flatten(0, 1).index_select(0, place)), extra
 
 
 def _distinct_places(

@@ -4,14 +4,13 @@ import os
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Dict, FrozenSet, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import torch
 from fairseq import utils
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.checkpoints.allowed import ALLOWED
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
@@ -109,7 +108,6 @@ def load_models(
     data: Optional[PathLike] = None,
     options: Optional[Mapping[str, Any]] = None,
     device: Any = None,
-    allowed: FrozenSet[str] = ALLOWED,
 ) -> LoadedModels:
     """Load one checkpoint, or several as an ensemble.
 
@@ -118,7 +116,6 @@ def load_models(
         data: the data folder with dictionaries and subword models; default: the one of the training.
         options: task options that override the checkpoint's; None entries do not.
         device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
-        allowed: fairseq's modules whose classes the checkpoints may name.
 
     Raises:
         BadInput: no such checkpoint, one that may not be built or is not of one of this plugin's tasks, no
@@ -126,7 +123,7 @@ def load_models(
     """
     chosen = chosen_device(device)
     files = _files(paths)
-    states = [read(file, allowed, sections=("task", "model")) for file in files]
+    states = [read(file, sections=("task", "model")) for file in files]
     first = mapping(states[0]["cfg"]["task"], "task")
     kind = TASK_REGISTRY[first["_name"]]
     if not issubclass(kind, ContextTask):

@@ -1,9 +1,9 @@
 """The settings of beam search and their bounds. This module imports no torch."""
 
 import math
-from dataclasses import dataclass
-from typing import Dict, Tuple
+from typing import Any, Dict, Tuple
 
+from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import flag
 
@@ -20,34 +20,28 @@ BOUNDS: Dict[str, Tuple[float, float]] = {
 }
 
 
-@dataclass(frozen=True)
-class SearchSettings:
+class SearchSettings(OptionGroup):
     """The settings of beam search, with the names and meanings that they have in ``fairseq-generate``.
 
-    Attributes:
-        beam: hypotheses that are kept side by side.
-        lenpen: a hypothesis of n tokens is ranked by its log-probability divided by n^lenpen.
-        max_len_a, max_len_b: a translation of x source tokens has at most a x + b tokens.
-        min_len: it has at least so many.
-        unkpen: what every unknown word costs.
-        no_repeat_ngram_size: a sequence of so many tokens occurs at most once in a translation; 0: no limit.
+    A hypothesis of n tokens is ranked by its log-probability divided by n^lenpen.
 
     Raises:
         BadInput: a value of another type, or out of its ``BOUNDS``.
     """
 
-    beam: int = 5
-    lenpen: float = 1.0
-    max_len_a: float = 0
-    max_len_b: int = 200
-    min_len: int = 1
-    unkpen: float = 0
-    no_repeat_ngram_size: int = 0
+    beam: int = option("hypotheses that are kept side by side", 5)
+    lenpen: float = option("length penalty", 1.0)
+    max_len_a: float = option("of x source tokens a translation has at most a x + b", 0)
+    max_len_b: int = option("the b of --max-len-a", 200)
+    min_len: int = option("least tokens of a translation", 1)
+    unkpen: float = option("what an unknown word costs", 0)
+    no_repeat_ngram_size: int = option("so many tokens in a row occur at most once; 0: no limit", 0)
 
-    def __post_init__(self) -> None:
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
         for name, (least, most) in BOUNDS.items():
             value = getattr(self, name)
-            whole = self.__annotations__[name] is int
+            whole = self.all_fields[name].annotation is int
             fits = type(value) is int or (type(value) is float and math.isfinite(value) and not whole)
             if not fits or not least <= value <= most:
                 kind = "a whole number" if whole else "a number"

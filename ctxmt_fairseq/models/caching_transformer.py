@@ -18,9 +18,10 @@ from ctxmt_fairseq.models.blocks.context_embeddings import ContextEmbeddings
 from ctxmt_fairseq.models.blocks.context_rows import placed
 from ctxmt_fairseq.models.blocks.encoder_out import batch_first
 from ctxmt_fairseq.models.blocks.fusions import FUSIONS
+from ctxmt_fairseq.models.blocks.latent_groups import ACTIVATIONS
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
-from ctxmt_fairseq.models.blocks.shortening import ACTIVATIONS, SHORTENINGS, build_shortening
-from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.blocks.shortening import SHORTENINGS, build_shortening
+from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
@@ -187,11 +188,6 @@ class CachingTransformer(MultiSourceModel):
             help="from how many context sentences on either side the gradient enters the shortening; -1: "
             "all (default; group: 2, select: 1)",
         )
-
-    @classmethod
-    def build_model(cls, args: Any, task: Any) -> "CachingTransformer":
-        check_fusion(args)
-        return super().build_model(args, task)
 
 
 def caching_defaults(args: Any) -> None:

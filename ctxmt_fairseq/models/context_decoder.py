@@ -15,7 +15,19 @@ from ctxmt_fairseq.models.decoder import Decoder
 
 class ContextDecoder(Decoder):
     """fairseq's decoder with the layers of ``args.context_fusion``; they read the ``ContextStates`` in
-    ``encoder_out``."""
+    ``encoder_out``.
+
+    Raises:
+        BadInput: the fusion does not have the gate.
+    """
+
+    def __init__(self, args: Any, *more: Any, **options: Any):
+        if args.context_gate not in FUSIONS[args.context_fusion].gates:
+            able = ", ".join(FUSIONS.where(lambda fusion: args.context_gate in fusion.gates))
+            raise BadInput(
+                f"--context-gate {args.context_gate} needs --context-fusion {able}, not {args.context_fusion}"
+            )
+        super().__init__(args, *more, **options)
 
     def build_decoder_layer(self, args: Any, no_encoder_attn: bool = False) -> Any:
         fusion = FUSIONS[self.args.context_fusion]
@@ -50,12 +62,3 @@ def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", ga
         choices=("none", "branch"),
         help=f"a gate on what comes from the context, one number per token (default: {gate})",
     )
-
-
-def check_fusion(args: Any) -> None:
-    """Refuse a gate that the fusion does not have."""
-    if args.context_gate not in FUSIONS[args.context_fusion].gates:
-        able = ", ".join(FUSIONS.where(lambda fusion: args.context_gate in fusion.gates))
-        raise BadInput(
-            f"--context-gate {args.context_gate} needs --context-fusion {able}, not {args.context_fusion}"
-        )

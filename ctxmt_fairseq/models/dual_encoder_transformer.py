@@ -9,7 +9,7 @@ from fairseq.models.transformer import TransformerEncoder
 from torch import nn
 
 from ctxmt_fairseq.data.context_format import ContextFormat
-from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.context_model import MultiSourceModel
 from ctxmt_fairseq.models.rows_encoder import RowsEncoder
 from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, set_defaults
@@ -49,11 +49,6 @@ class DualEncoderTransformer(MultiSourceModel):
             choices=("rows", "joined"),
             help="context sentences encoded one by one, or joined into one sequence (default: rows)",
         )
-
-    @classmethod
-    def build_model(cls, args: Any, task: Any) -> "DualEncoderTransformer":
-        check_fusion(args)
-        return super().build_model(args, task)
 
     @property
     def context_format(self) -> ContextFormat:

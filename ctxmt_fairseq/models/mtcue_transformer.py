@@ -6,7 +6,7 @@ from typing import Any
 
 from fairseq.models import register_model
 
-from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args, check_fusion
+from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.metadata_model import VectorModel, vector_defaults
 from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
 
@@ -25,11 +25,6 @@ class MTCueTransformer(VectorModel):
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
         add_fusion_args(parser, default="parallel")
-
-    @classmethod
-    def build_model(cls, args: Any, task: Any) -> "MTCueTransformer":
-        check_fusion(args)
-        return super().build_model(args, task)
 
 
 def mtcue_defaults(args: Any) -> None:

@@ -1,6 +1,6 @@
 """Makes fairseq's configuration of a task: the ``ContextOptions`` and the options that concern no context."""
 
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, make_dataclass
 from typing import Any, Optional, Type
 
 from fairseq.tasks.translation import TranslationConfig
@@ -62,13 +62,13 @@ def config_of(options: Type[ContextOptions], name: str, module: str, base: type 
     An option that the command line does not give is None: its value is the checkpoint's, or else the default.
     """
     made = []
-    for each in fields(options):
-        help = {"help": each.metadata["help"]}
-        if each.metadata["training"]:
-            made.append((each.name, each.type, field(default=each.default, metadata=help)))
+    for option, each in options.all_fields.items():
+        help = {"help": each.how["help"]}
+        if each.how["training"]:
+            made.append((option, each.annotation, field(default=each.default, metadata=help)))
         else:
             help["help"] += f" (default: the checkpoint's, or {each.default})"
-            made.append((each.name, Optional[each.type], field(default=None, metadata=help)))
+            made.append((option, Optional[each.annotation], field(default=None, metadata=help)))
     config = make_dataclass(name, made, bases=(base,))
     config.__module__ = module
     return config

@@ -9,8 +9,10 @@ from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 from fairseq.data import data_utils
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
 from ctxmt_fairseq.checkpoints.options import saved_options
+from ctxmt_fairseq.checkpoints.reading import check_architecture
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
@@ -67,6 +69,7 @@ class ContextTask(DecodingTask):
 
     @classmethod
     def setup_task(cls, cfg, **kwargs):
+        mend_command()
         folder = first_folder(cfg.data)
         if not folder.is_dir():
             raise BadInput("no such data folder", folder)
@@ -101,8 +104,7 @@ class ContextTask(DecodingTask):
             raise BadInput(f"{flag(name)}{value} needs a joined dictionary (ctxmt preprocess --joint)")
 
     def context_options(self, training: bool = False) -> Any:
-        """The ``ContextOptions`` in use: the command line's, or else the checkpoint's, or else the
-        defaults."""
+        """The ``ContextOptions`` in use: the command line's, else the checkpoint's, else the defaults."""
         names = self.options_class.travelling()
         given = {name: getattr(self.cfg, name, None) for name in vars(self.options_class())}
         values = {name: value for name, value in given.items() if value is not None or name not in names}
@@ -117,13 +119,11 @@ class ContextTask(DecodingTask):
 
     @classmethod
     def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:
-        """Check the options by which an evaluation differs from the checkpoint, and leave out those that are
-        None."""
+        """Check the options by which an evaluation differs from the checkpoint; leave out Nones."""
         return given_options(options, {**cls.options_class.travelling(), **cls.evaluation_options})
 
     def with_options(self, **options: Any) -> "ContextTask":
-        """Copy this task with other context options; the copies share dictionaries and what the models
-        want."""
+        """Copy this task with other context options; copies share dictionaries and the models' request."""
         task = copy.copy(self)
         task.cfg = copy.deepcopy(self.cfg)
         for name, value in self.checked_options(options).items():
@@ -283,6 +283,8 @@ class ContextTask(DecodingTask):
     # ---- model --------------------------------------------------------------------------------------------
 
     def build_model(self, cfg, from_checkpoint=False):
+        if from_checkpoint:
+            check_architecture(arch_name(cfg))
         model = super().build_model(cfg, from_checkpoint)
         self.request.adopt(model, arch_name(cfg))
         if self.cfg.eval_bleu:

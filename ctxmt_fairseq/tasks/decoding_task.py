@@ -22,6 +22,7 @@ from ctxmt_fairseq.tasks.interactive import (
     OneByOneDataset,
     SteppedTokenizer,
 )
+from ctxmt_fairseq.tasks.search.beams import Ensemble
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.tasks.search.split_translations import SplitTranslations
@@ -46,6 +47,7 @@ class DecodingTask(TranslationTask):
 
     Attributes:
         window_count: counts the windows that were cut to their current sentence.
+        references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
         split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
     """
@@ -53,6 +55,7 @@ class DecodingTask(TranslationTask):
     def __init__(self, cfg, src_dict, tgt_dict):
         super().__init__(cfg, src_dict, tgt_dict)
         self.window_count = WindowCount()
+        self.references = self.with_unknown = 0
         self.document = InteractiveDocument(self)
         self.split_translations: Dict[str, SplitTranslations] = {}
 
@@ -90,6 +93,7 @@ class DecodingTask(TranslationTask):
                 raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
             if self.forced:
                 models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
+        models = models if isinstance(models, Ensemble) else Ensemble(models)
         kwargs.setdefault("seq_gen_cls", SequenceGenerator)  # not the one that aligns whole windows
         try:
             generator = super().build_generator(models, args, *more, **kwargs)
@@ -102,16 +106,22 @@ class DecodingTask(TranslationTask):
         super().begin_valid_epoch(epoch, model)
         self.split_translations.clear()  # they are an earlier model's
 
-    def _report_windows(self) -> None:
+    def _report(self) -> None:
         report = self.window_count.report(self.forced)
-        if report:
+        if report and self.options["target_context"]:
             logger.warning("%s", report)
+        if self.with_unknown:
+            logger.warning(
+                "%d of %d references have words that the dictionary lacks: no translation matches these, so "
+                "the score above is too low; ctxmt translate and ctxmt score compare with the text itself",
+                *(self.with_unknown, self.references),
+            )
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """Return the n-best current sentences; afterwards ``sample`` has nothing but current sentences."""
-        if self.options["target_context"] and not self.cfg.eval_bleu:  # validation logs the number
-            atexit.unregister(self._report_windows)
-            atexit.register(self._report_windows)  # fairseq-generate calls nothing later
+        if not self.cfg.eval_bleu:  # validation logs the number
+            atexit.unregister(self._report)
+            atexit.register(self._report)  # fairseq-generate calls nothing later
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
         if self.dependent and hasattr(generator, "beam_size"):
@@ -136,6 +146,9 @@ class DecodingTask(TranslationTask):
             self.keep_sentence,
             self.cfg.left_pad_source,
         )
+        if sample["target"] is not None:
+            self.references += len(sample["target"])
+            self.with_unknown += int(sample["target"].eq(self.tgt_dict.unk()).any(1).sum())
         return hypotheses
 
     def _translations_of_split(self, generator, models, sample):

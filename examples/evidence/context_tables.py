@@ -1,6 +1,7 @@
 """Tables of what systems make of their context."""
 
-from typing import Any, Dict, List, Optional
+import math
+from typing import Any, Dict, Optional
 
 from evidence import leads
 from evidence.layout import Columns, Record, averages, by_system, means, seeds, table
@@ -22,6 +23,10 @@ def context_table(results: Results) -> str:
         **contexts,
         "document - random": (lambda one: bleu(one, "document") - bleu(one, "random"), 2),  # type: ignore[operator]
         "CXMI (bits a word)": (lambda one: one["probe"]["contexts"][0]["cxmi"], 4),
+        "CXMI (nats a sentence)": (
+            lambda one: math.log(2) * one["probe"]["contexts"][0]["bits_per_sentence"],
+            4,
+        ),
     }
     return averages("greedy BLEU", results, columns, "probe")
 
@@ -33,17 +38,13 @@ def post_editing_table(results: Results) -> str:
         "own translations": (lambda one: leads.score(one, "BLEU"), 2),
         "the reference": (lambda one: leads.score(one["post_editing"], "BLEU"), 2),
     }
-    more = leads.bleu_of_post_editing(results)
+    more, systems = leads.bleu_of_post_editing(results), by_system(results, "post_editing")
+    tested = leads.cells([[more.get((name, one["seed"])) for one in ones] for name, ones in systems])
     rows = [
-        [
-            name,
-            seeds(ones),
-            *means(ones, columns),
-            leads.by_seed([more.get((name, one["seed"])) for one in ones]),
-        ]
-        for name, ones in by_system(results, "post_editing")
+        [name, seeds(ones), *means(ones, columns), *cells]
+        for (name, ones), cells in zip(systems, tested, strict=True)
     ]
-    return table(["BLEU behind", "seeds", *columns, "reference - own, by seed"], rows)
+    return table(["BLEU behind", "seeds", *columns, "reference - own, by seed", "over seeds", "p"], rows)
 
 
 def windows_table(results: Results) -> str:
@@ -96,32 +97,30 @@ def groups_table(results: Results) -> str:
 
 def consistency_table(results: Results) -> str:
     """Pairs of a document's sentences with one term that translate it alike, in %, and what a system has
-    more than the sentence-level model and the control on the same terms, by seed (approximate randomization
-    of documents)."""
+    more than the sentence-level model and the control on the same terms: by seed (approximate randomization
+    of documents), and over seeds alone (Student's t)."""
 
     def alike(one: Record, name: str) -> Optional[float]:
         systems = one["consistency"]["systems"]
         return next((each["alike"] for each in systems if each["system"] == name), None)
 
-    rows: List[List[str]] = []
-    for name, ones in by_system(results, "consistency"):
-        system, reference = means(
-            ones,
-            {
-                "system": (lambda one: alike(one, one["row"]), 2),
-                "reference": (lambda one: alike(one, "reference"), 2),
-            },
-        )
-        leads = [
-            ", ".join(
-                f"{each['score_b'] - each['score_a']:+.2f}{each['stars']}"
-                for one in ones
-                for each in one["consistency"]["comparisons"]
-                if (each["a"], each["b"], each["metric"]) == (other, name, "alike")
-            )
-            for other in (start_of(name)[0], control_of(name))
-        ]
-        rows.append([name, seeds(ones), system, *leads, reference])
-    minus = "minus sentence level, by seed", "minus control, by seed"
-    head = ["terms alike, in %", "seeds", "system", *minus, "reference"]
-    return table(head, rows)
+    def minus(one: Record, other: str) -> Dict[str, Any]:
+        pair = other, one["row"], "alike"
+        found = one["consistency"]["comparisons"]
+        return next((each for each in found if (each["a"], each["b"], each["metric"]) == pair), {})
+
+    columns: Columns = {
+        "system": (lambda one: alike(one, one["row"]), 2),
+        "reference": (lambda one: alike(one, "reference"), 2),
+    }
+    systems = by_system(results, "consistency")
+    rows = [[name, seeds(ones), *means(ones, columns)] for name, ones in systems]
+    for simpler in (lambda name: start_of(name)[0], control_of):
+        found = [list(filter(None, (minus(one, simpler(name)) for one in ones))) for name, ones in systems]
+        tested = leads.alone([[(each["score_a"], each["score_b"]) for each in row] for row in found])
+        for row, each_seed, cells in zip(rows, found, tested, strict=True):
+            shown = (f"{each['score_b'] - each['score_a']:+.2f}{each['stars']}" for each in each_seed)
+            row += [", ".join(shown), *cells]
+    ends = ("by seed", "over seeds", "p")
+    heads = [f"minus sentence level, {ends[0]}", *ends[1:], f"minus control, {ends[0]}", *ends[1:]]
+    return table(["terms alike, in %", "seeds", *columns, *heads], rows)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from ctxmt_fairseq.base.files import write_files
-from ctxmt_fairseq.base.plots.charts import Point, chart, points_of_runs
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart, points_of_runs
 from evidence.leads import Results
 from evidence.systems import SYSTEMS
 from evidence.texts import SUBTITLES
@@ -35,7 +35,7 @@ def accuracy(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
         for one in found
         if context in one.get("pronouns", {})
     ]
-    return chart(points_of_runs(values), "system", bars=True, bases={measure: 50}, kind="svg")
+    return draw_chart(points_of_runs(values), "system", bars=True, bases={measure: 50}, kind="svg")
 
 
 def learning(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
@@ -46,4 +46,4 @@ def learning(rows: Dict[str, List[Dict[str, Any]]]) -> bytes:
         for one in found
         for place in one["learning_curve"]
     ]
-    return chart(points_of_runs(values), "update of the second stage", kind="svg")
+    return draw_chart(points_of_runs(values), "update of the second stage", kind="svg")

@@ -1,18 +1,20 @@
-"""What one run has more than another, with its significance."""
+"""What one run has more than another, and one system more than another over its seeds."""
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import holm, mcnemar, stars
 from ctxmt_fairseq.evaluation.significance.resampling import randomization_p
+from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, pseudovalues
 from evidence.systems import STAGES, SYSTEMS, Run, control_of
 
 Results = Dict[Run, Dict[str, Any]]
-Difference = Tuple[float, float]  # and its p, uncorrected
+Added = Tuple[np.ndarray, np.ndarray]  # what each example adds to the scores of the first and the second run
+Difference = Tuple[float, float, Optional[Added]]  # the value and its p, uncorrected
 # Rows that differ in one thing, which the second has; and systems, the second of which a paper calls better.
 PAIRS = (
     ("s2to2", "s2to2+CD"),
@@ -36,16 +38,16 @@ PAIRS = (
 
 @dataclass(frozen=True)
 class Lead:
-    """A difference of two runs.
+    """A difference of two runs, which is about these two trained models.
 
     Attributes:
         p: corrected.
-        differences: (N,) of every example, where there are any.
+        added: (N,) each, where it is known.
     """
 
     value: float
     p: float
-    differences: Any = None
+    added: Optional[Added] = None
 
     def __str__(self) -> str:
         return f"{self.value:+.2f}{stars(self.p)}"
@@ -138,7 +140,7 @@ def _bleu_then(one: Mapping[str, Any], control: Mapping[str, Any]) -> Optional[D
     """In a result older than the statistics, unless the control has been trained anew since."""
     for each in one.get("compared", {}).get("comparisons", ()):
         if each["metric"] == "bleu" and control and each["score_a"] == score(control, "BLEU"):
-            return each["score_b"] - each["score_a"], each["randomization_p"]
+            return each["score_b"] - each["score_a"], each["randomization_p"], None
     return None
 
 
@@ -149,35 +151,56 @@ def _randomized(first: Tuple[str, ...], second: Tuple[str, ...]) -> Difference:
     scorer = measure("bleu").scores
     p = randomization_p([(pair[0], pair[1])], scorer, samples=10_000, seed=1)[0]
     theirs, ours = scorer(np.stack([rows.sum(0) for rows in pair]))
-    return float(ours - theirs), float(p)
+    return float(ours - theirs), float(p), (pseudovalues(pair[0], scorer), pseudovalues(pair[1], scorer))
 
 
 def _corrected(found: Mapping[Any, Optional[Difference]]) -> Dict[Any, Lead]:
     """Holm's correction over all that there are."""
     known = {name: each for name, each in found.items() if each}
-    corrected = holm([p for _, p in known.values()])
-    return {name: Lead(known[name][0], p) for name, p in zip(known, corrected, strict=True)}
+    corrected = holm([p for _, p, _ in known.values()])
+    return {name: Lead(known[name][0], p, known[name][2]) for name, p in zip(known, corrected, strict=True)}
 
 
 def _leads(pairs: Mapping[Any, Tuple[np.ndarray, np.ndarray]]) -> Dict[Any, Lead]:
     """Of decisions on the same examples, (N,) bool, the first minus the second: McNemar's test, corrected
     over all pairs (Holm)."""
-    found: Dict[Any, float] = {}
+    found: Dict[Any, Optional[Difference]] = {}
     for name, (ours, theirs) in pairs.items():
-        found[name] = mcnemar(int((theirs & ~ours).sum()), int((ours & ~theirs).sum())).p
-    corrected = holm(list(found.values()))
-    return {
-        name: Lead(100 * (ours.mean() - theirs.mean()), p, ours.astype(float) - theirs)
-        for (name, (ours, theirs)), p in zip(pairs.items(), corrected, strict=True)
-    }
+        p = mcnemar(int((theirs & ~ours).sum()), int((ours & ~theirs).sum())).p
+        found[name] = 100 * float(ours.mean() - theirs.mean()), p, (100.0 * theirs, 100.0 * ours)
+    return _corrected(found)
 
 
-def cells(leads: Sequence[Lead]) -> Tuple[str, str, str]:
-    """By seed, their mean, and the p of the mean; empty without any."""
-    if not leads:
-        return "", "", ""
-    difference = np.mean([lead.differences for lead in leads], axis=0)
-    return ", ".join(map(str, leads)), f"{100 * difference.mean():+.2f}", f"{permutation_p(difference):.4f}"
+def cells(rows: Sequence[Sequence[Optional[Lead]]]) -> List[Tuple[str, str, str]]:
+    """For each system its leads by seed; the mean with its 95 % interval over seeds and examples, with stars
+    that are corrected over all rows (Holm); and its p, uncorrected. A single seed has the first alone."""
+    tests = [_over_seeds([lead.added for lead in row if lead and lead.added]) for row in rows]
+    return [(by_seed(row), *cell) for row, cell in zip(rows, _seed_cells(tests), strict=True)]
+
+
+def alone(rows: Sequence[Sequence[Tuple[float, float]]]) -> List[Tuple[str, str]]:
+    """The same of pairs of scores, whose examples are not known: over seeds alone."""
+    return _seed_cells([_over_seeds([(np.array([a]), np.array([b])) for a, b in row]) for row in rows])
+
+
+def _over_seeds(added: Sequence[Added]) -> Optional[OverSeeds]:
+    """None: fewer than two seeds."""
+    if len(added) < 2:
+        return None
+    return over_seeds(*(np.stack(values) for values in zip(*added, strict=True)))
+
+
+def _seed_cells(tests: Sequence[Optional[OverSeeds]]) -> List[Tuple[str, str]]:
+    corrected = iter(holm([test.p for test in tests if test]))
+    return [
+        (
+            f"{test.mean:+.2f}{stars(next(corrected))} ({test.low:+.2f} .. {test.high:+.2f})",
+            f"{test.p:.4f}" if test.p >= 5e-5 else "< 0.0001",
+        )
+        if test
+        else ("", "")
+        for test in tests
+    ]
 
 
 def by_seed(found: Sequence[Optional[Lead]]) -> str:
@@ -194,10 +217,3 @@ def score(one: Mapping[str, Any], name: str, level: str = "sentence") -> Optiona
     """A corpus score of ``ctxmt score --json``."""
     scores = one["scores"]["scores"]
     return next((each["score"] for each in scores if (each["name"], each["level"]) == (name, level)), None)
-
-
-def permutation_p(differences: np.ndarray, samples: int = 10_000, seed: int = 1) -> float:
-    """Two-sided p of a mean of paired differences (N,): were there none, each sign would be as likely."""
-    generator = np.random.default_rng(seed)
-    signs = generator.choice((-1.0, 1.0), size=(samples, len(differences)))
-    return float(((abs(signs @ differences) >= abs(differences.sum()) - 1e-9).sum() + 1) / (samples + 1))

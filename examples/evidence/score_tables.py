@@ -1,12 +1,14 @@
 """Tables of what systems score, and of what one has more than another."""
 
-from typing import List, Optional
+from typing import Dict, List, Optional, Tuple
 
 from evidence import leads
 from evidence.layout import Columns, Record, averages, means, table
-from evidence.leads import Results
+from evidence.leads import Lead, Results
 from evidence.systems import SEARCH, SYSTEMS
 
+Leads = List[Optional[Lead]]
+Compared = Dict[str, Tuple[Leads, Leads]]  # row -> accuracy and BLEU by seed
 CLASSES = ("il", "elle", "ils", "elles")
 
 
@@ -57,39 +59,42 @@ def lengths_table(results: Results) -> str:
 
 
 def significance_table(results: Results) -> str:
-    """Each system minus the control, by seed: accuracy of the pronouns (McNemar's test; of the mean over
-    seeds a paired permutation over examples) and BLEU (approximate randomization of documents). p of seeds
-    are corrected over all that stands here (Holm)."""
+    """Each system minus the control: accuracy of the pronouns and BLEU, by seed (McNemar's test, approximate
+    randomization of documents, corrected over all that stands here) and over seeds."""
     accuracies, bleu = leads.over_control(results), leads.bleu_over_control(results)
-    rows = []
-    for name in SYSTEMS:
-        seeds = [run for run in results if run[0] == name]
-        translated = leads.by_seed([bleu.get(run) for run in seeds])
-        cells = leads.cells([accuracies[run] for run in seeds if run in accuracies])
-        if any((*cells, translated)):
-            rows.append([name, *cells, translated])
-    return table(["minus control", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"], rows)
+    rows = {name: [run for run in results if run[0] == name] for name in SYSTEMS}
+    found = {
+        name: ([accuracies[run] for run in runs if run in accuracies], [bleu.get(run) for run in runs])
+        for name, runs in rows.items()
+    }
+    return _compared("minus control", {name: each for name, each in found.items() if any(map(any, each))})
 
 
 def pairs_table(results: Results) -> str:
     """Rows that differ in one thing, and the accuracy of every system with its own context, with a random
     one, and the control's; each kind of pairs is corrected by itself."""
     between, bleu = leads.between_rows(results), leads.bleu_between_rows(results)
-    random = {
-        "own - random context": leads.over_random(results),
-        "random context - control": leads.random_over_control(results),
-    }
-    rows: List[List[str]] = []
+    pairs: Compared = {}
     for pair in leads.PAIRS:
         mine = {run: lead for run, lead in between.items() if run[:2] == pair}
-        translated = leads.by_seed([bleu.get(run) for run in mine])
-        rows.append([f"{pair[1]} - {pair[0]}", *leads.cells([*mine.values()]), translated])
-    for what, found in random.items():
-        for name in SYSTEMS:
-            mine = [lead for (row, _), lead in found.items() if row == name]
-            rows.append([f"{name}: {what}", *leads.cells(mine), ""])
-    head = ["pair", "accuracy by seed", "mean", "p of the mean", "BLEU by seed"]
-    return table(head, [row for row in rows if row[1]])
+        pairs[f"{pair[1]} - {pair[0]}"] = list(mine.values()), [bleu.get(run) for run in mine]
+    kinds = [pairs]
+    for what, found in {
+        "own - random context": leads.over_random(results),
+        "random context - control": leads.random_over_control(results),
+    }.items():
+        leads_of = {name: [lead for (row, _), lead in found.items() if row == name] for name in SYSTEMS}
+        kinds.append({f"{name}: {what}": (each, []) for name, each in leads_of.items()})
+    return _compared("pair", *({name: each for name, each in kind.items() if each[0]} for kind in kinds))
+
+
+def _compared(title: str, *kinds: Compared) -> str:
+    """Accuracy and BLEU of every row, by seed and over seeds."""
+    rows = []
+    for kind in kinds:
+        accuracy, bleu = (leads.cells([each[place] for each in kind.values()]) for place in (0, 1))
+        rows += [[name, *first, *second] for name, first, second in zip(kind, accuracy, bleu, strict=True)]
+    return table([title, "accuracy by seed", "over seeds", "p", "BLEU by seed", "over seeds", "p"], rows)
 
 
 def accuracy(one: Record) -> Optional[float]:

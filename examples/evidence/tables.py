@@ -2,14 +2,14 @@
 
 import re
 from pathlib import Path
-from typing import Callable, Dict, Iterable, Mapping, Sequence
+from typing import Callable, Dict, Iterable, List, Mapping, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file
 from evidence import context_tables, leads, score_tables
 from evidence.layout import Columns, by_system, means, seeds, table
 from evidence.leads import Results
-from evidence.systems import EVALUATED, SYSTEMS, chosen
+from evidence.systems import EVALUATED, SYSTEMS, Run, chosen
 from evidence.texts import HELP, SUBTITLES, Text
 from evidence.workplace import called
 
@@ -74,7 +74,8 @@ def text(tables: Mapping[str, str]) -> str:
 
 
 def recipe_table(results: Results, rows: Sequence[str]) -> str:
-    """What a paper's README shows of its rows, of the subtitles, and of what they are compared with."""
+    """What a paper's README shows of its rows, of the subtitles, and of what they are compared with: means,
+    and differences over seeds, or of a single one."""
     results = _of(SUBTITLES, results)
     controls = [leads.control(results, *run) for run in results if run[0] in rows]
     rows = [*rows, *(one["row"] for one in controls if one)]
@@ -85,15 +86,18 @@ def recipe_table(results: Results, rows: Sequence[str]) -> str:
         "BLEU": (lambda one: leads.score(one, "BLEU"), 2),
         "CPU minutes": (score_tables.minutes, 0),
     }
+    systems = by_system(results, "pronouns")
+
+    def more(values: Mapping[Run, leads.Lead]) -> List[str]:
+        """Over seeds; of a single one without its stars, which are about that model alone."""
+        found = [[values.get((name, one["seed"])) for one in ones] for name, ones in systems]
+        return [over or single.rstrip("*") for single, over, _ in leads.cells(found)]
+
     found = []
-    for name, ones in by_system(results, "pronouns"):
+    for (name, ones), *higher in zip(systems, more(accuracy), more(bleu), strict=True):
         if name in rows:
             right, random, scored, minutes = means(ones, columns)
-            more, higher = (
-                leads.by_seed([values.get((name, one["seed"])) for one in ones])
-                for values in (accuracy, bleu)
-            )
-            found.append([name, seeds(ones), right, random, more, scored, higher, minutes])
+            found.append([name, seeds(ones), right, random, higher[0], scored, higher[1], minutes])
     head = "system", "seeds", *list(columns)[:2], "minus control", "BLEU", "minus control", "CPU minutes"
     return table(head, found)
 

@@ -1,6 +1,5 @@
 """A context of your own: the sentence N lines back, without those between, as one more row."""
 
-from dataclasses import dataclass
 from typing import Tuple
 
 from fairseq.tasks import register_task
@@ -12,7 +11,6 @@ from ctxmt_fairseq.tasks.multi_source import MultiSourceTask
 Columns = Tuple[Column, ...]
 
 
-@dataclass(frozen=True)
 class FarOptions(RowsOptions):
     """Each field is an option of ``fairseq-train`` and travels with the checkpoint."""
 

@@ -33,7 +33,7 @@ from ctxmt_fairseq.base.paths import Input, Output, Picture
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.cli.main import script
 from scripts.benchmark import earlier, paired, run
-from scripts.benchmark.context_memory import picture
+from scripts.benchmark.context_memory import draw_memory
 from scripts.benchmark.earlier import Earlier
 from scripts.benchmark.paired import Comparison
 
@@ -61,7 +61,7 @@ class Benchmark(Command):
         settings = run.Settings(self.size, self.repeats, self.sentences, self.links, self.cpu)
         comparisons = run.measure(self.measurements or list(run.MEASUREMENTS), settings)
         found = {"machine": settings.machine, "comparisons": _records(comparisons, before)}
-        drawn = picture(comparisons) if self.plot else None
+        drawn = draw_memory(comparisons) if self.plot else None
         write_files([(self.json, json.dumps(found, indent=2) + "\n"), (self.plot, drawn)])
         print(settings.machine, _table(comparisons, before), sep="\n\n")
 

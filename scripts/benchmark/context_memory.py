@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from ctxmt_fairseq.base.plots.charts import Point, chart
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -102,14 +102,14 @@ def _translator(size: str, device: torch.device, system: str, count: int, length
     return DocumentTranslator(loaded, search, width=ROWS)
 
 
-def picture(comparisons: Sequence[Comparison]) -> bytes:
+def draw_memory(comparisons: Sequence[Comparison]) -> bytes:
     """The peaks among ``comparisons``: a panel for each attention, a line for each system, as a PNG file."""
     points = [
         Point(f"peak memory of translation (MiB), {attention} attention", system, count, peak)
         for count, system, peaks in _peaks(comparisons)
         for attention, peak in zip(ATTENTIONS, peaks, strict=True)
     ]
-    return chart(points, "context sentences", bases={point.measure: 0 for point in points})
+    return draw_chart(points, "context sentences", bases={point.measure: 0 for point in points})
 
 
 def _peaks(comparisons: Sequence[Comparison]) -> Iterator[Tuple[int, str, Tuple[float, float]]]:

@@ -135,8 +135,8 @@ class MemoryOfDocuments(Command):
     attention: str = option(
         "plain makes whole matrices of weights, as the paper's code did", "plain", choices=tuple(ATTENTIONS)
     )
-    beam: int = option("", SearchSettings.beam)
-    max_len_b: int = option("tokens of a translation at most", SearchSettings.max_len_b, non_negative_int)
+    beam: int = option("", SearchSettings().beam)
+    max_len_b: int = option("tokens of a translation at most", SearchSettings().max_len_b, non_negative_int)
     data: Optional[Folder] = option("data folder (default: the one of the training)")
     user_dir: Optional[Folder] = option("a folder with Python code of the models")
     cpu: bool = option("do not use a GPU")
@@ -147,7 +147,7 @@ class MemoryOfDocuments(Command):
         if len({name for name, _ in models}) < len(models):
             raise BadInput("expected models of different names")
         device = "cpu" if self.cpu else None
-        sizes, search = sorted(set(self.sizes)), SearchSettings(self.beam, max_len_b=self.max_len_b)
+        sizes, search = sorted(set(self.sizes)), SearchSettings(beam=self.beam, max_len_b=self.max_len_b)
         found, count = {}, 0
         for name, path in models:
             loaded = Translator.load(path, self.data, device=device, user_dir=self.user_dir).loaded

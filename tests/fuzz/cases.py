@@ -265,13 +265,10 @@ def _program(arguments):
 
 
 def fairseq(arguments):
-    """A command of fairseq with the plugin, and what ``edge.hook_commands`` does at its end."""
-    from ctxmt_fairseq.checkpoints.fairseq_fixes import task_from_checkpoint
-
+    """A command of fairseq with the plugin, and what ``exit_codes.hook_command`` does at its end."""
     argv = list(arguments)
     try:
         with patch.object(sys, "argv", argv):
-            task_from_checkpoint(argv)
             importlib.import_module(FAIRSEQ[argv[0]]).cli_main()
     except Exception as error:
         code = exit_code(error)

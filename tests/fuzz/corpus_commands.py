@@ -21,10 +21,12 @@ _RAW_OPTIONS = {
         "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
     ),
     "opus": given("--unaligned end|keep --clean none|all --skip-broken"),
-    "moses": given("--clean none|all"),
+    "moses": given("--clean none|all --skip-broken"),
+    "ted": given("--skip-broken"),
+    "voita": given("--skip-broken"),
     "europarl": given("--skip-broken"),
-    "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
-    "tmx": given("--clean none|all"),
+    "wmt": given("--by A|any --system S1 --blank-lines --docs raw/names --skip-broken"),
+    "tmx": given("--clean none|all --skip-broken"),
     "filter select": given("--document-scores new.tsv"),
 }
 CORPUS_COMMANDS: List[Command] = []
@@ -47,7 +49,7 @@ for _kind, _line, _more in (
     ("sample", "text --size 2 --out new", given("--context 0|9 --context-after 0|1 --seed 2")),
     ("mix", "text=1 raw/films=2 --out new", {}),
     ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
-    ("check", "text --json json", given("--max-ratio 2|9.5 --source-admits en|cs --target-admits fr")),
+    ("check", "text --json json", given("--source-admits en|cs --target-admits fr")),
 ):
     _line = f"corpus {_kind.split()[0]} {_line} {LANGUAGES}"
     CORPUS_COMMANDS.append(Command(f"corpus {_kind}", _line, "text. data raw/films raw/list", 8, _more))

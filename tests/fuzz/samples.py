@@ -249,7 +249,7 @@ def _results():
     ctxmt(
         "control", "formality", *references, *hypotheses, "--json", "result.json", "--setting", "setting.json"
     )
-    prompts = ("--formal-prompt", "Sir", "--informal-prompt", "Mate")
+    write("prompts.tsv", "formal\tSir\ninformal\tMate\n")
     ctxmt(
         *(
             "control",
@@ -258,7 +258,8 @@ def _results():
             "--source",
             "formal.hyp",
             *references,
-            *prompts,
+            "--prompts",
+            "prompts.tsv",
         ),
         *("--json", "scores.json", "--cpu"),
     )

@@ -9,6 +9,7 @@ from fairseq import checkpoint_utils
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.averaging import Checkpoint
+from ctxmt_fairseq.checkpoints.fairseq_fixes import mend
 from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu, load_ensemble
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.models.initialisation import load_sentence_model
@@ -39,7 +40,8 @@ def sentence_checkpoint(path):
 
 
 def fairseqs_own(path):
-    """As fairseq-generate, -interactive and -validate load."""
+    """As fairseq-generate, -interactive and -validate load, once they know that the task is ours."""
+    mend()
     checkpoint_utils.load_model_ensemble([str(path)])
 
 

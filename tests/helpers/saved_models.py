@@ -13,6 +13,20 @@ TINY = (
     *("--encoder-embed-dim", "8", "--encoder-ffn-embed-dim", "8", "--encoder-layers", "1"),
     *("--decoder-layers", "1", "--encoder-attention-heads", "2", "--decoder-attention-heads", "2"),
 )
+# Of fairseq's own architectures that our tasks can train.
+SIZES = {
+    "transformer": TINY,
+    "transformer_align": TINY,
+    "bart_base": (*TINY, "--decoder-embed-dim", "8", "--decoder-ffn-embed-dim", "8"),
+    "lstm": "--encoder-embed-dim 8 --decoder-embed-dim 8 --decoder-out-embed-dim 8 --encoder-hidden-size 8 "
+    "--decoder-hidden-size 8".split(),
+    "lightconv": (
+        *TINY,
+        *"--encoder-kernel-size-list [3] --decoder-kernel-size-list [3] --encoder-conv-dim 8".split(),
+        *"--decoder-conv-dim 8 --decoder-embed-dim 8 --decoder-ffn-embed-dim 8".split(),
+    ),
+}
+FCONV = ("--encoder-embed-dim", "8", "--decoder-embed-dim", "8", "--encoder-layers", "[(8, 3)]")
 
 
 def data_folder(folder):
@@ -29,7 +43,8 @@ def data_folder(folder):
 def trained(folder, *arguments, arch="concat_transformer", task="document_window"):
     """What fairseq-train would save: (state, parsed command line)."""
     command = [str(data_folder(folder / "data")), "--source-lang", "en", "--target-lang", "fr"]
-    command += ["--arch", arch, "--task", task, "--cpu", "--optimizer", "adam", *TINY, *arguments]
+    command += ["--arch", arch, "--task", task, "--cpu", "--optimizer", "adam"]
+    command += [*SIZES.get(arch, FCONV if arch == "fconv" else TINY), *arguments]
     args = options.parse_args_and_arch(options.get_training_parser(), input_args=command)
     cfg = convert_namespace_to_omegaconf(args)
     torch.manual_seed(1)

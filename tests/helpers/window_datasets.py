@@ -37,7 +37,7 @@ def requesting(kind="", **form):
 
 def options_in(kind, given):
     """Those of the arguments that are options of the context, taken out of them."""
-    return kind(**{name: given.pop(name) for name in list(given) if name in kind.__dataclass_fields__})
+    return kind(**{name: given.pop(name) for name in list(given) if name in kind.all_fields})
 
 
 class Sentences(list):

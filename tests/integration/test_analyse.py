@@ -77,7 +77,7 @@ def test_groups_take_the_options_of_the_other_analyses(grouping, tmp_path, capsy
     assert files(tmp_path / "alone") == files(tmp_path / "given") == files(tmp_path / "line")
     with pytest.raises(SystemExit):
         here(*analyse, tmp_path / "groups.png", "--sentence", SENTENCE, "--metadata", "A film")
-    assert "--metadata: expected a model of the task metadata_context" in capsys.readouterr().err
+    assert "--metadata needs a model of the task metadata_context" in capsys.readouterr().err
 
 
 def test_attention_of_text_and_of_a_line_is_the_same(gated, tmp_path, capsys):
@@ -119,10 +119,10 @@ def test_models_that_do_not_fit_are_refused(gated, source_only, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "expected either --sentence or --document"),
-        (("--sentence", "a", "--document", "b"), "expected either --sentence or --document"),
-        (("--sentence", "a", "--line", "1"), "--line: expected --document"),
-        (("--document", "a", "--context", "b"), "--context: expected --sentence"),
+        ((), "give --sentence or --document"),
+        (("--sentence", "a", "--document", "b"), "give --sentence or --document"),
+        (("--sentence", "a", "--line", "1"), "--line needs --document"),
+        (("--document", "a", "--context", "b"), "--context goes with --sentence"),
         (("--document", "nowhere"), "nowhere: no such file"),
         (("--sentence", "a", "--output", "map.svg"), "map.svg: the name of a picture must"),
         (("--sentence", "a", "--output", "no/map.png"), "no/map.png: cannot be written: no such folder"),

@@ -130,14 +130,14 @@ def test_metadata_of_a_split_with_scores(mtcue, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "expected --texts, --split or --scores"),
-        (("--texts", "a", "--split", "valid"), "expected --texts, --split or --scores"),
+        ((), "give --texts, --split or --scores"),
+        (("--texts", "a", "--split", "valid"), "give --texts, --split or --scores"),
         (("--texts", "nowhere"), "nowhere: no such file"),
         (("--scores", "nowhere"), "nowhere: no such file"),
         (("--split", "valid", "--seed", "-1"), "argument --seed: expected a whole number from 0 to"),
         (("--split", "valid", "--output", "map.svg"), "map.svg: the name of a picture must"),
         (("--split", "valid", "--output", "no/map.png"), "no/map.png: cannot be written: no such folder"),
-        (("--split", "valid", "--previous", "a", "--sentences"), "--previous: expected neither"),
+        (("--split", "valid", "--previous", "a", "--sentences"), "leave out --sentences and --scores"),
         (("--split", "valid"), "no-model: "),
     ],
 )

@@ -94,9 +94,10 @@ def test_references_as_translations_are_right(files):
 
 def test_a_model_with_metadata_is_asked_with_every_prompt(files, mtcue, tmp_path):
     result = tmp_path / "result.json"
-    prompts = ("--formal-prompt", "Good day", "--formal-prompt", "Madam", "--informal-prompt", "Hey you")
+    prompts = write(tmp_path / "prompts", ["formal\tGood day", "formal\tMadam", "informal\tHey you"])
+    options = ("--prompts", prompts, "--json", result, "--cpu", "--beam", 2)
     done = formality(
-        *(files, mtcue, "--source", files["source"], *prompts, "--json", result, "--cpu", "--beam", 2),
+        *(files, mtcue, "--source", files["source"], *options),
     )
     assert json.loads(result.read_text())["current_vector"] == "no"  # though it was trained with it
     runs = json.loads(result.read_text())["runs"]
@@ -124,7 +125,8 @@ def test_refusals(files, sentence_level, tmp_path):
         *command, *hypotheses, "--formal", broken, *references[2:]
     )
     model = (sentence_level / "checkpoint_last.pt", "--source", files["source"], "--cpu")
-    assert "metadata_context" in refused(*command, *model, *references, "--formal-prompt", "Sir")
+    prompts = write(tmp_path / "prompts", ["Sir"])
+    assert "metadata_context" in refused(*command, *model, *references, "--prompts", prompts)
 
 
 # --- attributes ---

@@ -57,8 +57,7 @@ def known(program):
         whole = {room for room, expected in names.items() if expected <= registered.keys()}
         assert some == whole, registered.keys()
         load = checkpoint_utils.load_checkpoint_to_cpu
-        mended = load.__module__ == "ctxmt_fairseq.checkpoints.reading"
-        assert mended == bool(whole), load
+        assert load.__module__ == "fairseq.checkpoint_utils", load  # whatever is registered
         return sorted(whole)
     except BaseException:
         return traceback.format_exc()

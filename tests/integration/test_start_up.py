@@ -35,8 +35,10 @@ work = [
     ["corpus", "stats", "demo/test", *languages],
 ]
 lists = [["--help"], *([name, "--help"] for name in ("analyse", "compare", "control", "corpus"))]
+light = [["contrast", "--help"], ["corpus", "tmx", "--help"]]
+slow = {{"dataclasses", "logging", "json"}}  # each takes a --help longer than all modules of the package
 every = ([*names, "--help"] for names in helped(main.COMMANDS, []))
-for number, arguments in enumerate(itertools.chain(lists, every, work)):
+for number, arguments in enumerate(itertools.chain(lists, light, every, work)):
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         try:
@@ -45,6 +47,7 @@ for number, arguments in enumerate(itertools.chain(lists, every, work)):
             code = stop.code
     assert code == 0 and said.getvalue(), arguments
     assert not heavy & set(sys.modules), (arguments, heavy & set(sys.modules))
+    assert number >= len(lists + light) or not slow & set(sys.modules), (arguments, slow & set(sys.modules))
     # a list imports no command
     assert number >= len(lists) or "ctxmt_fairseq.base.command" not in sys.modules, arguments
 assert isinstance(ctxmt_fairseq.BadInput("x"), ValueError) and ctxmt_fairseq.__version__

@@ -155,8 +155,8 @@ def test_back_translation(translation, last, text, corpus, tmp_path, monkeypatch
     (tmp_path / "other.meta.genre").write_text("drama\n" * 43)
     for more, message in (
         (("--corpus", str(tmp_path / "other")), "other.meta.genre: belongs to another corpus"),
-        (("--tag", "x"), "--tag, --mark: expected --corpus"),
-        (("--corpus", "c", "--scores"), "--corpus: expected --docids, no --output and no --scores"),
+        (("--tag", "x"), "--tag and --mark need --corpus"),
+        (("--corpus", "c", "--scores"), "--corpus needs --docids; leave out --output and --scores"),
         (("--corpus", "c", "--mark", "x"), "--mark x: expected FIELD=TEXT"),
     ):
         with pytest.raises(SystemExit):
@@ -204,11 +204,10 @@ def test_ensembles(translation, s2to2, source_only, text, last):
     [
         ({"docids": "a\n"}, "in.ids: expected 2 document ids"),
         ({"docids": "a\n\n"}, "in.ids:2: expected a document id"),
-        ({"text": b"one\ntwo <sep> three\n"}, "in:2: expected text, found the symbol <sep>"),
         ({"text": b"\xff\n\n"}, "in:1: expected UTF-8"),
         ({"model": b"no checkpoint"}, "model.pt: is no checkpoint"),
         ({"options": ("--beam", 0)}, "argument --beam: expected a whole number from 1 to 1000"),
-        ({"options": REFERENCE}, "--context-selection reference: expected --target-c"),
+        ({"options": REFERENCE}, "--context-selection reference needs --target-c"),
         ({"context": "only one\n"}, "context: expected 2 lines"),
         ({"options": ("--target-context-from", "context", "--decoding", "window")}, "--target-context-from"),
     ],

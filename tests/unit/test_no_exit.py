@@ -3,11 +3,7 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import ctxmt_fairseq
-from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.checkpoints import fairseq_fixes
 
 PACKAGE = Path(ctxmt_fairseq.__file__).parent
 ENDS = {"exit", "quit", "_exit", "abort"}
@@ -58,23 +54,3 @@ def test_progress_bars_are_the_notebook_s_where_there_is_one():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not {name for name in names if name.split(".")[0] == "tqdm"} - {"tqdm.auto"}, path
-
-
-def test_a_notebook_may_have_any_options():
-    """Those that fairseq's commands read are its own."""
-    for argv in ([], ["notebook.py", "--path"], ["notebook.py", "--path", "nowhere", "--task"]):
-        given = list(argv)
-        fairseq_fixes.task_from_checkpoint(argv)
-        assert argv == given
-
-
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (["--path", "nowhere"], "nowhere: no such checkpoint"),
-        (["--path", "--task"], "argument --path: expected one argument"),
-    ],
-)
-def test_the_command_line_of_fairseqs_command(options, line):
-    with pytest.raises(BadInput, match=line):
-        fairseq_fixes.task_from_checkpoint(["bin/fairseq-generate", "data-bin", *options])

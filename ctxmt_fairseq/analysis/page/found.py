@@ -15,7 +15,7 @@ from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.runs import ledger
-from ctxmt_fairseq.evaluation.runs.results import TranslationName
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName
 from ctxmt_fairseq.text.json_files import load_json
 from ctxmt_fairseq.text.text_lines import iterate_lines, read_bytes
 

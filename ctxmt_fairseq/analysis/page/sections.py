@@ -1,23 +1,32 @@
 """All that the page shows, in its order."""
 
 from math import inf
-from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.page import differences
 from ctxmt_fairseq.analysis.page.blocks import Cell, Image, Lines, Section, Table, side_by_side
-from ctxmt_fairseq.analysis.page.curves import LARGEST, curve_chart, drawable
 from ctxmt_fairseq.analysis.page.found import Found, Run, written_by_ctxmt
-from ctxmt_fairseq.base.plots.charts import Point, place_name
+from ctxmt_fairseq.analysis.page.result_blocks import (
+    Owners,
+    attention,
+    charts,
+    contrast_tests,
+    curves,
+    lengths,
+    owner_of,
+    probe,
+    probe_sizes,
+    translation_tests,
+)
+from ctxmt_fairseq.analysis.page.svg_curves import LARGEST
+from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.provenance import versions
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.differing_lines import LinedText
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 
-STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}"
-METRICS = ("bleu", "chrf2")
-Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> its run, its name
+STARS = "* p < .05, ** p < .01, after Holm's correction, against {first}, of these trained models"
 
 
 def sections(
@@ -65,12 +74,14 @@ def sections(
                 f"Accuracy in %: how often the right translation is the more probable one; McNemar: {first}"),
         Section("Significance", [*each("comparison of translations", translation_tests),
                                  *each("comparison of contrast", contrast_tests)],
-                "b - a; stars at .05 and .01 of p after Holm's correction"),
+                "b - a; stars at .05 and .01 of p after Holm's correction; where numbers of seeds stand, of "
+                "systems, otherwise of two trained models"),
         Section("Probes",
                 [*charts("", each("probe", probe_sizes), "sentences of context"), *each("probe", probe)],
                 "Translations and scores with other contexts than the document's own; CXMI is what the "
-                "context adds to the probability of the references, in bits per word; stars: against the "
-                "document's own"),
+                "context adds to the probability of the references, in bits per word (in nats per sentence: "
+                "the definition of Fernandes et al. 2021; per token, averaged over sentences: what their "
+                "program prints); stars: against the document's own, for this trained model"),
         Section("Curves", [*losses(runs), *each("chart", curves)],
                 "Bands: the lowest and highest of several runs, or an interval"),
         Section("Length of the sentence", each("lengths", lengths), "Bands: 95 % of bootstrap samples"),
@@ -85,25 +96,13 @@ def sections(
     return [part for part in parts if part.blocks]
 
 
-def _owner(path: Any, owners: Owners) -> Optional[Tuple[str, str]]:
-    """The run with the file that a command was given, and the name of the translation or set in it."""
-    try:
-        return owners.get(Path(path).resolve())
-    except (OSError, ValueError, RuntimeError):  # no file can have this name
-        return None
-
-
-def _pair(row: Dict[str, Any], owners: Owners) -> str:
-    b, a = (", ".join(_owner(row[side], owners) or [str(row[side])]) for side in ("b", "a"))
-    return f"{b} - {a}"
-
-
 def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
     """Finds the stars in comparisons with the first run's translation: ((run, translation, metric),
     stars)."""
 
     def stars(_: str, content: Any, owners: Owners) -> List[Any]:
-        found = [(_owner(row["a"], owners), _owner(row["b"], owners), row) for row in content["comparisons"]]
+        rows = content["comparisons"]
+        found = [(owner_of(row["a"], owners), owner_of(row["b"], owners), row) for row in rows]
         return [
             ((*b, row["metric"]), row["stars"])
             for a, b, row in found
@@ -147,10 +146,9 @@ def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
     """A table for each contrastive set: accuracies by phenomenon and distance."""
     tables = []
     for name in dict.fromkeys(name for run in runs for name in run.found.contrasts):
-        files = {str(run.found.examples[name]): run.name for run in runs if name in run.found.examples}
-        tested = len(files) > 1 and runs[0].name in files.values()
-        tests = compare_contrast(list(files)) if tested else []
-        stars = {(files[row.b], row.group): row.as_dict()["stars"] for row in tests}
+        files = [(run.name, str(run.found.examples[name])) for run in runs if name in run.found.examples]
+        tests = compare_contrast(files) if len(files) > 1 and files[0][0] == runs[0].name else []
+        stars = {(row.b, row.group): row.as_dict()["stars"] for row in tests}
         columns: Dict[str, Dict[str, Any]] = {"examples": {}, **{run.name: {} for run in runs}}
         ties, conventions = 0, dict[str, None]()
         for run in runs:
@@ -180,54 +178,6 @@ def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
             yield name, key, report[key], ""
 
 
-def translation_tests(name: str, content: Any, owners: Owners) -> Table:
-    rows = [
-        [_pair(row, owners), row["metric"], f"{row['units']} {row['unit']}s",
-         Cell(f"{row['difference']:+.2f}", row["stars"]), f"{row['low']:+.2f} .. {row['high']:+.2f}",
-         f"{row['p_holm']:.4f}"]
-        for row in content["comparisons"]
-    ]  # fmt: skip
-    return Table(["systems", "metric", "resampled", "difference", "95 % interval", "p"], rows, name)
-
-
-def contrast_tests(name: str, content: Any, owners: Owners) -> Table:
-    rows = []
-    for row in content["comparisons"]:
-        difference = 100 * (row["correct_b"] - row["correct_a"]) / max(1, row["examples"])
-        rows.append([f"{row['group']}: {_pair(row, owners)}", row["examples"],
-                     Cell(f"{difference:+.1f}", row["stars"]), row["only_a"], row["only_b"],
-                     f"{row['p_holm']:.4f}"])  # fmt: skip
-    return Table(["systems", "examples", "difference", "only a", "only b", "p"], rows, name)
-
-
-def probe_sizes(name: str, content: Any, _: Owners) -> List[Point]:
-    """The curves of a probe."""
-    names = {"cxmi": "CXMI, bits per word", "bleu": "BLEU", "chrf2": "chrF2"}
-    return [
-        drawable(Point(title, name, row["size"], row[key]))
-        for key, title in names.items()
-        for row in content["sizes"]
-        if row.get(key) is not None
-    ]
-
-
-def probe(name: str, content: Any, _: Owners) -> List[Table]:
-    """Tables of the scores in each context, and of the words that context helps most."""
-    stars = {(row["b"], row["metric"]): row["stars"] for row in content["comparisons"]}
-    metrics = [key for key in METRICS if any(row.get(key) is not None for row in content["contexts"])]
-    rows = [
-        [row["context"],
-         *(Cell(f"{row[key]:.2f}", stars.get((row["context"], key), "")) for key in metrics),
-         f"{row['cxmi']:+.4f}", f"{row['bits_per_sentence']:+.3f}"]
-        for row in content["contexts"]
-    ]  # fmt: skip
-    words = [[row["word"], row["n"], f"{row['bits_per_word']:+.3f}"] for row in content["top_words"][:10]]
-    blocks = [Table(["context", *metrics, "CXMI", "bits/sentence"], rows, f"{name}: {content['text']}")]
-    if words:
-        blocks.append(Table(["word", "n", "bits/word"], words, f"{name}: the words that context helps most"))
-    return blocks
-
-
 def losses(runs: Sequence[Run]) -> List[Any]:
     """Charts of the trainings' losses."""
     points = [
@@ -238,58 +188,6 @@ def losses(runs: Sequence[Run]) -> List[Any]:
         if abs(record.values.get("loss", inf)) < LARGEST
     ]
     return charts("", points, "updates")
-
-
-def curves(name: str, content: Any, _: Owners) -> List[Any]:
-    """Charts of what ``ctxmt analyse`` wrote: records begin with the measure, the curve and the place."""
-    records = content["points"]
-    _, each, across = list(records[0])[:3]
-    points = [
-        Point(*(row.get(key) for key in ("measure", each, across, "value", "low", "high"))) for row in records
-    ]
-    return charts(name, points, across)
-
-
-def lengths(name: str, content: Any, owners: Owners) -> List[Any]:
-    measure = f"{content['metric']} by the length of the source sentence"
-    points = [
-        Point(measure, ", ".join(_owner(row["system"], owners) or [row["system"]]),
-              f"> {row['least'] - 1}" if row.get("most") is None else f"{row['least']}-{row['most']}",
-              row["score"], row["low"], row["high"])
-        for row in content["buckets"]
-    ]  # fmt: skip
-    return charts(name, points, "words", short_names=True)
-
-
-def charts(name: str, points: Sequence[Point], across: str, short_names: bool = False) -> List[Any]:
-    """A chart for each measure, or a table if its places have names, which may be long."""
-    blocks: List[Any] = []
-    for measure in dict.fromkeys(point.measure for point in points):
-        own = [point for point in points if point.measure == measure]
-        caption = f"{measure} ({name})" if name else measure
-        if short_names or not any(isinstance(point.place, str) for point in own):
-            blocks.append(curve_chart(caption, own, across))
-            continue
-        columns: Dict[str, Dict[str, str]] = {}
-        for point in own:
-            columns.setdefault(point.system, {})[place_name(point.place)] = f"{point.value:.4g}"
-        blocks.append(side_by_side(columns, caption, across))
-    return blocks
-
-
-def attention(name: str, content: Any, _: Owners) -> Table:
-    """How much attention stays in the current sentence, and how far it is spread out."""
-    stars = {(row["b"], row["measure"]): row["stars"] for row in content["differences"]}
-    columns = {
-        model["name"]: {
-            key: Cell(f"{value:.4f}", stars.get((model["name"], key), ""),
-                      100 * value if key.startswith("share") and 0 <= value <= 1 else None)
-            for key, value in model["means"].items()
-            if value is not None
-        }
-        for model in content["models"]
-    }  # fmt: skip
-    return side_by_side(columns, name)
 
 
 def origin(named: Sequence[Tuple[str, Found]]) -> List[Any]:

@@ -63,7 +63,7 @@ def place_name(place: Place) -> str:
     return place if isinstance(place, str) else f"{place:g}"
 
 
-def chart(
+def draw_chart(
     points: Sequence[Point],
     across: Union[str, Mapping[str, str]],
     title: str = "",

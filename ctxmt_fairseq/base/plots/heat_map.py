@@ -10,7 +10,7 @@ from ctxmt_fairseq.base.plots.drawing import content, drawing, short
 CELL = 0.36  # inches
 
 
-def heat_map(
+def draw_heat_map(
     title: str,
     values: np.ndarray,
     rows: Sequence[str],

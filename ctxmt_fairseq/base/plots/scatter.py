@@ -40,7 +40,7 @@ def groups(values: np.ndarray, most: int) -> Groups:
     return Groups([*places, REST][: members.max() + 1], members)
 
 
-def scatter(
+def draw_scatter(
     title: str,
     panels: Sequence[Tuple[str, np.ndarray]],
     attributes: Sequence[Attribute] = (),

@@ -8,6 +8,8 @@ the current sentence; mean over heads, layers, tokens, then over the windows tha
 -sum a ln a of the weights of all tokens, in nats (focused concatenation, figure 2 and table 5).
 
 Several models are compared with the first, window by window (approximate randomization, Holm's correction).
+That is about these trained models. NAME=MODEL several times gives the runs (seeds) of a system: intervals and
+p are then over seeds and windows together, as in ctxmt compare translations.
 
 Example: ctxmt analyse attention-share text/test plain.pt discounted.pt --json shares.json
 """
@@ -34,26 +36,28 @@ class Files(MapFiles):
 
 class AttentionShare(Command):
     text: Prefix = argument("TEXT", "prefix of the text's files")
-    models: List[Named] = argument("MODEL", "checkpoints, or NAME=MODEL")
-    shuffles: int = option("of the tests", 1000, whole_number(100, 10**7))
-    seed: int = option("", 1, option_types.seed)
+    models: List[Named] = argument(
+        "MODEL", "checkpoints, or NAME=MODEL; several of one name are seeds of a system"
+    )
+    samples: int = option("shuffles of the windows, for p", 1000, whole_number(100, 10**7))
+    seed: int = option("of the shuffles", 1, option_types.seed)
     max_tokens: int = option("per batch", 4000)
     files: Files
     model: Model
 
     def run(self) -> None:
-        from ctxmt_fairseq.analysis.system_names import named_paths
+        from ctxmt_fairseq.analysis.system_names import distinct_runs
         from ctxmt_fairseq.analysis.window_attention import window_attention
         from ctxmt_fairseq.analysis.window_attention_report import AttentionReport
         from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
 
-        named = named_paths(self.models)
-        if any(len(set(column)) < len(named) for column in zip(*named, strict=True)):
-            raise BadInput("expected different models, with different names")
+        named = distinct_runs(self.models)
+        if len({path for _, path in named}) < len(named):
+            raise BadInput("two models are the same")
         found = []
         for _, path in named:
             loaded = self.model.load(path).loaded
             found.append(window_attention(loaded, read_probed_text(self.text, loaded), self.max_tokens))
-        report = AttentionReport([name for name, _ in named], found, self.shuffles, self.seed)
+        report = AttentionReport([name for name, _ in named], found, self.samples, self.seed)
         print(report.table())
         self.files.draw(report.map(), report.as_dict())

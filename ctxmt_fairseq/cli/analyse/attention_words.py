@@ -63,7 +63,7 @@ class AttentionWords(TextAttention):
     def _words(self) -> None:
         from ctxmt_fairseq.analysis.word_attention import word_attention
         from ctxmt_fairseq.base.files import check_outputs
-        from ctxmt_fairseq.base.plots.charts import chart, chart_records
+        from ctxmt_fairseq.base.plots.charts import chart_records, draw_chart
         from ctxmt_fairseq.base.tables import csv_text
 
         pictures: List[Chart] = []
@@ -79,7 +79,7 @@ class AttentionWords(TextAttention):
         curves = found.points(self.words.min_count).items()
         for picture, (across, points) in zip(pictures, curves, strict=False):
             title = f"{self.path}\n{self.text}, {found.sentences} sentences with context"
-            contents = chart(points, across, title), csv_text(chart_records(points, across))
+            contents = draw_chart(points, across, title), csv_text(chart_records(points, across))
             files += zip(picture.files(), contents, strict=True)
         self.files.write(found.as_dict(self.words.min_count), *files)
 
@@ -87,7 +87,7 @@ class AttentionWords(TextAttention):
         from ctxmt_fairseq.analysis import sentence_attention as attention
 
         if self.words.length:
-            raise BadInput("--length: expected --by word")
+            raise BadInput("--length needs --by word")
         _, sentences = self.attention(self.side)
         found = attention.sentence_attention(sentences)
         if not found:

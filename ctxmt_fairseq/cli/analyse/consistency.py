@@ -9,8 +9,9 @@ to. Of each system, in %:
   alike by term, main by term: the same, averaged over terms, so that frequent ones weigh no more
   single         terms with one translation in all sentences
 Systems are compared with the first, or with --all-pairs with each other: paired bootstrap and approximate
-randomization by documents, Holm's correction. A consistent translation may be wrong, and the reference is not
-the limit: read BLEU beside it.
+randomization by documents, Holm's correction. That is about two trained models. NAME=HYP several times gives
+the runs (seeds) of a system: intervals and p are then over seeds and documents together, as in ctxmt compare
+translations. A consistent translation may be wrong, and the reference is not the limit: read BLEU beside it.
 
 Words are aligned here, by what is learnt from all translations together and the text of --train (needed for
 small texts), or with --alignment by files of pairs i-j of white-space words of SRC and HYP (ctxmt corpus
@@ -21,7 +22,7 @@ Example: ctxmt analyse consistency test.en sentence=a.hyp context=b.hyp --docids
     --reference test.de --train train.en train.de --json consistency.json --terms terms.tsv
 """
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, argument, option
@@ -37,7 +38,7 @@ Links = Dict[int, List[int]]  # a word of the source -> the words that it is ali
 
 class Consistency(Command):
     source: Input = argument("SRC", "one sentence per line")
-    systems: List[Named] = argument("[NAME=]HYP", "translations, line by line as SRC")
+    systems: List[Named] = argument("HYP", "translations, line by line as SRC, or NAME=HYP")
     docids: Input = option("document ids, one per line")
     reference: Optional[Input] = option("line by line as SRC: shown beside the systems", metavar="REF")
     train: List[List[Input]] = option(
@@ -59,11 +60,10 @@ class Consistency(Command):
         option_types.share,
     )
     prefix: int = option(
-        "first letters of translations that are compared, for words are inflected; 0: all",
+        "first letters of translations that are compared, because words are inflected; 0: all",
         5,
         non_negative_int,
     )
-    show: int = option("least consistent terms that are printed", 10, non_negative_int)
     terms: Optional[Output] = option("write every term there, with its translations", metavar="FILE.tsv")
     resampling: Resampling
     results: Comparisons
@@ -72,10 +72,11 @@ class Consistency(Command):
         from ctxmt_fairseq.analysis import consistency_report as report
         from ctxmt_fairseq.analysis.consistency import consistency
         from ctxmt_fairseq.evaluation.metrics import read_translation
-        from ctxmt_fairseq.evaluation.significance.translations import comparison_table
+        from ctxmt_fairseq.evaluation.significance.seeds import about
+        from ctxmt_fairseq.evaluation.significance.systems import comparison_table
         from ctxmt_fairseq.text.documents import Documents, iterate_ids
 
-        paths = self._paths()
+        systems, paths = self._runs()
         texts = {name: read_translation(path, [self.source]) for name, path in paths.items()}
         (sources,) = next(iter(texts.values())).references
         targets = [text.hypotheses for text in texts.values()]
@@ -84,7 +85,8 @@ class Consistency(Command):
             raise BadInput(f"expected {len(sources)} document ids, found {len(ids)}", self.docids)
         documents = Documents.from_ids(ids)
         terms = self._terms(sources, documents)
-        found = consistency(list(paths), terms, targets, self._links(paths, sources, targets), self.prefix)
+        links = self._links(systems, paths, sources, targets)
+        found = consistency(list(paths), terms, targets, links, self.prefix)
         if not found.terms:
             raise BadInput(f"expected terms that every system translates; {report.left_out(found)}")
         names = [ids[start] for start in documents.starts[:-1]]
@@ -92,33 +94,36 @@ class Consistency(Command):
         print(f"{len(found.terms):,} terms that recur, in {within:,} of {len(documents):,} documents\n")
         print(report.systems_table(found))
         draws, pairs = self.resampling, self.results.all_pairs
-        comparisons = found.compared(len(self.systems), draws.samples, draws.seed, pairs)
+        comparisons = found.compared(systems, draws.samples, draws.seed, pairs)
+        note = about(systems, (each.result for each in comparisons), draws)
         if comparisons:
-            print(f"\n{comparison_table(comparisons)}\n\n{draws}")
-        if self.show:
-            print(f"\nleast alike:\n{report.least_alike(found, names, self.show)}")
+            print(f"\n{comparison_table(comparisons)}\n\n{note}")
+        print(f"\nleast alike:\n{report.least_alike(found, names)}")
         if found.left_out:
             print(f"\n{report.left_out(found)}")
         counts = {"terms": len(found.terms), "documents": within, "systems": found.records()}
         left_out = {"left_out": {"terms": found.left_out, "by_system": found.aligned_too_little}}
         tests = {"comparisons": [comparison.as_dict() for comparison in comparisons], **draws.settings()}
+        tests["about"] = note
         self.results.write({**counts, **left_out, **tests}, (self.terms, report.terms_tsv(found, names)))
 
-    def _paths(self) -> Dict[str, str]:
-        """Name -> path of every system, the reference last.
+    def _runs(self) -> Tuple[List[str], Dict[str, str]]:
+        """The system of every run, and name -> path of every run, the reference last.
 
         Raises:
-            BadInput: a name that stands there twice.
+            BadInput: a run that is there twice, or a system with the reference's name.
         """
-        from ctxmt_fairseq.analysis.system_names import named_paths
+        from ctxmt_fairseq.analysis.system_names import distinct_runs
+        from ctxmt_fairseq.evaluation.significance.seeds import run_names
 
-        paths: Dict[str, str] = {}
-        reference = [(REFERENCE, str(self.reference))] if self.reference else []
-        for name, path in named_paths(self.systems) + reference:
-            if name in paths:
-                raise BadInput(f"expected a name of its own for every system, found {name} twice")
-            paths[name] = path
-        return paths
+        runs = distinct_runs(self.systems)
+        systems = [name for name, _ in runs]
+        paths = dict(zip(run_names(systems), (path for _, path in runs), strict=True))
+        if self.reference:
+            if REFERENCE in systems:
+                raise BadInput(f"expected another name for a system than {REFERENCE}")
+            paths[REFERENCE] = str(self.reference)
+        return systems, paths
 
     def _terms(self, sources: Sequence[str], documents: Any) -> Any:
         """The terms that recur, at least one.
@@ -139,9 +144,13 @@ class Consistency(Command):
         return terms
 
     def _links(
-        self, paths: Dict[str, str], sources: Sequence[str], targets: Sequence[Sequence[str]]
+        self,
+        systems: Sequence[str],
+        paths: Dict[str, str],
+        sources: Sequence[str],
+        targets: Sequence[Sequence[str]],
     ) -> List[List[Links]]:
-        """The alignment of every line of every system.
+        """The alignment of every line of every run; runs of a system take those of its name in turn.
 
         Raises:
             BadInput: files that do not fit, or not one for each system; no tool for word alignment is
@@ -157,13 +166,16 @@ class Consistency(Command):
             learnt = aligned_texts([(self.source, path) for path in paths.values()], train)
             return [[_by_source(line.pairs) for line in text] for text in learnt]
         if self.train:
-            raise BadInput("--train: expected no --alignment beside it, which says what is aligned")
+            raise BadInput("leave out --train: --alignment says what is aligned")
         files: Dict[str, str] = {}
+        of_run = dict(zip(paths, [*systems, REFERENCE], strict=False))
         for text in self.alignment:
-            name = max((name for name in paths if text.startswith(f"{name}=")), key=len, default=None)
-            if name is None or name in files:
+            known = (system for system in of_run.values() if text.startswith(f"{system}="))
+            name = max(known, key=len, default=None)
+            run = next((run for run in paths if of_run[run] == name and run not in files), None)
+            if name is None or run is None:
                 raise BadInput(f"--alignment {text}: expected NAME=FILE once for each of {', '.join(paths)}")
-            files[name] = text[len(name) + 1 :]
+            files[run] = text[len(name) + 1 :]
         for name in paths:
             if name not in files:
                 raise BadInput(f"--alignment: expected NAME=FILE for each system, found none for {name}")

@@ -45,9 +45,9 @@ class Texts(OptionGroup):
         from ctxmt_fairseq.text.text_lines import open_file
 
         if (self.texts and self.split) or not (self.texts or self.split or self.scores):
-            raise BadInput("expected --texts, --split or --scores, and not the first two together")
+            raise BadInput("give --texts, --split or --scores, but not the first two together")
         if self.previous and (self.sentences or self.scores):
-            raise BadInput("--previous: expected neither --sentences nor --scores")
+            raise BadInput("leave out --sentences and --scores beside --previous")
         for path in filter(None, (self.texts, self.previous, self.scores)):
             open_file(path).close()
 

@@ -21,11 +21,8 @@ class Curves(Command):
     metrics: Optional[List[str]] = option(
         "as fairseq names them (default: current_loss current_context_ratio, or loss)"
     )
-    best_by: Optional[str] = option(
-        "the metric whose lowest value is the best (default: that of the training)"
-    )
-    by: Literal["epoch", "update"] = option("", "epoch")
-    subset: str = option("validated with it", "valid")
+    by: Literal["epoch", "update"] = option("what the curves run over", "epoch")
+    subset: str = option("the validation set that is shown", "valid")
     files: ChartFiles
 
     def run(self) -> None:
@@ -42,7 +39,7 @@ class Curves(Command):
         metrics = self.metrics or [name for name in trainings.FIGURE_3 if name in known] or ["loss"]
         by = "epoch" if self.by == "epoch" else "updates"
         curves = {metric: list(trainings.curves(systems, metric, self.subset, by)) for metric in metrics}
-        found = trainings.efforts(systems, self.subset, self.best_by)
+        found = trainings.efforts(systems, self.subset)
         print(trainings.effort_table(found))
         for metric, values in curves.items():
             without = [name for name in systems if name not in {one.system for one in values}]

@@ -2,8 +2,8 @@
 
 For a caching_transformer with --shortening group or select (sequence shortening, section 5.4). The table has
 for words, punctuation and </s> the mean weight of a token in each group (group), or the part of each group's
-weight (select); and the sentences that use the group. With --annotation words are told apart by their part of
-speech: a JSON line for each sentence, whose places are characters:
+weight (select); and the sentences in which any token has weight in the group. With --annotation words are
+told apart by their part of speech: a JSON line for each sentence, whose places are characters:
   {"words": [{"text": "dogs", "start": 4, "end": 8, "pos": "NOUN"}, ...]}
 ctxmt corpus annotate makes it.
 
@@ -13,7 +13,6 @@ Example: ctxmt analyse group-use checkpoint_best.pt test.en --annotation test.en
 from typing import Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
-from ctxmt_fairseq.base.option_types import number
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.result_files import MapFiles
@@ -23,7 +22,6 @@ class GroupUse(Command):
     path: Input = argument("MODEL", "a checkpoint")
     text: Input = argument("FILE", "source sentences, one per line")
     annotation: Optional[Input] = option("parts of speech, a JSON line per sentence")
-    least: float = option("a token with a weight above X uses a group", 0.0, number(0, 1))
     max_tokens: int = option("per batch", 4000)
     files: MapFiles
     model: Model
@@ -36,7 +34,7 @@ class GroupUse(Command):
         sentences = read_sentences(self.text)
         annotation = read_annotation(self.annotation, sentences) if self.annotation else None
         loaded = self.model.load_one(self.path)
-        found = group_use(loaded, sentences, annotation, self.least, self.max_tokens)
+        found = group_use(loaded, sentences, annotation, self.max_tokens)
         print(found.table(), "", found.summary, sep="\n")
         shown, more = found.map(), found.as_dict()
         self.files.draw(shown, {**shown.as_dict(), **more}, more, annotate=True)

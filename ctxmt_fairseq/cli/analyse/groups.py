@@ -1,8 +1,8 @@
 """Which latent group a sentence's tokens are assigned to: a heat map of tokens and groups.
 
 For a caching_transformer with --shortening group (every token's weights sum to 1) or select (every group's
-do), as figure 3 of the sequence-shortening paper. The groups are those of the sentence itself: its context,
-which the options name as for the other analyses, does not change them.
+do), as figure 3 of the sequence-shortening paper. The groups are those of the sentence itself: its context
+may be given as for the other analyses, but does not change them.
 
 Example: ctxmt analyse groups checkpoint_best.pt --sentence "What's your plan?" --output groups.png
 """

@@ -1,7 +1,7 @@
 """Scores by the length of the source sentence: are long sentences translated worse, and by which system?
 
 The corpus score of each bucket of lengths (white-space words), with the 95 % band of a bootstrap over its
-sentences, for every translation (Voita et al. 2018, figure 4).
+sentences, for every translation (Voita et al. 2018, figure 4): of this trained model, not of other seeds.
 
 Example: ctxmt analyse lengths test.en test.fr baseline.hyp context.hyp --edges 5 10 20 --output lengths.png
 """
@@ -24,12 +24,12 @@ class Lengths(Command):
     current: Optional[Input] = option("0 or 1 per line: lines marked 0 are left out")
     scoring: Metric
     samples: int = option("of the bootstrap", 1000, whole_number(100, 10**6))
-    seed: int = option("", 1, option_types.seed)
+    seed: int = option("of the samples", 1, option_types.seed)
     files: ChartFiles
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis import length_curve as curve
-        from ctxmt_fairseq.base.plots.charts import chart
+        from ctxmt_fairseq.base.plots.charts import draw_chart
         from ctxmt_fairseq.base.tables import csv_text
         from ctxmt_fairseq.evaluation.metrics import read_translation
 
@@ -44,7 +44,7 @@ class Lengths(Command):
         files: List[Tuple[str, Any]] = []
         if self.files.output:
             points = curve.length_points(found, name)
-            contents = chart(points, "words of the source; sentences"), csv_text(records)
+            contents = draw_chart(points, "words of the source; sentences"), csv_text(records)
             files += zip(self.files.output.files(), contents, strict=True)
         head = {"metric": name, "signature": metric.signature, "samples": self.samples, "seed": self.seed}
         self.files.write({**head, "buckets": records}, *files)

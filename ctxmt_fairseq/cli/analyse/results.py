@@ -1,6 +1,9 @@
 """Systems side by side: everything that was measured of their runs (seeds) across contexts, windows, length
 penalties, numbers of annotated examples, systems, or an option of the training. Tables have mean and standard
-deviation over the runs, and differences; pictures the mean with the lowest and the highest.
+deviation over the runs, and differences; pictures the mean with the lowest and the highest. Differences of
+several runs have a 95 % interval and p over seeds, corrected over those of a measure (Holm): over seeds and
+examples together for a contrastive set whose examples lie beside it, as ctxmt evaluate writes them, else over
+seeds alone. Across systems the n-th runs of each are one seed.
 
 RESULTS is a training's folder or the folder of ctxmt evaluate, or what ctxmt score, contrast, probe or
 control wrote with --json; for an option of the training also its log. What is shown across:
@@ -14,6 +17,7 @@ control wrote with --json; for an option of the training also its log. What is s
 
 Examples:
   ctxmt analyse results CE=runs/CE.1 CE=runs/CE.2 DE=runs/DE --against random --output bars.png
+  ctxmt analyse results CE=runs/CE.1 CE=runs/CE.2 DE=runs/DE.1 DE=runs/DE.2 --across system --against CE
   ctxmt analyse results runs/s2to2 runs/s2to2+CD --across window --against trained --metrics bleu
   ctxmt analyse results runs/CE/opt --across penalty
   ctxmt analyse results mtcue-*.json tagging-*.json --across examples --output few-shot.png
@@ -63,6 +67,7 @@ class Results(Command):
         from ctxmt_fairseq.analysis import value_tables as views
         from ctxmt_fairseq.analysis.run_values import read_values
         from ctxmt_fairseq.base.plots.charts import points_of_runs
+        from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN
 
         across = self.across.replace("-", "_")
         option = None if across in ACROSS else across
@@ -77,11 +82,10 @@ class Results(Command):
                 f"{name}: {', '.join(format(x, 'g') for x in places)}" for name, places in systems.items()
             ]
             print(f"best {measure} of each run: {'; '.join(runs)}")
-        record = {
-            "values": [one._asdict() for one in values],
-            "rows": views.value_records(shown),
-            "best": best,
-        }
+        rows = views.value_records(shown)
+        if self.against:
+            print(views.tests_table(rows) or ONE_RUN)
+        record = {"values": [one.record() for one in values], "rows": rows, "best": best}
         bars = across in BARS and not self.lines
         each = "series" if across == "system" else "system"
         axis = ACROSS.get(across, across)

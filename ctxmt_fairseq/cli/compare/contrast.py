@@ -1,27 +1,36 @@
 """Compare systems on contrastive sets with McNemar's test: all examples, each phenomenon, each distance, and
 those that need context (Disc.).
 
-Each file holds one system's examples, as ctxmt contrast --examples writes them; they are joined by set and
-id. The test looks at the examples that only one of two systems has right: exact below 25 of them, else
-chi-squared with a correction for continuity.
+Each file holds the examples of one run, as ctxmt contrast --examples writes them; they are joined by set and
+id. The test looks at the examples that only one of two trained models has right: exact below 25 of them, else
+chi-squared with a correction for continuity. It says nothing about other seeds.
 
-Example: ctxmt compare contrast baseline.examples.jsonl context.examples.jsonl --json compared.json
+NAME=FILE several times gives the runs (seeds) of a system. Then intervals and p are over seeds and examples
+together (Dorfman-Berbaum-Metz analysis of variance), which takes three seeds of each system or more. If
+systems have as many runs, the n-th runs of all belong to one seed.
+
+Example: ctxmt compare contrast CE=ce.1.examples.jsonl CE=ce.2.examples.jsonl CE=ce.3.examples.jsonl \\
+    DE=de.1.examples.jsonl DE=de.2.examples.jsonl DE=de.3.examples.jsonl --json compared.json
 """
 
 from typing import List
 
 from ctxmt_fairseq.base.command import Command, argument
-from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.cli.options.result_files import Comparisons
+from ctxmt_fairseq.base.paths import Named
+from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons
 
 
 class Contrast(Command):
-    systems: List[Input] = argument("EXAMPLES", "examples of two or more systems")
+    systems: List[Named] = argument("EXAMPLES", RUNS.format("EXAMPLES"))
     results: Comparisons
 
     def run(self) -> None:
+        from ctxmt_fairseq.analysis.system_names import distinct_runs
         from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast, comparison_table
+        from ctxmt_fairseq.evaluation.significance.seeds import about
 
-        comparisons = compare_contrast(self.systems, self.results.all_pairs)
-        print(comparison_table(comparisons))
-        self.results.write({"comparisons": [comparison.as_dict() for comparison in comparisons]})
+        runs = distinct_runs(self.systems, str)
+        comparisons = compare_contrast(runs, self.results.all_pairs)
+        note = about([name for name, _ in runs], (each.result for each in comparisons))
+        print(f"{comparison_table(comparisons)}\n\n{note}")
+        self.results.write({"comparisons": [each.as_dict() for each in comparisons], "about": note})

@@ -21,13 +21,13 @@ class Lines(Command):
     source: Input = argument("SRC", "the sentences that were translated, one per line")
     reference: Input = argument("REF", "line by line as SRC")
     systems: List[Named] = argument("HYP", "two or more translations, line by line as SRC, or NAME=HYP")
-    docids: Optional[Input] = option("document ids, one per line; without, no context")
+    docids: Optional[Input] = option("document ids, one per line; without them no context is shown")
     current: Optional[Input] = option("0 or 1 per line: 0 serves as context only")
     metadata: Optional[Prefix] = option(
         "prefix of NAME.meta.jsonl or NAME.meta.FIELD, or a file of JSON objects", metavar="NAME"
     )
     context: int = option("sentences before a line that are shown", 2, non_negative_int)
-    metric: Literal["chrf1", "chrf2", "chrf3"] = option("", "chrf2")
+    metric: Literal["chrf1", "chrf2", "chrf3"] = option("what the lines are sorted by", "chrf2")
     lowercase: bool = option("ignore case in the scores")
     top: int = option("lines printed at either end", 10)
     json: Optional[Output] = option("write all of them there, as JSON lines")
@@ -44,7 +44,9 @@ class Lines(Command):
 
         names, paths = zip(*named_paths(self.systems), strict=True)
         if len(set(names)) < max(2, len(names)):
-            raise BadInput(f"expected two or more systems of different names, found {', '.join(names)}")
+            raise BadInput(
+                f"give two or more systems of different names (NAME=HYP); found {', '.join(names)}"
+            )
         texts = [read_translation(path, [self.source, self.reference]) for path in paths]
         sources, references = texts[0].references
         count = len(sources)

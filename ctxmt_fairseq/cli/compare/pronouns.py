@@ -1,7 +1,8 @@
 """Scores of the sentences whose pronouns refer to something in the sentences before (Voita et al. 2018,
 tables 3 to 5): by pronoun; by pronoun whose antecedent is more than a pronoun; and of these, with --alignment
 and --annotation, by the gender and number of the pronoun's translation. Systems are compared with the first:
-approximate randomization over sentences, Holm's correction.
+approximate randomization over sentences, Holm's correction. NAME=HYP several times gives the runs (seeds) of
+a system, which are then compared over seeds and sentences together, as in ctxmt compare translations.
 
 --coreference has a JSON line for each pronoun; lines count from 1, places are characters of SRC's lines:
   {"line": 7, "pronoun": [0, 2], "source": "corenlp",
@@ -17,7 +18,7 @@ from typing import List, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.base.paths import Input, Named
 from ctxmt_fairseq.cli.options.result_files import Json
 from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
 
@@ -25,27 +26,32 @@ from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
 class Pronouns(Command):
     source: Input = argument("SRC", "one sentence per line")
     reference: Input = argument("REF", "line by line as SRC")
-    systems: List[Input] = argument("HYP", "translations, line by line as SRC")
+    systems: List[Named] = argument("HYP", "line by line as SRC, or NAME=HYP")
     coreference: Input = option("pronouns and antecedents")
-    coreference_source: Optional[str] = option("which source's (default: the only one)", metavar="NAME")
+    coreference_source: Optional[str] = option(
+        "the source in it whose antecedents count (default: the only one)", metavar="NAME"
+    )
     alignment: Optional[Input] = option("words of SRC and REF that translate each other")
     annotation: Optional[Input] = option("gender and number of REF's words")
-    least: int = option("sentences of a subset that is shown", 1)
+    least: int = option("leave out subsets of fewer sentences", 1)
     scoring: Metric
     resampling: Resampling
     results: Json
 
     def run(self) -> None:
+        from ctxmt_fairseq.analysis.system_names import distinct_runs
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance import subsets as compared
+        from ctxmt_fairseq.evaluation.significance.seeds import about
         from ctxmt_fairseq.text.alignment import read_alignment
         from ctxmt_fairseq.text.annotation import read_annotation
         from ctxmt_fairseq.text.coreference import only_source, read_coreference
 
         if (self.alignment is None) != (self.annotation is None):
-            raise BadInput("expected --alignment and --annotation, which belong together")
+            raise BadInput("give --alignment and --annotation together")
         metric = self.scoring.measure()
-        texts = [read_translation(path, [self.reference, self.source]) for path in self.systems]
+        names, paths = zip(*distinct_runs(self.systems, str), strict=True)
+        texts = [read_translation(path, [self.reference, self.source]) for path in paths]
         targets, sources = texts[0].references
         references = read_coreference(self.coreference, sources)
         chosen = only_source(references, self.coreference_source, "--coreference-source", self.coreference)
@@ -61,9 +67,11 @@ class Pronouns(Command):
             expected = "expected pronouns with an antecedent in an earlier line, found none"
             raise BadInput(expected, self.coreference)
         draws = self.resampling
-        found = compared.compare_subsets(self.systems, texts, subsets, metric, draws.samples, draws.seed)
-        print(compared.subsets_table(self.systems, found))
-        print(f"\n{self.scoring.metric}: {metric.signature}; {draws}")
-        scores = {"subsets": compared.subset_records(self.systems, found)}
-        head = {"metric": self.scoring.metric, "signature": metric.signature}
+        found = compared.compare_subsets(names, texts, subsets, metric, draws.samples, draws.seed)
+        systems = list(dict.fromkeys(names))
+        print(compared.subsets_table(systems, found))
+        note = about(names, (each.result for subset in found for each in subset.comparisons), draws)
+        print(f"\n{self.scoring.metric}: {metric.signature}\n{note}".rstrip())
+        scores = {"subsets": compared.subset_records(systems, found)}
+        head = {"metric": self.scoring.metric, "signature": metric.signature, "about": note}
         self.results.write({**head, **draws.settings(), **scores})

@@ -15,8 +15,8 @@ the mean over the attributes, as in the EAMT 2022 task (Vincent et al. 2022). Wh
 "reference" BLEU and chrF are printed, with the context and without.
 
 The EAMT 2022 sets are read as they are published, dev.json and test.json: their attributes are speaker,
-addressee, number and formality. They have references and no phrases, for their own detector analyses Polish
-morphology: --translations writes what it reads.
+addressee, number and formality. They have references and no phrases, because their own detector analyses
+Polish morphology: --translations writes what it reads.
 
 Examples:
   ctxmt control attributes mtcue.pt set.jsonl --sentences sentences.json --json attributes.json
@@ -48,11 +48,12 @@ class Attributes(Control):
     def run(self) -> None:
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation.attribute_control import attributes as control
+        from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import read_any_set
         from ctxmt_fairseq.evaluation.attribute_control.judging import whole_words
 
         self.check_system("--hypotheses")
         setting = self.result.read_setting()
-        examples = control.read_any_set(self.set)
+        examples = read_any_set(self.set)
         loaded, translations, without = self._translated(examples)
         occurs = self.rule(whole_words, loaded)
         steps = loaded.target_subwords.steps if loaded else steps_of_language(self.model.data, "target")
@@ -72,18 +73,21 @@ class Attributes(Control):
 
     def _translated(self, examples: Sequence[Any]) -> Translated:
         """The model and its translations with context, and without; None where there is none."""
-        from ctxmt_fairseq.evaluation.attribute_control import attributes as control
-        from ctxmt_fairseq.evaluation.attribute_control.formality import check_aligned
+        from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
+            read_sentences_of_attributes,
+        )
+        from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import metadata_of
+        from ctxmt_fairseq.evaluation.attribute_control.formal_references import check_aligned
         from ctxmt_fairseq.text.text_lines import read_sentences
 
         if self.hypotheses is not None:
             if self.sentences:
-                raise BadInput("--sentences: expected a MODEL")
+                raise BadInput("--sentences needs a MODEL, which reads them")
             translations = read_sentences(self.hypotheses)
             check_aligned([self.set, self.hypotheses], [len(examples), len(translations)])
             return None, translations, None
-        sentences = control.read_sentences_of_attributes(self.sentences) if self.sentences else None
-        metadata = control.metadata_of(self.set, examples, sentences)
+        sentences = read_sentences_of_attributes(self.sentences) if self.sentences else None
+        metadata = metadata_of(self.set, examples, sentences)
         loaded, translate = self.load()
         sources = [example.source for example in examples]
         if not loaded.reads_metadata:

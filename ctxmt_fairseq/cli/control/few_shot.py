@@ -4,7 +4,8 @@ The annotations are the chosen attributes, fields of PREFIX's metadata; the valu
 are its combination. For every k of --counts a folder K below --out gets the metadata in which k lines of each
 combination (all, where there are fewer) keep them; setting.json, which says how many those are; and links to
 PREFIX's other files. So OUT/K/NAME is a prefix for ctxmt embed, and one data folder of ctxmt preprocess
-serves all settings. Other fields stay, and the lines that keep annotations for a small k do so for a larger.
+serves all settings. Other fields stay, and lines that keep their annotations for a small k keep them for a
+larger one.
 
 With --sentences the kept attributes are written as sentences:
   {"speaker": {"feminine": "I am a woman", "masculine": "I am a man"},
@@ -35,7 +36,7 @@ class FewShot(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.tables import aligned_table
-        from ctxmt_fairseq.evaluation.attribute_control.attributes import (
+        from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
             check_attributes,
             read_sentences_of_attributes,
         )
@@ -75,5 +76,5 @@ def _counts(text: str) -> List[Optional[int]]:
             raise BadInput(f"--counts {text}: {expected}, found {part!r}")
         counts.append(None if part == "all" else int(part))
     if len(set(counts)) < len(counts):
-        raise BadInput(f"--counts {text}: expected every number once")
+        raise BadInput(f"--counts {text}: give every number once")
     return counts

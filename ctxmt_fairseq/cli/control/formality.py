@@ -3,10 +3,10 @@
 Every sentence is translated without context and with each prompt as its only context: a model that was
 trained with the current sentence's own vector does without it too, unless --current-vector yes. The
 references of both formalities have the phrases that express it marked, [F]Haben Sie[/F] das gehört?, as in
-CoCoA-MT and the IWSLT 2022 formality task, whose rule counts: a translation is formal if all words of a
-formal phrase are among its words and those of no informal phrase are, and the other way round; the accuracy
-is the share that is as wanted of those that are either. Several files of each kind (domains) count as one
-set.
+CoCoA-MT and the IWSLT 2022 formality task, whose rule counts: a translation is formal if it has all words of
+a formal phrase, and of no informal phrase all; and informal the other way round. The accuracy is the share
+with the wanted formality among those that are formal or informal. Several files of each kind (domains) count
+as one set.
 
 The default prompts are those of MTCue (Vincent et al. 2023, appendix D), which reports the best of them for
 either formality; a warning says where its accuracy rests on few translations. Any system's translations can
@@ -28,7 +28,8 @@ from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.cli.options.control import Control
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.evaluation.attribute_control.formality import ContrastiveReference, FormalityReport
+    from ctxmt_fairseq.evaluation.attribute_control.formal_references import ContrastiveReference
+    from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityReport
     from ctxmt_fairseq.generation.loading import LoadedModels
 
 
@@ -44,62 +45,22 @@ class Text(OptionGroup):
     informal_hypotheses: Optional[List[Input]] = option("those meant as informal")
 
 
-class Prompts(OptionGroup):
-    """The contexts that ask for a formality."""
-
-    heading = "prompts"
-
-    formal_prompt: Optional[List[str]] = option(
-        "a context for formal translation; repeated for more (default: MTCue's five)",
-        action="append",
-        metavar="TEXT",
-    )
-    informal_prompt: Optional[List[str]] = option(
-        "a context for informal translation; repeated for more (default: MTCue's five)",
-        action="append",
-        metavar="TEXT",
-    )
-    prompts: Optional[Input] = option(
-        "a line each: formal or informal, a tab and a prompt; or a prompt that is tried for both"
-    )
-
-    @property
-    def given(self) -> bool:
-        return any(self.settings().values())
-
-    def refuse(self, expected: str) -> None:
-        """Raises BadInput: some are given."""
-        if self.given:
-            raise BadInput(f"--prompts, --formal-prompt, --informal-prompt: {expected}")
-
-    def read(self) -> Mapping[str, Sequence[str]]:
-        """Formality -> prompts.
-
-        Raises:
-            BadInput: prompts from a file and from the command line.
-        """
-        from ctxmt_fairseq.evaluation.attribute_control import formality as control
-
-        if self.prompts is None:
-            chosen = {control.FORMAL: self.formal_prompt, control.INFORMAL: self.informal_prompt}
-            return {name: prompts or control.PROMPTS[name] for name, prompts in chosen.items()}
-        if self.formal_prompt or self.informal_prompt:
-            raise BadInput("expected --prompts, or --formal-prompt and --informal-prompt")
-        return control.read_prompts(self.prompts)
-
-
 class Formality(Control):
     text: Text
-    prompts: Prompts
+    prompts: Optional[Input] = option(
+        "a context on each line: formal or informal, a tab and the text; or a text that is tried for both "
+        "(default: MTCue's ten)"
+    )
 
     def run(self) -> None:
-        from ctxmt_fairseq.evaluation.attribute_control import formality as control
+        from ctxmt_fairseq.evaluation.attribute_control.formal_references import FORMALITIES, read_references
+        from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityReport, judge
         from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
         text = self.text
         self.check_system("--formal-hypotheses", "--informal-hypotheses")
         if (self.path is None) != (text.source is None):
-            raise BadInput("--source: expected with a MODEL, and only then")
+            raise BadInput("give --source with a MODEL, and only then")
         setting = self.result.read_setting()
         named = {
             "--source": text.source,
@@ -107,13 +68,13 @@ class Formality(Control):
             "--informal-hypotheses": text.informal_hypotheses,
         }
         beside = {flag: files for flag, files in named.items() if files}
-        references, lines = control.read_references(text.formal, text.informal, beside)
+        references, lines = read_references(text.formal, text.informal, beside)
         loaded, plain = None, "translations"
         if self.path is None:
-            self.prompts.refuse("expected a MODEL")
-            translations = dict(zip((control.FORMAL, control.INFORMAL), lines.values(), strict=True))
+            self._without_prompts("give a MODEL")
+            translations = dict(zip(FORMALITIES, lines.values(), strict=True))
             occurs = self.rule(words_among, None)
-            report = control.FormalityReport(control.judge(translations, references, occurs))
+            report = FormalityReport(judge(translations, references, occurs))
         else:
             (loaded, report), plain = self._controlled(lines["--source"], references), "no context"
         print(report.table(plain))
@@ -126,13 +87,19 @@ class Formality(Control):
     ) -> Tuple["LoadedModels", "FormalityReport"]:
         """The model, and what it makes of the prompts."""
         from ctxmt_fairseq.evaluation.attribute_control.formality import control_formality
+        from ctxmt_fairseq.evaluation.attribute_control.formality_prompts import PROMPTS, read_prompts
         from ctxmt_fairseq.evaluation.attribute_control.judging import words_among
 
-        prompts = self.prompts.read()
+        prompts: Mapping[str, Sequence[str]] = read_prompts(self.prompts) if self.prompts else PROMPTS
         loaded, translate = self.load()
         if not loaded.reads_metadata:
-            self.prompts.refuse("expected a model of the task metadata_context")
+            self._without_prompts("give a model of the task metadata_context")
             print("ctxmt: the model reads no metadata: without prompts", file=sys.stderr)
             prompts = dict.fromkeys(prompts, ())
         occurs = self.rule(words_among, loaded)
         return loaded, control_formality(translate, sentences, references, prompts, occurs)
+
+    def _without_prompts(self, advice: str) -> None:
+        """Raises BadInput: there are prompts."""
+        if self.prompts:
+            raise BadInput(f"--prompts: {advice}, which reads them")

@@ -3,8 +3,8 @@ consistency: fast_align in both directions, made one (grow-diag-final-and), by T
 
 FILE gets, for each line, pairs i-j of the i-th word of SRC and the j-th of TGT, white-space words counted
 from 0, as fast_align, eflomal and awesome-align write them too. Words are compared in lower case and without
-the punctuation at them; parts that marks divide (l'homme) are aligned each. Learnt from SRC and TGT and the
-texts of --train: a test set alone is too small to learn from.
+the punctuation at them; the parts of a word with a mark inside (l'homme) are aligned by themselves. What is
+learnt is learnt from SRC, TGT and the texts of --train, because a test set alone is too small.
 
 Example: ctxmt corpus align test.en test.fr --train train.en train.fr --output test.align
 """
@@ -13,9 +13,7 @@ from collections import Counter
 from typing import BinaryIO, List
 
 from ctxmt_fairseq.base.command import Command, argument, option
-from ctxmt_fairseq.base.option_types import whole_number
 from ctxmt_fairseq.base.paths import Input, Output
-from ctxmt_fairseq.corpora.linguistics.align import SYMMETRIZATIONS
 
 
 class Align(Command):
@@ -29,8 +27,6 @@ class Align(Command):
         nargs=2,
         metavar=("SRC", "TGT"),
     )
-    iterations: int = option("", 5, whole_number(1, 1000))
-    symmetrization: str = option("", SYMMETRIZATIONS[0], choices=SYMMETRIZATIONS)
     output: Output = option("the alignment")
 
     def run(self) -> None:
@@ -46,8 +42,7 @@ class Align(Command):
         train = [(source, target) for source, target in self.train]
 
         def write(stream: BinaryIO) -> None:
-            lines = aligned_text(sides, train, self.iterations, self.symmetrization)
-            for line in tqdm(lines, unit=" lines", disable=None):
+            for line in tqdm(aligned_text(sides, train), unit=" lines", disable=None):
                 stream.write(f"{alignment_line(line.pairs)}\n".encode())
                 counts.update(lines=1, pairs=len(line.pairs), too_long=line.too_long)
                 for side, number in enumerate(line.sizes):

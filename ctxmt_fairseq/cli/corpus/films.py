@@ -22,7 +22,7 @@ from ctxmt_fairseq.base.paths import Input, OutputPrefix
 
 
 class Films(Command):
-    out: OutputPrefix = argument("PREFIX", "of the corpus' files; .meta.jsonl is written")
+    out: OutputPrefix = argument("PREFIX", "how the names of the corpus' files begin; .meta.jsonl is written")
     omdb: List[Input] = option("records (JSON)", [], metavar="FOLDER|FILE")
     imdb: List[Input] = option("dumps (.tsv, .tsv.gz)", [])
 
@@ -33,7 +33,7 @@ class Films(Command):
         from ctxmt_fairseq.corpora.film_records import read_imdb, read_omdb
 
         if not (self.omdb or self.imdb):
-            raise BadInput("expected --omdb or --imdb")
+            raise BadInput("give --omdb or --imdb, the records of the films")
         check_outputs(f"{self.out}.meta.jsonl", f"{self.out}.films.json")
         wanted = films_of(self.out)
         seen: Counter = Counter()

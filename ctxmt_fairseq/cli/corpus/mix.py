@@ -1,8 +1,8 @@
 """One corpus from several: real and back-translated text, a large corpus and a small one of the domain.
 
-With ratios the corpora are to each other, in sentences, as these: the one that is largest for its ratio is
-taken as it is, the others are repeated; of the last repetition documents are taken at even distances. Without
-ratios each is taken once. A corpus without document ids becomes documents of one sentence. The ids get the
+With ratios, the numbers of sentences are in this proportion: the corpus that is largest for its ratio is
+taken once, and the others are repeated; the last repetition takes documents at even distances. Without ratios
+each is taken once. A corpus without document ids becomes documents of one sentence. The ids get the
 number of the corpus and of the repetition before them (2.1/NAME).
 
 Example: ctxmt corpus mix text/crawl=1 text/talks=1 --source-lang en --target-lang de --out text/train
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Mix(NewCorpus):
-    corpora: List[Weighted] = argument("PREFIX[=RATIO]", "of the files of each")
+    corpora: List[Weighted] = argument("PREFIX[=RATIO]", "how the names of each corpus' files begin")
 
     def parts(self) -> Iterator["Part"]:
         from ctxmt_fairseq.corpora.transforms.mix import mix, weighted_corpora

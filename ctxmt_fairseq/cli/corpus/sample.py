@@ -22,7 +22,7 @@ class Sample(NewCorpus, OfCorpus):
     size: int = option("sentences to draw")
     context: int = option("sentences before each that stay as context", 5, non_negative_int, metavar="K")
     context_after: int = option("sentences after each", 0, non_negative_int, metavar="K")
-    seed: int = option("", 1, option_types.seed)
+    seed: int = option("of what is drawn", 1, option_types.seed)
 
     def parts(self) -> Iterator["Part"]:
         from ctxmt_fairseq.corpora.transforms.sample import sample

@@ -1,7 +1,7 @@
 """What a corpus is like: documents, sentences a document, words, subwords, lengths.
 
---data names a data folder of "ctxmt preprocess", whose subwords are counted; the histograms, and the shares
-of sentences that are longer than L, are then of subwords, else of words. A corpus without document ids counts
+With --data, a data folder of "ctxmt preprocess", its subwords are counted, too; the histograms and the shares
+of sentences longer than L are then of subwords, else of words. A corpus without document ids counts
 as documents of one sentence. Nothing but the files that are asked for is written.
 
 Example: ctxmt corpus stats text/train --source-lang en --target-lang de --data data-bin --json train.json \\
@@ -32,13 +32,13 @@ class Stats(OfCorpus):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import write_files
-        from ctxmt_fairseq.corpora.statistics import measure, picture
+        from ctxmt_fairseq.corpora.statistics import draw_histograms, measure
 
         encode = self._encoders()
         statistics = measure(self.text_files(ids_optional=True), encode)
         record = statistics.as_dict(self.languages, self.longer_than)
         print(_report(record, "subwords" if encode else "words"))
-        drawn = picture(statistics, self.languages) if self.plot else None
+        drawn = draw_histograms(statistics, self.languages) if self.plot else None
         histogram = statistics.histogram(self.languages)
         write_files([(self.json, as_json(record)), (self.lengths, histogram), (self.plot, drawn)])
 

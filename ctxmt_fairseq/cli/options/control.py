@@ -56,14 +56,14 @@ class Control(Command):
     unspaced: bool = option("a language without spaces: phrases are found anywhere")
     result: Result
     search: OptionGroup = search("beam", "lenpen")
-    batch_size: int = option("sentences side by side", 32)
+    batch_size: int = option("sentences translated together", 32)
     model: Model
 
     def check_system(self, *hypotheses: str) -> None:
         """Raises BadInput: not either a model or these options, all of them."""
         given = [self.settings()[name.lstrip("-").replace("-", "_")] is not None for name in hypotheses]
         if (self.path is not None) == any(given) or any(given) != all(given):
-            raise BadInput(f"expected either MODEL or {' and '.join(hypotheses)}")
+            raise BadInput(f"give either MODEL or {' and '.join(hypotheses)}")
 
     def rule(self, spaced: "Occurs", loaded: Optional["LoadedModels"]) -> "Occurs":
         """Whether a phrase occurs in a translation: by the rule ``spaced``, or with --unspaced anywhere. Both

@@ -1,9 +1,8 @@
 """Which model, which of its context, and how it searches."""
 
-import dataclasses
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
+from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, Type
 
-from ctxmt_fairseq.base.command import OptionGroup, group, option
+from ctxmt_fairseq.base.command import Field, OptionGroup, group, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
 from ctxmt_fairseq.base.paths import Folder, Joined
@@ -15,36 +14,31 @@ if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels
     from ctxmt_fairseq.translator import Translator
 
-_SEARCH = {"lenpen": "length penalty", "max_len_a": "at most a x + b tokens for x in the source"}  # help
 
-
-def _made_of(fields: Dict[str, Any], options: Dict[str, Any], **more: Any) -> Type[OptionGroup]:
-    """A group with fields of other dataclasses as options."""
-    annotations = {name: Optional[fields[name].type] for name in options}
+def _made_of(fields: Mapping[str, Field], options: Dict[str, Any], **more: Any) -> Type[OptionGroup]:
+    """A group with options for some fields of other groups."""
+    annotations = {name: Optional[fields[name].annotation] for name in options}
     names = {"__annotations__": annotations, "__module__": __name__}
     return type("Options", (OptionGroup,), {**names, **options, **more})
 
 
 def search(*settings: str, heading: str = "search") -> Any:
     """A field with settings of the search, or all of them."""
-    known = {each.name: each for each in dataclasses.fields(SearchSettings)}
+    known = SearchSettings.all_fields
     options = {}
     for name in settings or known:
         least, most = BOUNDS[name]
-        kind = whole_number(int(least), int(most)) if known[name].type is int else number(least, most)
-        options[name] = option(_SEARCH.get(name, ""), known[name].default, kind)
+        kind = whole_number(int(least), int(most)) if known[name].annotation is int else number(least, most)
+        options[name] = option(known[name].how["help"], known[name].default, kind)
     return group(_made_of(known, options, heading=heading))
 
 
 def _context(*left_out: str) -> Any:
     """A field with what may differ from the context options of the training."""
-    offered = {
-        name for name, each in ALL.items() if each.metadata["offered"] and not each.metadata["training"]
-    }
     options = {
-        name: option(each.metadata["help"], type=non_negative_int if each.type is int else None)
+        name: option(each.how["help"], type=non_negative_int if each.annotation is int else None)
         for name, each in ALL.items()
-        if name in offered.difference(left_out)
+        if each.how["offered"] and not each.how["training"] and name not in left_out
     }
     return group(_made_of(ALL, options))
 
@@ -84,7 +78,7 @@ class Model(UserDir):
         """
         loaded = self.load(path).loaded
         if metadata and not loaded.reads_metadata:
-            raise BadInput("--metadata: expected a model of the task metadata_context")
+            raise BadInput("--metadata needs a model of the task metadata_context")
         return loaded
 
 

@@ -11,7 +11,7 @@ from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.transforms.scores import Score
+    from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
 _UNLIKE = ("prefix", "output", "max_tokens", "cpu")  # what scores do not depend on, or what has a stamp
 
@@ -35,7 +35,7 @@ class ScoredPairs(OfCorpus):
         raise NotImplementedError
 
     def run(self) -> None:
-        from ctxmt_fairseq.corpora.transforms.scores import write_scores
+        from ctxmt_fairseq.corpora.transforms.pair_scores import write_scores
 
         files, kind = self.text_files(ids_optional=True), self.columns[0]
         texts = [str(files.path(language)) for language in self.languages]

@@ -1,6 +1,5 @@
 """What a command writes: JSON, and pictures with their numbers beside them."""
 
-import json
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import OptionGroup, option
@@ -14,6 +13,8 @@ Content = Any  # of a file: text, bytes, or a function that writes to a stream
 
 
 def as_json(record: Any) -> str:
+    import json  # here, because a --help does without it
+
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -40,6 +41,9 @@ class Examples(Json):
     examples: Optional[Output] = option("write every example's scores or decision as JSON lines")
 
 
+RUNS = "of two or more systems, or NAME={0}; several of one name are runs (seeds) of one system"
+
+
 class Comparisons(Json):
     """Comparisons of systems with the first, or with each other."""
 
@@ -64,15 +68,17 @@ class ChartFiles(Json):
 
         Args:
             each: what a line or bar is of.
-            how: see ``plots.charts.chart``.
+            how: see ``plots.charts.draw_chart``.
         """
-        from ctxmt_fairseq.base.plots.charts import chart, chart_records
+        from ctxmt_fairseq.base.plots.charts import chart_records, draw_chart
         from ctxmt_fairseq.base.tables import csv_text
 
         rows = chart_records(points, across, each)
         files: List[Tuple[str, Content]] = []
         if self.output:
-            files += zip(self.output.files(), (chart(points, across, **how), csv_text(rows)), strict=True)
+            files += zip(
+                self.output.files(), (draw_chart(points, across, **how), csv_text(rows)), strict=True
+            )
         self.write({**record, "points": rows}, *files)
 
 

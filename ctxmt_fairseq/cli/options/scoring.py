@@ -11,7 +11,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
 from ctxmt_fairseq.base.paths import Input
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.evaluation.comet.report import CometScore
+    from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
     from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 
 TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: 13a)"
@@ -38,8 +38,8 @@ class Metric(Tokens):
 class Resampling(OptionGroup):
     """The samples of tests and intervals."""
 
-    samples: int = option("", 10_000, whole_number(100, 10**7))
-    seed: int = option("", 1, option_types.seed)
+    samples: int = option("of tests and intervals", 10_000, whole_number(100, 10**7))
+    seed: int = option("of the samples", 1, option_types.seed)
 
     def __str__(self) -> str:
         return f"{self.samples} samples, seed {self.seed}"
@@ -61,16 +61,16 @@ class Comet(OptionGroup):
     )
     source: Optional[Input] = option("the sentences that were translated, line by line")
     comet_context: int = option(
-        "document level, with --docids: each sentence behind K sentences before it (K: 2 if left out; "
-        "default: sentences alone)",
+        "score each sentence with the K sentences before it (needs --docids; K is 2 if left out; default: "
+        "sentences alone)",
         0,
         non_negative_int,
         nargs="?",
         const=2,
         metavar="K",
     )
-    comet_batch_size: int = option("sentences", 16)
-    cpu: bool = option("leave a GPU alone")
+    comet_batch_size: int = option("sentences scored together", 16)
+    cpu: bool = option("do not use a GPU")
 
     @property
     def models(self) -> List[str]:
@@ -92,15 +92,15 @@ class Comet(OptionGroup):
             for name in ("source", "comet_context"):
                 if getattr(self, name):
                     flag = name.replace("_", "-")
-                    raise BadInput(f"--{flag}: expected --comet or --quality-estimation")
+                    raise BadInput(f"--{flag} needs --comet or --quality-estimation")
             return [[] for _ in hypotheses]
         if self.source is None:
-            raise BadInput("COMET: expected --source, the sentences that were translated")
+            raise BadInput("COMET needs --source, the sentences that were translated")
         if self.comet and reference is None:
-            raise BadInput("--comet: expected REF; models that need none belong to --quality-estimation")
+            raise BadInput("--comet needs REF; give models that need none as --quality-estimation")
+        from ctxmt_fairseq.evaluation.comet.comet_models import load_comet
+        from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
         from ctxmt_fairseq.evaluation.comet.inputs import read_comet_text
-        from ctxmt_fairseq.evaluation.comet.models import load_comet
-        from ctxmt_fairseq.evaluation.comet.scores import comet_score
 
         scores: List[List[Any]] = [[] for _ in hypotheses]
         for names, against in ((self.comet, reference), (self.quality_estimation, None)):

@@ -47,11 +47,11 @@ class Sentence(OptionGroup):
 
         known = {f"prompt {n}": text for n, text in enumerate(self.metadata, 1)}
         if (self.sentence is None) == (self.document is None):
-            raise BadInput("expected either --sentence or --document")
+            raise BadInput("give --sentence or --document, one of them")
         if self.sentence is not None and self.line is not None:
-            raise BadInput("--line: expected --document")
+            raise BadInput("--line needs --document")
         if self.document is not None and self.context:
-            raise BadInput("--context: expected --sentence; of a document, the lines before are the context")
+            raise BadInput("--context goes with --sentence; of a document the lines before are the context")
         if self.document is not None:
             return replace(read_passage(self.document, self.line), metadata=known)
         return replace(given_passage(self.sentence or "", self.context), metadata=known)

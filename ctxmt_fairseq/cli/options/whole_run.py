@@ -11,7 +11,7 @@ from ctxmt_fairseq.cli.options.scoring import TOKENIZER
 from ctxmt_fairseq.generation.search_settings import BOUNDS
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.evaluation.comet.models import CometModel
+    from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
 
 CONVENTIONS = ("suite", *(f"{how}-{span}" for span in ("current", "window") for how in ("sum", "mean")))
 
@@ -56,8 +56,8 @@ class Contexts(OptionGroup):
         metavar="K",
     )
     kept: Optional[Literal["current", "first"]] = option(
-        "of each decoded window (default: that of the training); first is scored against the previous "
-        "reference",
+        "which sentence of a decoded window is kept (default: that of the training); first leaves out the "
+        "last lines of documents",
         flag="--keep-sentence",
     )
     target_context_from: Input = option(
@@ -124,7 +124,7 @@ class Scores(OptionGroup):
         const=2,
         metavar="K",
     )
-    bootstrap: int = option("95 % intervals from N samples", 0, non_negative_int)
+    bootstrap: int = option("95 % intervals from N samples of the sentences", 0, non_negative_int)
     convention: str = option(
         "which log-probability of candidates is compared: the sum or the mean over the tokens of the current "
         "sentence or window (default: the suite's own)",
@@ -136,8 +136,8 @@ class Scores(OptionGroup):
     def comet_models(self) -> List["CometModel"]:
         if not self.comet:
             if self.comet_context:
-                raise BadInput("--comet-context: expected --comet")
+                raise BadInput("--comet-context needs --comet")
             return []
-        from ctxmt_fairseq.evaluation.comet.models import load_comet
+        from ctxmt_fairseq.evaluation.comet.comet_models import load_comet
 
         return [load_comet(name) for text in self.comet for name in text.split()]

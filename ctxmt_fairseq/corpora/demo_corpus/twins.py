@@ -10,7 +10,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.corpora.demo_corpus import lexicon as words
 from ctxmt_fairseq.corpora.demo_corpus import sentences as tables
-from ctxmt_fairseq.corpora.demo_corpus.documents import REACH, HeldOut
+from ctxmt_fairseq.corpora.demo_corpus.scenes import REACH, HeldOut
 from ctxmt_fairseq.corpora.demo_corpus.sentences import Frame, Sentence
 
 

@@ -10,8 +10,8 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.corpora.demo_corpus.contrastive import contrastive_sets
-from ctxmt_fairseq.corpora.demo_corpus.documents import document, scenes_of
-from ctxmt_fairseq.corpora.demo_corpus.formats import as_files, index_entry
+from ctxmt_fairseq.corpora.demo_corpus.scenes import document, scenes_of
+from ctxmt_fairseq.corpora.demo_corpus.set_files import as_files, index_entry
 from ctxmt_fairseq.corpora.demo_corpus.twins import TwinMaker
 
 LENGTHS = (4, 8)  # sentences of a document, unless --document-length says otherwise

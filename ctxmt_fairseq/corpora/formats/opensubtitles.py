@@ -25,8 +25,12 @@ from ctxmt_fairseq.corpora.formats.opus import LinkedCorpus
 
 
 class Opensubtitles(LinkedCorpus):
-    min_overlap: float = option("", 0.9, number(0, 1))
-    max_gap: float = option("(default: 7)", 7.0, finite_float, metavar="SECONDS")
+    min_overlap: float = option(
+        "least share of its time that a pair of subtitles is shown together", 0.9, number(0, 1)
+    )
+    max_gap: float = option(
+        "a longer pause ends a document (default: 7)", 7.0, finite_float, metavar="SECONDS"
+    )
     clean: Sequence[str] = cleaning(tuple(STEPS))
     held_out: List[Named] = option(
         "films for another corpus: a list of IMDb ids, or a share of all",

@@ -1,5 +1,6 @@
 """Aligns words as fast_align does (Dyer, Chahuneau and Smith 2013, "A simple, fast, and effective
-reparameterization of IBM Model 2"): Thot aligns in both directions, and symmetrizes."""
+reparameterization of IBM Model 2"): Thot aligns in both directions, and makes one alignment of them by
+grow-diag-final-and."""
 
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ from ctxmt_fairseq.corpora.linguistics.words import lexical_parts
 from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 EXTRA = "align"
-SYMMETRIZATIONS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersection", "union")
+ITERATIONS = 5  # of expectation maximisation in each direction, as fast_align has
 LONGEST = 1024  # tokens of a sentence that Thot aligns
 Texts = Tuple[PathLike, PathLike]  # source and target
 
@@ -67,31 +68,19 @@ def _thot() -> Any:
     return import_of_extra("thot.alignment", EXTRA, "word alignment needs sil-thot")
 
 
-def aligned_text(
-    text: Texts,
-    more: Sequence[Texts] = (),
-    iterations: int = 5,
-    symmetrization: str = SYMMETRIZATIONS[0],
-) -> Iterator[AlignedLine]:
+def aligned_text(text: Texts, more: Sequence[Texts] = ()) -> Iterator[AlignedLine]:
     """Align every line of one text, as ``aligned_texts``."""
-    yield from aligned_texts([text], more, iterations, symmetrization)[0]
+    yield from aligned_texts([text], more)[0]
 
 
-def aligned_texts(
-    texts: Sequence[Texts],
-    more: Sequence[Texts] = (),
-    iterations: int = 5,
-    symmetrization: str = SYMMETRIZATIONS[0],
-) -> List[Iterator[AlignedLine]]:
+def aligned_texts(texts: Sequence[Texts], more: Sequence[Texts] = ()) -> List[Iterator[AlignedLine]]:
     """Align every line of several texts, by what is learnt from all of them together.
 
     Args:
         texts: each two files with the same number of lines.
         more: further texts to learn from, because a small text says little about its words.
-        iterations: of expectation maximisation in each direction, which begins with equal probabilities.
-        symmetrization: one of ``SYMMETRIZATIONS``.
     """
-    aligner = _aligner([*texts, *more], iterations, symmetrization)
+    aligner = _aligner([*texts, *more])
     return [_aligned(aligner, text) for text in texts]
 
 
@@ -112,15 +101,15 @@ def _sentences(texts: Iterable[Texts]) -> Iterator[Tuple[Tokens, Tokens]]:
             yield Tokens.of(line), Tokens.of(translation)
 
 
-def _aligner(texts: Sequence[Texts], iterations: int, symmetrization: str) -> Any:
+def _aligner(texts: Sequence[Texts]) -> Any:
     """Learn both directions; Thot reads the tokens from files in every iteration, to save memory."""
     thot = _thot()
     with tempfile.TemporaryDirectory(prefix="ctxmt-align-") as folder:
         files = [Path(folder, side) for side in ("source", "target")]
         number = _write_tokens(texts, files)
-        directions = [_learnt(thot, order, number, iterations) for order in (files, files[::-1])]
+        directions = [_learnt(thot, order, number) for order in (files, files[::-1])]
     aligner = thot.SymmetrizedAligner(*directions)
-    aligner.heuristic = getattr(thot.SymmetrizationHeuristic, symmetrization.upper().replace("-", "_"))
+    aligner.heuristic = thot.SymmetrizationHeuristic.GROW_DIAG_FINAL_AND
     return aligner
 
 
@@ -136,7 +125,7 @@ def _write_tokens(texts: Sequence[Texts], files: Sequence[Path]) -> int:
     return number
 
 
-def _learnt(thot: Any, files: Sequence[Path], number: int, iterations: int) -> Any:
+def _learnt(thot: Any, files: Sequence[Path], number: int) -> Any:
     """Learn a model of one direction.
 
     Raises:
@@ -149,7 +138,7 @@ def _learnt(thot: Any, files: Sequence[Path], number: int, iterations: int) -> A
         if model.num_sentence_pairs != number:
             raise RuntimeError(f"Thot read {model.num_sentence_pairs} of {number} pairs")
         model.start_training()
-        for _ in range(iterations):
+        for _ in range(ITERATIONS):
             model.train()
         model.end_training()
     return model

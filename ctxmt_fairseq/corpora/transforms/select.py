@@ -7,7 +7,7 @@ import numpy as np
 from ctxmt_fairseq.corpora.pair_hashes import pair_hashes
 from ctxmt_fairseq.corpora.pairs import Part, part_of
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
+from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable
 
 
 def select(

@@ -21,7 +21,8 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.folders import folder_output
-from ctxmt_fairseq.evaluation.attribute_control.attributes import Sentences, as_sentences
+from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
+from ctxmt_fairseq.text.json_files import Place
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.text_lines import PathLike, read_flags
 
@@ -181,16 +182,10 @@ def _write_metadata(
             if any(combination_of(fields, annotations.attributes)):
                 without = _dump({k: v for k, v in fields.items() if k not in annotations.attributes})
                 if sentences is not None:
-                    with_attributes = _dump(_written(metadata.paths[0], number, fields, sentences))
+                    place = Place(metadata.paths[0], number + 1)
+                    with_attributes = _dump(as_sentences(fields, sentences, place))
             for output, keeps in zip(outputs, kept, strict=True):
                 output.write((with_attributes if keeps[number] else without) + "\n")
-
-
-def _written(path: Path, number: int, fields: Mapping[str, str], sentences: Sentences) -> Mapping[str, str]:
-    try:
-        return as_sentences(fields, sentences)
-    except BadInput as error:
-        raise BadInput(str(error), path, number + 1) from None
 
 
 def _dump(fields: Mapping[str, str]) -> str:

@@ -9,14 +9,19 @@ et al. 2022)
 """
 
 import json
-import re
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table, records_table
+from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
+    FORMAL,
+    FORMALITIES,
+    INFORMAL,
+    ContrastiveReference,
+)
+from ctxmt_fairseq.evaluation.attribute_control.formality_prompts import PROMPTS
 from ctxmt_fairseq.evaluation.attribute_control.judging import (
     COUNTS,
     RIGHT,
@@ -28,102 +33,10 @@ from ctxmt_fairseq.evaluation.attribute_control.judging import (
     percent,
     words_among,
 )
-from ctxmt_fairseq.text.metadata_text import single_spaces
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, read_sentences
 
-OPEN, CLOSE = "[F]", "[/F]"
-_TAG = re.compile(f"({re.escape(OPEN)}|{re.escape(CLOSE)})")
-
-
-@dataclass(frozen=True)
-class AnnotatedReference:
-    """A reference without its tags, and the phrases that were between them, in order."""
-
-    text: str
-    phrases: Tuple[str, ...]
-
-
-def parse_annotated(line: str) -> AnnotatedReference:
-    """Read a line with tags."""
-    parts = _TAG.split(line)  # text, tag, text, tag, ..., text
-    phrases = []
-    inside = False
-    for at in range(1, len(parts), 2):
-        if (parts[at] == OPEN) == inside:
-            raise BadInput(
-                f"expected {CLOSE} before the next {OPEN}" if inside else f"{CLOSE} without {OPEN}"
-            )
-        if inside:
-            phrases.append(parts[at - 1].strip())
-        inside = not inside
-    if inside:
-        raise BadInput(f"{OPEN} without {CLOSE}")
-    if not all(phrases):
-        raise BadInput(f"expected a phrase between {OPEN} and {CLOSE}")
-    return AnnotatedReference("".join(parts[::2]).strip(), tuple(phrases))
-
-
-def read_annotated(path: PathLike) -> List[AnnotatedReference]:
-    """Read a file with one reference on each line."""
-    references = []
-    for number, line in enumerate(iterate_lines(path), 1):
-        try:
-            references.append(parse_annotated(line))
-        except BadInput as error:
-            raise BadInput(str(error), path, number) from None
-    return references
-
-
-def check_aligned(paths: Sequence[PathLike], counts: Sequence[int]) -> None:
-    """Refuse files that have different numbers of lines, or none."""
-    for path, count in zip(paths, counts, strict=True):
-        if count < max(counts):
-            longer = paths[counts.index(max(counts))]
-            raise BadInput(f"ends after {count} lines, but {longer} goes on", path, count + 1)
-    if not counts[0]:
-        raise BadInput("the file has no line", paths[0])
-
-
-FORMAL, INFORMAL = "formal", "informal"
-FORMALITIES = (FORMAL, INFORMAL)
-
-
-@dataclass(frozen=True)
-class ContrastiveReference:
-    """A formal and an informal reference of one sentence."""
-
-    formal: AnnotatedReference
-    informal: AnnotatedReference
-
-
-def read_references(
-    formal: Sequence[PathLike], informal: Sequence[PathLike], beside: Mapping[str, Sequence[PathLike]]
-) -> Tuple[List[ContrastiveReference], Dict[str, List[str]]]:
-    """Read several annotated files of each formality, for example one for each domain, as one set.
-
-    Args:
-        beside: further files with the same lines (sentences or translations), by the option that names them.
-
-    Returns:
-        the references, and the lines of each option.
-    """
-    for option, paths in (("--informal", informal), *beside.items()):
-        if len(paths) != len(formal):
-            raise BadInput(f"{option}: give {len(formal)} files, as many as for --formal; found {len(paths)}")
-    references: List[ContrastiveReference] = []
-    lines: Dict[str, List[str]] = {option: [] for option in beside}
-    for number, pair in enumerate(zip(formal, informal, strict=True)):
-        sides = [read_annotated(path) for path in pair]
-        others = [paths[number] for paths in beside.values()]
-        texts = [read_sentences(path) for path in others]
-        check_aligned([*pair, *others], [*map(len, sides), *map(len, texts)])
-        references += map(ContrastiveReference, *sides)
-        for option, text in zip(beside, texts, strict=True):
-            lines[option] += text
-    for path, name in ((formal[0], FORMAL), (informal[0], INFORMAL)):
-        if not any(getattr(reference, name).phrases for reference in references):
-            raise BadInput(f"expected {name} references with phrases marked by {OPEN}, found none", path)
-    return references, lines
+# (sentences, metadata of each) -> translations
+Translate = Callable[[List[str], Sequence[Mapping[str, str]]], List[str]]
+FEW = 30  # formal or informal translations; even if all are right, the 95 % interval begins at 88.6
 
 
 def formality_of(translation: str, reference: ContrastiveReference, occurs: Occurs = words_among) -> str:
@@ -141,57 +54,6 @@ def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
     """
     other = INFORMAL if wanted == FORMAL else FORMAL
     return OutcomeCount.of({wanted: RIGHT, other: WRONG}.get(label, label) for label in labels)
-
-
-def read_prompts(path: PathLike) -> Dict[str, List[str]]:
-    """Read the prompts for each formality, in their order and each once.
-
-    A line is ``formal TAB prompt``, ``informal TAB prompt``, or a prompt alone, which is tried for both, as
-    MTCue's evaluation tried every context for either attribute (appendix D). Blank lines are skipped.
-    """
-    prompts: Dict[str, List[str]] = {formality: [] for formality in FORMALITIES}
-    for number, line in enumerate(iterate_lines(path), 1):
-        parts = [single_spaces(part) for part in line.split("\t", 1)]
-        wanted, text = parts if len(parts) == 2 else ("", parts[0])
-        if not wanted and not text:
-            continue
-        if wanted and wanted not in FORMALITIES or not text:
-            known = " or ".join(FORMALITIES)
-            raise BadInput(
-                f"write a prompt, or {known}, a tab and a prompt; found {line[:60]!r}", path, number
-            )
-        for formality in [wanted] if wanted else FORMALITIES:
-            if text not in prompts[formality]:
-                prompts[formality].append(text)
-    for formality, texts in prompts.items():
-        if not texts:
-            raise BadInput(f"expected prompts for {formality} translation, found none", path)
-    return prompts
-
-
-# (sentences, metadata of each) -> translations
-Translate = Callable[[List[str], Sequence[Mapping[str, str]]], List[str]]
-
-# MTCue, appendix D, where the first list of genres has a comma at its end.
-PROMPTS: Dict[str, Tuple[str, ...]] = {
-    FORMAL: (
-        "Formal conversation",
-        "Hannah Larsen, meet Sonia Jimenez. One of my favourite nurses.",
-        "In case anything goes down we need all the manpower alert, not comfortably numb.",
-        "Biography, Drama",
-        "A musician travels a great distance to return an instrument to his elderly teacher",
-    ),
-    INFORMAL: (
-        "Informal chit-chat",
-        "I'm gay for Jamie.",
-        "What else can a pathetic loser do?",
-        "Drama, Family, Romance",
-        "Animation, Adventure, Comedy",
-    ),
-}
-
-
-FEW = 30  # formal or informal translations; even if all are right, the 95 % interval begins at 88.6
 
 
 @dataclass(frozen=True)

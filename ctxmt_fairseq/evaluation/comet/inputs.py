@@ -12,7 +12,7 @@ from typing import Dict, List, Optional
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.comet.models import CometModel
+from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
 

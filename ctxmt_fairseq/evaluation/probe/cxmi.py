@@ -1,12 +1,17 @@
 """Conditional cross-mutual information (CXMI): how much more probable context makes the references.
 
-CXMI(C -> Y | X) = H(Y | X) - H(Y | X, C) in bits, estimated on a corpus, is positive if context helps
-(Fernandes et al. 2021, Measuring and Increasing Context Usage in Context-Aware Machine Translation). For a
-single word it is called P-CXMI (Fernandes et al. 2023). One model gives both entropies, with context and
-without.
+CXMI(C -> Y | X) = H(Y | X) - H(Y | X, C), estimated on a corpus, is positive if context helps (Fernandes et
+al. 2021, "Measuring and Increasing Context Usage in Context-Aware Machine Translation"). For a single word it
+is called P-CXMI (Fernandes et al. 2023). One model gives both entropies, with context and without.
+
+It has four scales. Ours is bits for each word of the corpus. The paper's is the mean over sentences of
+ln p(y | x, C) - ln p(y | x), in nats for each sentence. Its authors' program (contextual_mt/docmt_cxmi.py)
+divides each sentence's by its number of tokens first, because that is the score of fairseq's SequenceScorer:
+nats for each token, every sentence with the same weight.
 """
 
-from typing import List, NamedTuple, Sequence
+import math
+from typing import Dict, List, NamedTuple, Sequence
 
 import numpy as np
 
@@ -14,10 +19,29 @@ from ctxmt_fairseq.generation.forced_scoring import TokenScores
 
 
 class Cxmi(NamedTuple):
-    """The bits that context saves for each white-space word of the references, and for each sentence."""
+    """What context saves.
+
+    Attributes:
+        per_word, per_sentence: bits for each white-space word of the references, and for each sentence.
+        nats_per_token: the mean over sentences of nats for each token, ``</s>`` included.
+    """
 
     per_word: float
     per_sentence: float
+    nats_per_token: float
+
+    @property
+    def nats_per_sentence(self) -> float:
+        return math.log(2) * self.per_sentence
+
+    def record(self) -> Dict[str, float]:
+        """For JSON; ``cxmi`` is in bits for each word."""
+        return {
+            "cxmi": self.per_word,
+            "bits_per_sentence": self.per_sentence,
+            "nats_per_sentence": self.nats_per_sentence,
+            "nats_per_token": self.nats_per_token,
+        }
 
 
 def token_bits(with_context: Sequence[TokenScores], without: Sequence[TokenScores]) -> List[np.ndarray]:
@@ -36,4 +60,5 @@ def cxmi(bits: Sequence[np.ndarray], words: int) -> Cxmi:
         words: the number of white-space words in the references.
     """
     total = float(sum(sentence.sum() for sentence in bits))
-    return Cxmi(total / words, total / len(bits))
+    means = [float(sentence.mean()) for sentence in bits]
+    return Cxmi(total / words, total / len(bits), math.log(2) * sum(means) / len(means))

@@ -9,7 +9,8 @@ from ctxmt_fairseq.evaluation.probe.prober import Outcome
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
-from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import Comparison
+from ctxmt_fairseq.evaluation.significance.translations import compare_translations
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,14 @@ class ScoredOutcomes:
 
     outcomes: Sequence[Outcome]
     scores: Sequence[Dict[str, float]]
-    comparisons: Sequence[TranslationComparison]
+    comparisons: Sequence[Comparison]
 
     def records(self) -> List[Dict[str, Any]]:
         """For JSON: an entry for each context."""
         return [
-            {"context": outcome.name, **scores, "cxmi": outcome.cxmi.per_word,
-             "bits_per_sentence": outcome.cxmi.per_sentence}
+            {"context": outcome.name, **scores, **outcome.cxmi.record()}
             for outcome, scores in zip(self.outcomes, self.scores, strict=True)
-        ]  # fmt: skip
+        ]
 
     def without_first(self) -> "ScoredOutcomes":
         """The same without the outcome that the others are compared with."""
@@ -58,7 +58,7 @@ class ScoredOutcomes:
         head = ["context"]
         for metric in metrics:
             head += [metric, "difference", "p (Holm)", ""]
-        rows = [[*head, "CXMI", "bits/sentence"]]
+        rows = [[*head, "CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token"]]
         compared = {(row.b, row.metric): row for row in self.comparisons}
         for outcome, scores in zip(self.outcomes, self.scores, strict=True):
             cells = [outcome.name]
@@ -70,7 +70,9 @@ class ScoredOutcomes:
                     difference,
                     *(["", ""] if row is None else [f"{row.p_holm:.4f}", stars(row.p_holm)]),
                 ]
-            cells += [f"{outcome.cxmi.per_word:+.4f}", f"{outcome.cxmi.per_sentence:+.3f}"]
+            cxmi = outcome.cxmi
+            cells += [f"{cxmi.per_word:+.4f}", f"{cxmi.per_sentence:+.3f}"]
+            cells += [f"{cxmi.nats_per_sentence:+.3f}", f"{cxmi.nats_per_token:+.4f}"]
             rows.append(cells)
         return aligned_table(rows)
 
@@ -87,7 +89,7 @@ def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) 
     ]
     # The document's own context under another name has the very same bits, and is not tested.
     tested = [at for at, outcome in enumerate(outcomes) if not at or outcome.bits is not outcomes[0].bits]
-    comparisons: List[TranslationComparison] = []
+    comparisons: List[Comparison] = []
     if len(tested) > 1 and len(first) > 1:
         comparisons = compare_translations(
             [outcomes[at].name for at in tested],

@@ -10,6 +10,8 @@ from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes, Tests,
 from ctxmt_fairseq.evaluation.probe.prober import Prober
 from ctxmt_fairseq.text.word_tags import Tags
 
+ONE_MODEL = "tests are about this trained model; another seed may use its context otherwise"
+
 
 @dataclass(frozen=True)
 class WordChoice:
@@ -67,7 +69,7 @@ class ProbeReport:
         if self.contexts.scores[0]:
             tests = f"tests: {self.tests.unit}s resampled, {self.tests.samples} samples, "
             signatures = (f"{each.name}: {each.signature}" for each in self.tests.measures)
-            parts.append("\n".join([tests + f"seed {self.tests.seed}", *signatures]))
+            parts.append("\n".join([tests + f"seed {self.tests.seed}", ONE_MODEL, *signatures]))
         return "\n\n".join(filter(None, parts))
 
     def as_dict(self, choice: WordChoice) -> Dict[str, Any]:
@@ -93,6 +95,7 @@ class ProbeReport:
                 if self.tagged
                 else {}
             ),
+            "about": ONE_MODEL,
             "unit": self.tests.unit,
             "samples": self.tests.samples,
             "seed": self.tests.seed,

@@ -1,6 +1,7 @@
 """Selects the examples in which context helps most, as Mąka et al. do (2025, You Are What You Train): by the
 largest P-CXMI in a sentence (their MaxPCXMI, of subwords; here ``max-cxmi``, of words), or by that of all."""
 
+import math
 from array import array
 from dataclasses import dataclass
 from typing import BinaryIO, Callable, Dict, Optional
@@ -43,13 +44,14 @@ class Scores:
     def __init__(self, by: str):
         self.by, self._score = by, CRITERIA[by]
         self._scores = array("f")
-        self.words, self.bits = 0, 0.0
+        self.sentences, self.words, self.bits = 0, 0, 0.0
 
     def add(self, sentence: Optional[SentenceWords]) -> None:
         """Score the next line; None: it is not translated."""
         words = 0 if sentence is None else len(sentence.words.values)
         self._scores.append(self._score(sentence) if sentence is not None and words else -np.inf)
         if sentence is not None:
+            self.sentences += 1
             self.words += words
             self.bits += float(sentence.words.values.sum()) + sentence.words.end
 
@@ -59,7 +61,8 @@ class Scores:
         best = np.argsort(-scores, kind="stable")[:count]
         chosen = np.zeros(len(scores), bool)
         chosen[best[scores[best] > -np.inf]] = True
-        return Selection(self.by, count, scores, chosen, self.bits / max(self.words, 1))
+        nats = math.log(2) * self.bits / max(self.sentences, 1)
+        return Selection(self.by, count, scores, chosen, self.bits / max(self.words, 1), nats)
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Selection:
         by, asked: the criterion, and how many lines were asked for.
         scores: (n,) float32 of every line in bits, -inf where it cannot be selected.
         chosen: (n,) bool.
-        cxmi: of the whole text, in bits per word.
+        cxmi, nats_per_sentence: of the whole text, in bits per word, and as Fernandes et al. define it.
     """
 
     by: str
@@ -78,6 +81,7 @@ class Selection:
     scores: np.ndarray
     chosen: np.ndarray
     cxmi: float
+    nats_per_sentence: float
 
     def write(self, stream: BinaryIO) -> None:
         """Write 1 for each chosen line and 0 for the others, as ``train.current`` has them."""
@@ -95,7 +99,8 @@ class Selection:
             }
             for name, scores in of_both.items()
         }
-        return {"by": self.by, "asked": self.asked, "lines": len(self.scores), "cxmi": self.cxmi, **rows}
+        cxmi = {"cxmi": self.cxmi, "nats_per_sentence": self.nats_per_sentence}
+        return {"by": self.by, "asked": self.asked, "lines": len(self.scores), **cxmi, **rows}
 
     def text(self) -> str:
         """A table."""
@@ -105,7 +110,8 @@ class Selection:
             values: Dict[str, float] = record[name]  # type: ignore[assignment]
             bits = (values["mean_bits"], values["least_bits"])
             rows.append([name, str(values["lines"]), *("" if x is None else f"{x:+.3f}" for x in bits)])
-        parts = [f"CXMI {self.cxmi:+.4f} bits per word", aligned_table(rows)]
+        parts = [f"CXMI {self.cxmi:+.4f} bits per word, {self.nats_per_sentence:+.3f} nats per sentence"]
+        parts.append(aligned_table(rows))
         found = int(self.chosen.sum())
         if found < self.asked:
             lacking = "have a tagged word" if self.by == "tag" else "have words and are translated"

@@ -2,7 +2,7 @@
 
 from typing import Sequence
 
-from ctxmt_fairseq.base.plots.charts import Point, chart
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart
 from ctxmt_fairseq.base.tables import csv_text
 from ctxmt_fairseq.evaluation.probe.outcome_scores import ScoredOutcomes
 
@@ -18,10 +18,10 @@ def size_table(sizes: Sequence[int], scored: ScoredOutcomes) -> str:
     return csv_text(rows)
 
 
-def size_picture(sizes: Sequence[int], scored: ScoredOutcomes, title: str) -> bytes:
+def draw_sizes(sizes: Sequence[int], scored: ScoredOutcomes, title: str) -> bytes:
     """The curves as the content of a PNG file: CXMI above, the scores of the translations below."""
     points = []
     for size, outcome, scores in zip(sizes, scored.outcomes, scored.scores, strict=True):
         points.append(Point(CXMI, "CXMI", size, outcome.cxmi.per_word))
         points += [Point("score (0 to 100)", name, size, score) for name, score in scores.items()]
-    return chart(points, "context within so many sentences of the current one", title, bases={CXMI: 0})
+    return draw_chart(points, "context within so many sentences of the current one", title, bases={CXMI: 0})

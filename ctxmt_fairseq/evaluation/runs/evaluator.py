@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file, write_files
-from ctxmt_fairseq.evaluation.comet.models import CometModel
-from ctxmt_fairseq.evaluation.comet.report import CometScore
+from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
+from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
 from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
 from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, Convention, texts_of
@@ -151,7 +151,7 @@ class Evaluator:
         settings = self.settings
         if not settings.comet:
             return []
-        from ctxmt_fairseq.evaluation.comet.scores import comet_score
+        from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
 
         given = text.comet(lines, settings.first)
         return [

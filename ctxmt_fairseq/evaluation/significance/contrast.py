@@ -1,22 +1,32 @@
 """Compares systems on a contrastive set, by the examples that ``ctxmt contrast --examples`` wrote."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import records_table
 from ctxmt_fairseq.evaluation.contrastive_report import distance_order
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.significance.p_values import holm_within, mcnemar, stars, system_pairs
+from ctxmt_fairseq.evaluation.significance.seeds import OverSeeds, over_seeds, runs_of
 from ctxmt_fairseq.text.json_files import get, json_lines
 from ctxmt_fairseq.text.text_lines import PathLike
 
 Key = Tuple[str, str]  # set and id
-COLUMNS = {
+_HEAD = {
     "group": "{group}", "systems": "{b} - {a}", "examples": "{examples}", "a %": "{accuracy_a:.2f}",
-    "b %": "{accuracy_b:.2f}", "b - a": "{difference:+.2f}", "only a": "{only_a}", "only b": "{only_b}",
-    "test": "{test}", "p": "{p:.4f}", "Holm": "{p_holm:.4f}", "": "{stars}",
+    "b %": "{accuracy_b:.2f}", "b - a": "{difference:+.2f}",
 }  # fmt: skip
+_END = {"p": "{p:.4f}", "Holm": "{p_holm:.4f}", "": "{stars}"}
+COLUMNS = {**_HEAD, "only a": "{only_a}", "only b": "{only_b}", "test": "{test}", **_END}
+SEED_COLUMNS = {
+    **_HEAD,
+    "95 % interval": "{low:+.2f} .. {high:+.2f}",
+    "seeds": "{seeds[0]}, {seeds[1]}",
+    **_END,
+}
 
 
 class Outcome(NamedTuple):
@@ -34,14 +44,27 @@ class Outcome(NamedTuple):
         return ["all", self.phenomenon, f"distance {distance_name(self.distance)}"] + ["disc"] * needs_context
 
 
-@dataclass(frozen=True)
-class ContrastComparison:
-    """McNemar's test of two systems on one group of examples.
+class Discordant(NamedTuple):
+    """McNemar's test of two trained models.
 
     Attributes:
-        a, b: the systems.
-        only_a, only_b: how many examples only this system gets right.
+        only_a, only_b: how many examples only this one gets right.
         test: ``exact`` or ``chi-squared``.
+    """
+
+    only_a: int
+    only_b: int
+    test: str
+    p: float
+
+
+@dataclass(frozen=True)
+class ContrastComparison:
+    """Two systems on one group of examples.
+
+    Attributes:
+        correct_a, correct_b: how many examples each gets right, as the mean of several runs.
+        result: of two trained models; or over seeds, in percent.
         p_holm: p corrected over the systems that are compared in this group.
     """
 
@@ -49,17 +72,16 @@ class ContrastComparison:
     b: str
     group: str
     examples: int
-    correct_a: int
-    correct_b: int
-    only_a: int
-    only_b: int
-    test: str
-    p: float
+    correct_a: float
+    correct_b: float
+    result: Union[Discordant, OverSeeds]
     p_holm: float
 
     def as_dict(self) -> Dict[str, Any]:
         """For JSON."""
-        return {**asdict(self), "stars": stars(self.p_holm)}
+        record = asdict(self)
+        del record["result"]
+        return {**record, **self.result._asdict(), "stars": stars(self.p_holm)}
 
 
 def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
@@ -78,27 +100,44 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
     return outcomes
 
 
-def compare_contrast(paths: Sequence[str], all_pairs: bool = False) -> List[ContrastComparison]:
-    """McNemar's test on all examples, each phenomenon, each distance, and those that need context."""
-    pairs = system_pairs(len(paths), all_pairs)
-    systems = [read_outcomes(path) for path in paths]
-    for path, system in zip(paths[1:], systems[1:], strict=True):
-        _check_alike(paths[0], systems[0], path, system)
+def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -> List[ContrastComparison]:
+    """Compare systems on all examples, each phenomenon, each distance, and those that need context.
+
+    The test is McNemar's; where a system has several runs ``over_seeds``, in groups of two or more examples.
+
+    Args:
+        runs: the system and the file of each; those of one system are its seeds.
+    """
+    systems = runs_of([name for name, _ in runs])
+    pairs = system_pairs(len(systems), all_pairs)
+    (_, first), *others = runs
+    outcomes = [read_outcomes(path) for _, path in runs]
+    for (_, path), each in zip(others, outcomes[1:], strict=True):
+        _check_alike(first, outcomes[0], path, each)
     groups: Dict[str, List[Key]] = {}
-    for key, outcome in systems[0].items():
+    for key, outcome in outcomes[0].items():
         for group in outcome.groups:
             groups.setdefault(group, []).append(key)
+    names, single = list(systems), len(systems) == len(runs)
     found = []
     for group in sorted(groups, key=_group_order):
+        if not single and len(groups[group]) < 2:
+            continue
+        every = np.array([[each[key].correct for key in groups[group]] for each in outcomes])
+        right = [every[places] for places in systems.values()]
+        correct = [int(each.sum()) if single else float(each.sum(1).mean()) for each in right]
         for a, b in pairs:
-            right = [(systems[a][key].correct, systems[b][key].correct) for key in groups[group]]
-            both, only_a, only_b = (
-                right.count(each) for each in ((True, True), (True, False), (False, True))
+            result = (
+                _discordant(right[a], right[b]) if single else over_seeds(100.0 * right[a], 100.0 * right[b])
             )
-            counts = len(right), both + only_a, both + only_b, only_a, only_b
-            found.append((paths[a], paths[b], group, *counts, *mcnemar(only_a, only_b)))
-    corrected = holm_within(found, lambda row: row[2], lambda row: row[-1])
+            found.append((names[a], names[b], group, len(groups[group]), correct[a], correct[b], result))
+    corrected = holm_within(found, lambda row: row[2], lambda row: row[-1].p)
     return [ContrastComparison(*row, p) for row, p in zip(found, corrected, strict=True)]
+
+
+def _discordant(first: np.ndarray, second: np.ndarray) -> Discordant:
+    counts = int((first & ~second).sum()), int((second & ~first).sum())
+    return Discordant(*counts, *mcnemar(*counts))
 
 
 def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes: Dict[Key, Outcome]) -> None:
@@ -124,8 +163,9 @@ def _group_order(group: str) -> Tuple[int, int, str]:
 
 def comparison_table(comparisons: Sequence[ContrastComparison]) -> str:
     """An aligned table with a row for each comparison; accuracies in percent."""
-    rows = []
+    rows, columns = [], COLUMNS
     for one in comparisons:
         a, b = (100 * correct / one.examples for correct in (one.correct_a, one.correct_b))
         rows.append({**one.as_dict(), "accuracy_a": a, "accuracy_b": b, "difference": b - a})
-    return records_table(rows, COLUMNS)
+        columns = SEED_COLUMNS if isinstance(one.result, OverSeeds) else COLUMNS
+    return records_table(rows, columns)

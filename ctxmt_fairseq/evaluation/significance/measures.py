@@ -6,7 +6,7 @@ from typing import Any, Optional, Protocol, Sequence
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.comet.report import CometScore
+from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
 from ctxmt_fairseq.evaluation.metrics import Translation, bleu, chrf
 
 MEASURES = ("bleu", "chrf1", "chrf2", "chrf3")

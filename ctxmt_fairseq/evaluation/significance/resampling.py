@@ -36,6 +36,11 @@ class PairedTest(NamedTuple):
     bootstrap_p: float
     randomization_p: float
 
+    @property
+    def p(self) -> float:
+        """The p that is corrected and has stars."""
+        return self.randomization_p
+
 
 def total_score(rows: np.ndarray, scorer: Scorer) -> float:
     """The score of all units (N, K) together."""

@@ -1,6 +1,7 @@
 """Compares systems on the sentences whose pronouns refer to earlier sentences (Voita et al. 2018, section
 5.3.1, tables 3 to 5)."""
 
+import statistics
 from dataclasses import dataclass
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
@@ -10,7 +11,9 @@ from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
-from ctxmt_fairseq.evaluation.significance.translations import TranslationComparison, compare_translations
+from ctxmt_fairseq.evaluation.significance.seeds import runs_of
+from ctxmt_fairseq.evaluation.significance.systems import Comparison
+from ctxmt_fairseq.evaluation.significance.translations import compare_translations
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.coreference import Reference, overlap
 
@@ -33,11 +36,12 @@ class Subset:
 
 
 class SubsetScores(NamedTuple):
-    """The scores of systems on a subset, and differences from the first; none for a single line."""
+    """The scores of systems on a subset (means over their runs), and differences from the first; none for a
+    single line."""
 
     subset: Subset
     scores: List[float]
-    comparisons: List[TranslationComparison]
+    comparisons: List[Comparison]
 
 
 def pronoun_subsets(references: Sequence[Reference], kinds: Sequence[Optional[str]] = ()) -> List[Subset]:
@@ -105,14 +109,16 @@ def compare_subsets(
     """Score systems on every subset, and test them as ``compare_translations`` does by sentences.
 
     Args:
-        translations: those of the systems, with a line for each line of the text.
+        names, translations: those of the runs, with a line for each line of the text.
     """
     rows = [measure.rows(number, each) for number, each in enumerate(translations)]
+    systems = runs_of(names)
     found = []
     for subset in subsets:
-        scores = [total_score(each[subset.lines], measure.scores) for each in rows]
-        comparisons: List[TranslationComparison] = []
-        if len(names) > 1 and len(subset.lines) > 1:
+        each_run = [total_score(each[subset.lines], measure.scores) for each in rows]
+        scores = [statistics.fmean(each_run[run] for run in runs) for runs in systems.values()]
+        comparisons: List[Comparison] = []
+        if len(systems) > 1 and len(subset.lines) > 1:
             chosen = [Translation([each.hypotheses[line] for line in subset.lines],
                                   [[each.references[0][line] for line in subset.lines]])
                       for each in translations]  # fmt: skip

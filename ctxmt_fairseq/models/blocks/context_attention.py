@@ -84,22 +84,11 @@ def given_context(module: nn.Module, context: Optional[ContextStates]) -> Iterat
 
 
 class ContextAttention(nn.Module):
-    """Multi-head attention to ``ContextStates``.
+    """Multi-head attention to ``ContextStates``."""
 
-    Args:
-        context_dim: the width of the context states; default: ``embed_dim``.
-    """
-
-    def __init__(self, embed_dim: int, heads: int, dropout: float = 0.0, context_dim: Optional[int] = None):
+    def __init__(self, embed_dim: int, heads: int, dropout: float = 0.0):
         super().__init__()
-        self.attention = MultiheadAttention(
-            embed_dim,
-            heads,
-            kdim=context_dim,
-            vdim=context_dim,
-            dropout=dropout,
-            encoder_decoder_attention=True,
-        )
+        self.attention = MultiheadAttention(embed_dim, heads, dropout=dropout, encoder_decoder_attention=True)
 
     def forward(
         self, query: Tensor, context: ContextStates, incremental_state: Optional[Dict[str, Any]] = None

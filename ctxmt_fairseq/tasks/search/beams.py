@@ -3,6 +3,7 @@
 import contextlib
 from typing import Iterator, Sequence
 
+from fairseq.sequence_generator import EnsembleModel
 from torch import nn
 
 
@@ -22,3 +23,14 @@ def beams(models: Sequence[nn.Module], size: int) -> Iterator[None]:
     finally:
         for part, number in zip(parts, before, strict=True):
             part.set_beam_size(number)
+
+
+class Ensemble(EnsembleModel):
+    """fairseq's, but what it tells a model of a beam's rows holds in the search alone (``beams``).
+
+    Some models, such as BART, are told when a generator is made, and then take the first sentence's states
+    for as many rows as a beam has, whatever they are asked later.
+    """
+
+    def set_decoder_beam_size(self, beam_size: int) -> None:
+        pass

@@ -9,13 +9,13 @@ import contextlib
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
+from fairseq.models.transformer import TransformerDecoderBase
 from fairseq.modules import PositionalEmbedding
-from fairseq.sequence_generator import EnsembleModel
 from torch import Tensor, nn
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.device_copies import to_device
-from ctxmt_fairseq.tasks.search.beams import beams
+from ctxmt_fairseq.tasks.search.beams import Ensemble, beams
 from ctxmt_fairseq.tasks.search.prefix_attention import Prefixes, continued, read_by
 
 IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
@@ -62,7 +62,7 @@ def _row_positions(decoder: nn.Module) -> Iterator[None]:
         decoder.embed_positions = stock
 
 
-class ForcedPrefixEnsemble(EnsembleModel):
+class ForcedPrefixEnsemble(Ensemble):
     """fairseq's ensemble, whose hypotheses continue the target context of their row.
 
     Give it to ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch.
@@ -83,7 +83,6 @@ class ForcedPrefixEnsemble(EnsembleModel):
 
     def set_decoder_beam_size(self, beam_size: int) -> None:
         self.beam_size = beam_size
-        super().set_decoder_beam_size(beam_size)
 
     def forward_decoder(self, tokens, encoder_outs, incremental_states, temperature: float = 1.0):
         if tokens.size(1) == 1:
@@ -134,15 +133,22 @@ class ForcedPrefixEnsemble(EnsembleModel):
                     self._kept[number] = self._keys_and_values(model.decoder, once, read)
 
     def _keys_and_values(self, decoder, encoder_out, read: Tensor) -> Prefixes:
+        prefixes: Prefixes = {}
+        if isinstance(decoder, TransformerDecoderBase):
+            prefixes = self._read_at_once(decoder, encoder_out, read)
+        if not prefixes:  # as with --cross-self-attention: what was read would be lost
+            raise BadInput(
+                f"--decoding prefix: {type(decoder).__name__} cannot read a target context at once; use "
+                "--decoding window"
+            )
+        return prefixes
+
+    def _read_at_once(self, decoder, encoder_out, read: Tensor) -> Prefixes:
         padding = read.eq(self.pad)
         # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
         read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
         with read_by(decoder, padding) as prefixes:
             decoder(read, encoder_out=encoder_out, features_only=True)
-        if not prefixes:  # as with --cross-self-attention: what was read would be lost
-            raise BadInput(
-                "--decoding prefix needs a decoder with attention to the target alone; use --decoding window"
-            )
         return prefixes
 
 

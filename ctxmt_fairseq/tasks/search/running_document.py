@@ -96,13 +96,6 @@ class RunningDocuments:
         nothing = torch.empty(0, dtype=torch.long)
         self.targets = Sentences(targets if targets is not None else [nothing] * len(self.sources))
         self.limits = limits
-        translated = np.arange(len(self.sources)) if current is None else np.asarray(current)
-        longest = max(translated.tolist(), key=self.sources.sizes.__getitem__, default=0)
-        if self.sources and len(self.sources[longest]) > limits[0]:
-            size = len(self.sources[longest])
-            raise BadInput(
-                f"sentence {longest + 1} has {size} tokens; the models read at most {limits[0]}: shorten it"
-            )
         self.end = torch.tensor([task.target_dictionary.eos()])
         self.dataset = task.build_dataset(
             "input",
@@ -132,6 +125,10 @@ class RunningDocuments:
             context of every row, whose sentences each end with a separator.
         """
         indices = np.array(lines)
+        longest = int(indices[self.sources.sizes[indices].argmax()])
+        if self.sources.sizes[longest] > self.limits[0]:
+            found = f"{self.sources.sizes[longest]} tokens; the models read at most {self.limits[0]}"
+            raise BadInput(f"sentence {longest + 1} has {found}: shorten it")
         builder = self.dataset.builder
         target_sizes = np.maximum(self.targets.sizes, 1)
         max_source, max_target = self.limits
@@ -169,8 +166,13 @@ class RunningDocuments:
         models: List[torch.nn.Module],
         lines: Sequence[int],
         count: WindowCount,
+        keep: str = "current",
     ) -> Dict[int, List[Hypothesis]]:
-        """Translate some lines: returns their n-best lists, and records the best ones."""
+        """Translate the windows of some lines, and record the best translations of their current sentences.
+
+        Returns:
+            n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin with.
+        """
         forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)
@@ -180,10 +182,12 @@ class RunningDocuments:
             batch,
             self.dataset.target_separator,
             count,
-            self.task.keep_sentence,
+            keep,
             prefixes if forced else None,
         )
-        results = dict(zip(batch["parts"].lines.tolist(), hypotheses, strict=True))
+        parts = batch["parts"]
+        before = parts.sentences if keep == "first" else 0
+        results = dict(zip((parts.lines - before).tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
             if not len(self.targets[line]):
                 self.record(line, nbest[0]["tokens"])

@@ -32,6 +32,7 @@ class SplitTranslations:
         targets = None
         if dataset.options.context_selection == "reference" and dataset.target is not None:
             targets = [dataset.target[line] for line in range(len(sources))]
+        self.keep = task.keep_sentence
         self.documents = dataset.builder.documents
         self.running = RunningDocuments(
             *(task, sources, self.documents, targets, limits),
@@ -63,7 +64,7 @@ class SplitTranslations:
         missing = {line for line in earlier if not len(self.running.targets[line])} | set(lines)
         todo = sorted(missing - self._found.keys())
         for batch in schedule(self.documents, todo, max(1, tokens // self.longest), dependent=True):
-            self._found.update(self.running.translate(generator, models, batch, WindowCount()))
+            self._found.update(self.running.translate(generator, models, batch, WindowCount(), self.keep))
         found = [self._found.pop(line) for line in lines]
         for row in found:
             count.add(row)

@@ -165,6 +165,42 @@ def refused(capsys, command):
     return line
 
 
+def test_several_seeds_of_a_system(files, tmp_path, capsys):
+    """Runs of one name are compared over seeds and documents; each takes an alignment of its name."""
+    draw, systems = random.Random(4), []
+    for name, share in (("a", 0.9), ("b", 0.2)):
+        for seed in range(3):
+            lines = [
+                " ".join((draw.choice("xyz") * 3 if draw.random() < share else "") + term for term in TERMS)
+                for _ in range(72)
+            ]
+            systems.append(f"{name}={write_lines(tmp_path / f'{name}{seed}', lines)}")
+    aligned = [f"{system[0]}={files['align']}" for system in systems]
+    how = [
+        "--docids",
+        files["ids"],
+        "--common",
+        "1",
+        "--json",
+        str(tmp_path / "json"),
+        "--alignment",
+        *aligned,
+    ]
+    assert not main(["analyse", "consistency", files["src"], *systems, *how])
+    record = json.loads((tmp_path / "json").read_text())
+    assert [one["system"] for one in record["systems"]] == [
+        f"{name}, run {n}" for name in "ab" for n in (1, 2, 3)
+    ]
+    (alike,) = [one for one in record["comparisons"] if one["metric"] == "alike"]
+    means = [np.mean([one["alike"] for one in record["systems"][start : start + 3]]) for start in (0, 3)]
+    assert (alike["a"], alike["b"], alike["seeds"], alike["units"]) == ("a", "b", [3, 3], 12)
+    assert (alike["score_a"], alike["score_b"]) == pytest.approx(tuple(means)) and alike["stars"]
+    assert alike["method"] in capsys.readouterr().out and record["about"] == alike["method"]
+    assert "once for each of a, run 1" in refused(
+        capsys, lambda: main(["analyse", "consistency", files["src"], *systems, *how, aligned[0]])
+    )
+
+
 def test_refusals(files, tmp_path, capsys):
     def of(*names, **options):
         return refused(capsys, lambda: run(files, *names, **options))
@@ -174,8 +210,8 @@ def test_refusals(files, tmp_path, capsys):
     )
     assert "expected NAME=FILE once for each of always" in of("always", aligned=["always", "always"])
     assert "--alignment half=" in of("always", aligned=["half"])
-    assert "expected a name of its own for every system, found always twice" in of("always", "always")
-    assert "expected no --alignment beside it" in of("always", more=("--train", "x", "y"))
+    assert "give each run of always once" in of("always", "always")
+    assert "leave out --train" in of("always", more=("--train", "x", "y"))
     assert "argument --common: expected a number above 0" in of("always", more=("--common", 0))
     assert "argument --min-count: expected a whole number of at least 2" in of(
         "always", more=("--min-count", 1)

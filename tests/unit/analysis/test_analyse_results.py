@@ -5,10 +5,12 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from ctxmt_fairseq.evaluation.runs.results import TranslationName, suite_name
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, suite_name
+from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN, over_seeds
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
-from tests.helpers.shown_results import refused, shown, spread
+from tests.helpers.shown_results import cells, refused, shown, spread
 
 REAL, RANDOM, NULL = (35.36, 36.0, 34.1), (34.85, 35.9, 33.0), (35.35, 36.1, 30.0)
 
@@ -44,12 +46,16 @@ def test_mean_deviation_and_real_minus_random(runs, tmp_path, capsys):
     assert found["set, Disc., n = 4"] == {"CE (3 runs)": {"real": spread((60.0, 61.0, 62.0))}}
     assert found["set, accuracy, n = 4"] == {"CE, window 1 (3 runs)": {"real": "1.00 ± 0.00"}}
     assert found["n"] == {"CE, n opt (3 runs)": {"real": "1.50 ± 1.00"}}
-    assert rest == ["mean ± standard deviation of the runs"]
+    assert rest[0] == "mean ± standard deviation of the runs" and "on these examples" in rest[-1]
     record = json.loads((tmp_path / "j").read_text())
     (row,) = [one for one in record["rows"] if one["system"] == "CE" and one["place"] == "real - random"
               and one["measure"].startswith("bleu")]  # fmt: skip
     assert row["values"] == pytest.approx(difference) and row["mean"] == pytest.approx(difference.mean())
     assert row["deviation"] == pytest.approx(difference.std(ddof=1))
+    test = stats.ttest_1samp(difference, 0)
+    assert (row["p"], row["seeds"]) == (pytest.approx(test.pvalue), 3) and row["p_holm"] > row["p"]
+    assert (row["low"], row["high"]) == pytest.approx(tuple(test.confidence_interval()))
+    assert cells(rest[3])[:3] == ["bleu, n = 10: CE, real - random", "3", f"{difference.mean():+.2f}"]
     value = record["values"][0]
     assert (value["system"], value["measure"], value["value"], value["lines"]) == ("CE", "bleu", REAL[0], 10)
     assert value["at"] == {
@@ -173,3 +179,43 @@ def test_names_that_evaluate_gives():
     assert TranslationName.of("prefix.n1.absent") == ("prefix", None, 1.0, "absent")
     assert TranslationName.of("dev.prefix/n1") is None
     assert suite_name("a.w1.w2") == ("a.w1", 2) and suite_name("lex.word") == ("lex.word", None)
+
+
+def test_systems_are_compared_over_seeds_and_examples(tmp_path, capsys):
+    """Examples that lie beside the results; a seed of the other system is the one at the same place."""
+    draw = np.random.default_rng(1)
+    right = {name: draw.random((3, 40)) < share for name, share in (("A", 0.5), ("B", 0.9))}
+    systems = []
+    for name, runs in right.items():
+        for seed, run in enumerate(runs):
+            share = 100.0 * run.mean()
+            path = write_results(tmp_path / f"{name}{seed}", results({}, {"set": contrast(share, None, 40)}))
+            lines = (
+                {
+                    "set": "set",
+                    "id": str(n),
+                    "phenomenon": "x",
+                    "distance": 1,
+                    "correct": 0,
+                    "chosen": 1 - int(each),
+                }
+                for n, each in enumerate(run)
+            )
+            path.with_name("set.examples.jsonl").write_text(
+                "".join(f"{json.dumps(line)}\n" for line in lines)
+            )
+            systems.append(f"{name}={path.parent}")
+    how = ("--across", "system", "--against", "A", "--json", tmp_path / "j")
+    _, rest = shown(capsys, *systems, *how)
+    (row,) = [one for one in json.loads((tmp_path / "j").read_text())["rows"] if one["p"] is not None]
+    expected = over_seeds(100.0 * right["A"], 100.0 * right["B"])
+    assert (row["mean"], row["low"], row["p"]) == pytest.approx((expected.mean, expected.low, expected.p))
+    assert row["method"] == expected.method and row["p_holm"] == row["p"] and row["seeds"] == 3
+    assert rest[-1] == expected.method and "B - A" in rest[-2]
+    path.with_name("set.examples.jsonl").unlink()  # of one run: over seeds alone
+    shown(capsys, *systems, *how)
+    (row,) = [one for one in json.loads((tmp_path / "j").read_text())["rows"] if one["p"] is not None]
+    alone = stats.ttest_rel(100.0 * right["B"].mean(1), 100.0 * right["A"].mean(1))
+    assert row["p"] == pytest.approx(alone.pvalue) and "Student" in row["method"]
+    _, rest = shown(capsys, systems[0], systems[3], *how)
+    assert rest[-1] == ONE_RUN

@@ -5,6 +5,7 @@ import statistics
 
 import pytest
 
+from ctxmt_fairseq.evaluation.significance.seeds import TWO_RUNS
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
 from tests.helpers.shown_results import analyse, cells, refused, shown, spread
 from tests.helpers.training_logs import write_log
@@ -71,8 +72,13 @@ def test_scores_by_window_and_their_difference_from_the_trained(windows, capsys)
 def test_a_wide_table_is_turned(windows, capsys):
     systems = [f"A={windows / 'plain'}", f"A={windows / 'again'}", windows / "other"]
     assert not analyse(*systems, *ACROSS, "--against", "trained", "--metrics", "bleu")
-    rows = list(map(cells, capsys.readouterr().out.splitlines()))
-    assert rows[0] == ["bleu, n = 10", "A, trained 2, n opt (2 runs)", "other, trained 3, n opt"]
+    printed = capsys.readouterr().out.splitlines()
+    rows = list(map(cells, printed[: printed.index("mean ± standard deviation of the runs") + 1]))
+    assert TWO_RUNS in printed[-1] and rows[0] == [
+        "bleu, n = 10",
+        "A, trained 2, n opt (2 runs)",
+        "other, trained 3, n opt",
+    ]
     assert rows[3] == ["2", "30.50 ± 0.71", "30.50"] and rows[-3] == [
         "3 - trained",
         spread((-9, -11), "+"),

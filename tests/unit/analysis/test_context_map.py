@@ -17,7 +17,7 @@ from ctxmt_fairseq.analysis.labelled_texts import Attribute, LabelledTexts
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import check_matplotlib
 from ctxmt_fairseq.base.plots.point_names import LETTER, LINE, POINT, name_places
-from ctxmt_fairseq.base.plots.scatter import MARKERS, REST, groups, scatter
+from ctxmt_fairseq.base.plots.scatter import MARKERS, REST, draw_scatter, groups
 
 # ---- picture ---------------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ def image(*arguments):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return imread(io.BytesIO(scatter("A map", *arguments)))[..., :3]
+        return imread(io.BytesIO(draw_scatter("A map", *arguments)))[..., :3]
 
 
 def coloured(picture, colour):
@@ -80,10 +80,10 @@ def test_names_hide_neither_each_other_nor_points():
 
 
 def test_up_to_30_points_are_named():
-    drawn = [scatter("", PANELS[:1], (), ["$x^2$ _a"] * count) for count in (0, 24)]
+    drawn = [draw_scatter("", PANELS[:1], (), ["$x^2$ _a"] * count) for count in (0, 24)]
     assert drawn[0] != drawn[1]
     many = [("before", np.concatenate([GRID, GRID + 0.5]))]
-    assert scatter("", many, (), ["a"] * 48) == scatter("", many)
+    assert draw_scatter("", many, (), ["a"] * 48) == draw_scatter("", many)
 
 
 def test_numbers_have_a_colour_bar():
@@ -125,7 +125,7 @@ def test_a_matplotlib_that_does_not_go_with_this_numpy_is_one_line(tmp_path, mon
 def test_without_matplotlib_there_is_no_picture(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(BadInput, match="a picture needs matplotlib.*pip install matplotlib"):
-        scatter("A map", PANELS)
+        draw_scatter("A map", PANELS)
 
 
 # ---- files -----------------------------------------------------------------------------------------------
@@ -193,4 +193,4 @@ def test_without_differences_there_is_no_separation(mapped):
     assert {found.before for found in equal.separations} == {None} and " - " in equal.table()
     assert mapped().table() == ""
     for shown in (equal, mapped()):
-        assert shown.picture().startswith(b"\x89PNG")
+        assert shown.draw().startswith(b"\x89PNG")

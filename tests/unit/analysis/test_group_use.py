@@ -43,7 +43,7 @@ def expected_weights(loaded, kind, activation):
 @pytest.mark.parametrize("activation", ["sparsemax", "softmax"])
 def test_means_over_a_text_are_those_of_equation_3(kind, activation):
     loaded = model(kind, activation)
-    found = group_use(loaded, SENTENCES, least=0.05, max_tokens=12)
+    found = group_use(loaded, SENTENCES, max_tokens=12)
     weights = list(expected_weights(loaded, kind, activation))
     assert found.classes == [WORD, PUNCTUATION, END] and found.counts.tolist() == [12, 3, 5]
     for row, name in enumerate(found.classes):
@@ -51,7 +51,7 @@ def test_means_over_a_text_are_those_of_equation_3(kind, activation):
         divided = len(SENTENCES) if kind == "select" else found.counts[row]
         np.testing.assert_allclose(found.means[row], np.sum(own, 0) / divided, atol=1e-4)
     np.testing.assert_allclose(found.means.sum(0 if kind == "select" else 1), 1, atol=1e-6)
-    used = np.array([(w > 0.05).any(0) for w in weights])
+    used = np.array([(w > 0).any(0) for w in weights])
     assert found.used.tolist() == used.sum(0).tolist()
     assert found.used_together == used.sum()
     shares = found.table().splitlines()[-1].split()[-4:]

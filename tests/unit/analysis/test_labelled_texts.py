@@ -16,13 +16,8 @@ from ctxmt_fairseq.analysis.labelled_texts import (
     read_labelled_texts,
 )
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.formality import (
-    FORMAL,
-    FORMALITIES,
-    INFORMAL,
-    FormalityReport,
-    FormalityRun,
-)
+from ctxmt_fairseq.evaluation.attribute_control.formal_references import FORMAL, FORMALITIES, INFORMAL
+from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityReport, FormalityRun
 from ctxmt_fairseq.vectors.sentence_contexts import contexts_of
 from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 

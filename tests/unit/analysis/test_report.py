@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from PIL import Image
 
-from ctxmt_fairseq.analysis.page.curves import curve_chart
+from ctxmt_fairseq.analysis.page.svg_curves import curve_chart
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from tests.helpers.html_pages import Page, check_harmless, column
@@ -86,7 +86,7 @@ def test_systems_that_found_other_length_penalties_stand_side_by_side(tmp_path):
 
 def test_accuracies_by_phenomenon_and_distance_with_mcnemar(made, page):
     paths = [str(made[0] / f"runs/{name}/evaluation/pronouns.examples.jsonl") for name in SYSTEMS]
-    tests = {row.group: row.as_dict() for row in compare_contrast(paths)}
+    tests = {row.group: row.as_dict() for row in compare_contrast(list(zip("ab", paths, strict=True)))}
     groups = {"Disc." if group == "disc" else group: row for group, row in tests.items()}
     assert {"all", "gender", "ellipsis <i>", "distance 0", "distance 1", "distance 2", "Disc."} == set(groups)
     for name, row in groups.items():
@@ -98,11 +98,15 @@ def test_accuracies_by_phenomenon_and_distance_with_mcnemar(made, page):
 
 
 def test_probes_attention_and_lengths(page):
-    assert column(page, ("bleu", "chrf2", "CXMI", "bits/sentence"), "random") == [
+    assert column(
+        page, ("bleu", "chrf2", "CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token"), "random"
+    ) == [
         "29.00**",
         "49.00",
         "+0.0500",
         "+0.500",
+        "+0.347",
+        "-",  # a result of before
     ]
     assert column(page, SYSTEMS, "share, encoder") == ["0.5000", "0.7000*"]
     charts = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]

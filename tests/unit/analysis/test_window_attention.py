@@ -12,6 +12,7 @@ from ctxmt_fairseq.analysis.window_attention_report import AttentionReport
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.probe.probed_text import read_probed_text
+from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN, over_seeds
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.probed_models import LENGTHS, checkpoint, randomised, write_text
 
@@ -133,17 +134,46 @@ def test_models_are_compared_by_the_windows_that_both_have():
     a = attention([0.2, nan, 0.4, 0.6, 0.5], [1, 2, 3, 4, 5])
     b = attention([0.3, 0.9, 0.5, 0.7, nan], [1, 2, 3, 4, 5])
     report = AttentionReport(["a", "b"], [a, b], 1000, 1)
-    rows = {row.measure: row for row in report.differences()}
-    assert rows["share, encoder"].windows == 3 and rows["share, encoder"].difference == pytest.approx(0.1)
+    rows = {row["measure"]: row for row in report.as_dict()["differences"]}
+    assert rows["share, encoder"]["windows"] == 3
+    assert rows["share, encoder"]["difference"] == pytest.approx(0.1)
     # Of the 8 ways to swap three equal differences, 2 are as far from 0 as the observed one.
-    assert rows["share, encoder"].p == pytest.approx(2 / 8, abs=0.05)
-    assert rows["share, both"].difference == pytest.approx(0.075)
-    assert rows["entropy, all"].difference == 0 and rows["entropy, all"].p == 1
+    assert rows["share, encoder"]["p"] == pytest.approx(2 / 8, abs=0.05)
+    assert rows["share, both"]["difference"] == pytest.approx(0.075)
+    assert rows["entropy, all"]["difference"] == 0 and rows["entropy, all"]["p"] == 1
+    assert ONE_RUN in report.table() and "bootstrap p" in report.table()
     means = report.as_dict()["models"][0]["means"]
     assert means["share, encoder"] == pytest.approx(0.425) and means["entropy, cross"] == pytest.approx(5)
     assert means["entropy, all"] == pytest.approx(4)
     assert report.as_dict()["models"][0]["windows"]["share, encoder"][1] is None
     assert report.map().values.shape == (2, 3) and report.map().rows == ["1, a", "1, b"]
+
+
+def test_runs_of_a_system_are_seeds():
+    """Over the windows that all runs have; a system of one run stands for itself."""
+    draw = np.random.default_rng(1)
+    shares = {"a": draw.random((3, 9)) / 4, "b": 0.5 + draw.random((3, 9)) / 4, "c": draw.random((1, 9))}
+    shares["b"][1, 4] = np.nan
+    names = [name for name, runs in shares.items() for _ in runs]
+    models = [attention(run, np.ones(9)) for runs in shares.values() for run in runs]
+    report = AttentionReport(names, models, 100, 1)
+    record = report.as_dict()
+    assert [model["name"] for model in record["models"]] == [
+        *(f"{x}, run {n}" for x in "ab" for n in (1, 2, 3)),
+        "c",
+    ]
+    rows = {(row["b"], row["measure"]): row for row in record["differences"]}
+    kept = np.arange(9) != 4
+    expected = over_seeds(shares["a"][:, kept], shares["b"][:, kept])
+    row = rows["b", "share, encoder"]
+    assert (row["mean"], row["low"], row["p"]) == pytest.approx((expected.mean, expected.low, expected.p))
+    assert (row["windows"], row["seeds"], row["stars"]) == (8, (3, 3), "**")
+    assert rows["c", "share, encoder"]["seeds"] == (3, 1) and "c has one run" in record["about"]
+    assert "3, 3" in report.table() and "3, 1" in report.table()
+    first = AttentionReport(["x", *names[:3], "y"], [models[6], *models[:3], models[6]], 100, 1)
+    assert (
+        "1, 3" in first.table() and "1, 1" in first.table()
+    )  # of two single runs the test of trained models
 
 
 def test_names_without_what_all_share():

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import ctxmt_fairseq
-from ctxmt_fairseq.base.plots.charts import Point, chart, in_order
+from ctxmt_fairseq.base.plots.charts import Point, draw_chart, in_order
 
 pytest.importorskip("matplotlib")
 
@@ -15,7 +15,9 @@ pytest.importorskip("matplotlib")
 def shape(names):
     """Height of the picture and of the frame in it, in points."""
     points = [Point("right in %", "own", name, 60.0) for name in names]
-    root = ElementTree.fromstring(chart(points, "system", bars=True, bases={"right in %": 50}, kind="svg"))
+    root = ElementTree.fromstring(
+        draw_chart(points, "system", bars=True, bases={"right in %": 50}, kind="svg")
+    )
     frame = root.find(".//*[@id='patch_2']/*").attrib["d"].split()
     ups = [float(up) for up in frame[2::3]]
     return float(root.attrib["height"].rstrip("pt")), max(ups) - min(ups)
@@ -33,7 +35,7 @@ SVG = "{http://www.w3.org/2000/svg}text"
 
 def texts(points, *arguments, **how):
     """What is written in a chart, from the first axis on."""
-    drawn = ElementTree.fromstring(chart(points, *arguments, kind="svg", **how))
+    drawn = ElementTree.fromstring(draw_chart(points, *arguments, kind="svg", **how))
     return ["".join(each.itertext()) for each in drawn.iter(SVG)]
 
 
@@ -65,7 +67,7 @@ def test_measures_may_have_axes_of_their_own():
 def test_values_above_narrow_bars_are_upright_in_a_whole_panel(count, upright):
     points = [Point("x", f"system {number}", "real", 77.7) for number in range(count)]
     points += [Point("x", "system 0", "random", 77.7)]
-    drawn = ElementTree.fromstring(chart(points, "context", bars=True, kind="svg"))
+    drawn = ElementTree.fromstring(draw_chart(points, "context", bars=True, kind="svg"))
     values = [each for each in drawn.iter(SVG) if "".join(each.itertext()) == "77.7"]
     turned = [any("rotate(-90" in value for value in each.attrib.values()) for each in values]
     assert turned == [upright] * (count + 1)

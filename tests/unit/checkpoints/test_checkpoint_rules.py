@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fairseq.models import ARCH_MODEL_REGISTRY
-from fairseq.models.lstm import LSTMModel
+from fairseq.models.masked_lm import MaskedLMModel
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED
@@ -30,10 +30,9 @@ def test_the_payload_works(tmp_path):
 # ---- what may be named
 
 FOREIGN = [
-    ("fconv", "encoder_layers"), ("fconv_self_att_wp", "pretrained"), ("lstm", "adaptive_softmax_cutoff"),
-    ("lightconv", "decoder_kernel_size_list"), ("transformer_lm", "character_filters"),
-    ("wav2vec2", "conv_feature_layers"), ("transformer_align", None), ("transformer_ulm", None),
-    ("transformer_from_pretrained_xlm", None), ("no_such_model", None),
+    ("fconv", "encoder_layers"), ("fconv_self_att_wp", "pretrained"), ("transformer_lm", "character_filters"),
+    ("wav2vec2", "conv_feature_layers"), ("transformer_ulm", None), ("transformer_from_pretrained_xlm", None),
+    ("no_such_model", None),
 ]  # fmt: skip
 
 
@@ -43,6 +42,14 @@ def test_other_architectures_are_refused(state, tmp_path, arch, evaluated):
     if evaluated:
         section(state, "model")[evaluated] = payload(tmp_path)
     assert f"--arch {arch}: expected" in refused(state, tmp_path).replace("'", "")
+
+
+@pytest.mark.parametrize(
+    "arch, evaluated", [("lstm", "adaptive_softmax_cutoff"), ("lightconv", "decoder_kernel_size_list")]
+)
+def test_what_allowed_architectures_evaluate_is_numbers(state, tmp_path, arch, evaluated):
+    section(named(state, "model", arch), "model")[evaluated] = payload(tmp_path)
+    assert f"--{evaluated.replace('_', '-')}: expected" in refused(state, tmp_path)
 
 
 @pytest.mark.parametrize("task", ["language_modeling", "audio_pretraining", "no_such_task"])
@@ -63,19 +70,21 @@ def test_other_criterions_are_refused_where_they_are_built(state, tmp_path):
 
 
 def test_a_caller_may_admit_more(state, tmp_path):
-    path = save(tmp_path / "more.pt", named(state, "model", "transformer_align"))
-    allowed = ALLOWED | {"fairseq.models.transformer_align"}
-    assert vars(read(path, allowed)["cfg"]["model"])["_name"] == "transformer_align"
+    path = save(tmp_path / "more.pt", named(state, "model", "xlm_base"))
+    allowed = ALLOWED | {"fairseq.models.masked_lm"}
+    assert vars(read(path, allowed)["cfg"]["model"])["_name"] == "xlm_base"
 
 
 def test_training_may_go_on_from_what_its_own_command_line_names(state, tmp_path):
-    path = save(tmp_path / "lstm.pt", named(state, "model", "lstm"))
-    trainer = SimpleNamespace(_model=LSTMModel.__new__(LSTMModel), load_checkpoint=load_checkpoint_to_cpu)
+    path = save(tmp_path / "xlm.pt", named(state, "model", "xlm_base"))
+    trainer = SimpleNamespace(
+        _model=MaskedLMModel.__new__(MaskedLMModel), load_checkpoint=load_checkpoint_to_cpu
+    )
     with restoring(trainer):
         assert trainer.load_checkpoint(path)["model"]
     trainer._model = None
     for context in (restoring(trainer), nullcontext()):
-        with context, pytest.raises(BadInput, match="--arch lstm: expected"):
+        with context, pytest.raises(BadInput, match="--arch xlm_base: expected"):
             trainer.load_checkpoint(path)
 
 

@@ -156,13 +156,13 @@ def test_refused_codes_leave_nothing(folder, tmp_path, capsys):
     options = (
         f"preprocess --source-lang en --target-lang fr --train {folder / 'text'} --out {tmp_path / 'new'}"
     )
-    one = "expected --bpe-codes, or --bpe-codes-source with --bpe-codes-target"
+    one = "give --bpe-codes, or --bpe-codes-source with --bpe-codes-target"
     for more, message in (
         (f"--bpe-codes {tmp_path / 'codes'}", "codes:1: expected BPE codes, a merge on each line, found 'a'"),
         (f"--bpe-codes {tmp_path / 'none'}", "none: no such file"),
         (f"--bpe-codes-source {folder / 'codes'}", one),
         (f"--bpe-codes {folder / 'codes'} --bpe-codes-target {folder / 'codes'}", one),
-        (f"--bpe-codes {folder / 'codes'} --no-subwords", "expected one of --spm, --bpe-codes"),
+        (f"--bpe-codes {folder / 'codes'} --no-subwords", "give one of --spm, --bpe-codes"),
     ):
         with pytest.raises(SystemExit) as ended:
             main(f"{options} {more}".split())

@@ -120,11 +120,11 @@ def test_what_is_no_vocabulary_is_refused(given, tmp_path, vocabulary, threshold
 @pytest.mark.parametrize(
     "options, message",
     [
-        ("--no-subwords --bpe-vocabulary {0}/vocab.en", "--bpe-vocabulary: expected --bpe-codes"),
-        ("--bpe-codes {0}/codes --bpe-vocabulary-threshold 3", "threshold: expected --bpe-vocabulary"),
+        ("--no-subwords --bpe-vocabulary {0}/vocab.en", "--bpe-vocabulary needs --bpe-codes"),
+        ("--bpe-codes {0}/codes --bpe-vocabulary-threshold 3", "threshold needs --bpe-vocabulary"),
         (
             "--bpe-codes {0}/codes --bpe-vocabulary-source {0}/vocab.en",
-            "expected --bpe-vocabulary, or --bpe-vocabulary-source with --bpe-vocabulary-target",
+            "give --bpe-vocabulary, or --bpe-vocabulary-source with --bpe-vocabulary-target",
         ),
     ],
 )

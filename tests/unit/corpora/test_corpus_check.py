@@ -33,7 +33,7 @@ def test_faults_are_named_with_their_lines(tmp_path, capsys):
     (tmp_path / "c.en").write_bytes(b"a <sep>\nb\n\xff\nd\ne\0\nf\ng\n")
     (tmp_path / "c.docids").write_text("a\n \nb\na\na\na\na\n\n")
     (tmp_path / "c.current").write_text("1\n" * 7 + "yes\n1\n")
-    (tmp_path / "c.meta.jsonl").write_text('{}\n\n[]\n{"a": 3}\n{\n{}\n{}\n{}\n')
+    (tmp_path / "c.meta.jsonl").write_text('{}\n\n[]\n{"a": {}}\n{\n{}\n{}\n{}\n')
     with pytest.raises(SystemExit) as end:
         run(prefix, "--json", tmp_path / "report.json")
     out, err = capsys.readouterr()
@@ -66,7 +66,7 @@ def test_remarks_on_pairs(tmp_path):
     long = "a sentence of more than twenty characters"
     texts = [(long, long), (long, "x"), ("yes", "y"), ("", ""), ("", "z"), ("M\ufffdller", "x"), ("ok", "ok")]
     prefix = write_corpus_files(tmp_path / "c", [(*pair, "d", 1, {}) for pair in texts])
-    report = check(str(prefix), ["en", "de"], 9)
+    report = check(str(prefix), ["en", "de"])
     assert not report.faults and report.remarks == {
         "pairs with the same text on both sides": 1,
         "pairs with one side over 9 times as long": 1,
@@ -105,4 +105,4 @@ def test_faults_are_what_the_reader_refuses(tmp_path_factory, data):
         refused = False
     except BadInput:
         refused = True
-    assert bool(check(str(prefix), ["en", "de"], 9).faults) == refused
+    assert bool(check(str(prefix), ["en", "de"]).faults) == refused

@@ -20,7 +20,7 @@ from ctxmt_fairseq.checkpoints.reading import read
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pair_hashes import pair_hashes
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
+from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable
 from ctxmt_fairseq.generation.language_models import load_language_model
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.corpus_files import write_corpus_files
@@ -152,8 +152,8 @@ def test_domain(models, capsys):
     assert model.log_probabilities(["a " * 8, "a " * 9]).tolist()[1] == -math.inf
 
 
-def test_subwords_of_each_model(models, tmp_path):
-    """The text steps of a data folder make a model's units; words are counted before."""
+def test_subwords_of_both_models(models, tmp_path):
+    """The text steps of a data folder make the models' units; words are counted before."""
     data = data_folder(tmp_path / "data")
     steps = {
         "version": 1,
@@ -167,11 +167,11 @@ def test_subwords_of_each_model(models, tmp_path):
     (models / "text.fr").write_text("".join(f"{target.upper()}\n" for _, target in TEXTS))
     try:
         pair = ("--in-domain", models / "news.pt", "--general", models / "crawl.pt")
-        _, found = run("domain", models, *pair, "--general-subwords", data)
+        _, found = run("domain", models, *pair, "--subwords", data)
     finally:
         (models / "text.kept").rename(models / "text.fr")
     for row, (_, target) in zip(found, TEXTS, strict=True):
-        expected = of_language(models / "news.pt", target.upper()), of_language(models / "crawl.pt", target)
+        expected = of_language(models / "news.pt", target), of_language(models / "crawl.pt", target)
         np.testing.assert_allclose(row[1:], expected, rtol=1e-4)
 
 

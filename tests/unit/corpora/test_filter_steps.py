@@ -17,10 +17,9 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.corpora.transforms import language
-from ctxmt_fairseq.corpora.transforms import scores as score_files
+from ctxmt_fairseq.corpora.transforms import language, pair_scores
 from ctxmt_fairseq.corpora.transforms.deduplicate import deduplicate
-from ctxmt_fairseq.corpora.transforms.scores import ScoreTable, adequacy, domain
+from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain
 from ctxmt_fairseq.corpora.transforms.select import select
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
 
@@ -141,15 +140,15 @@ class Scorer:
 
 
 def write(path, scorer, pairs=PAIRS[:10], description=None):
-    return score_files.write_scores(path, pairs, scorer, description or {"scores": "test"})
+    return pair_scores.write_scores(path, pairs, scorer, description or {"scores": "test"})
 
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(score_files, "BATCH", 4)
+    monkeypatch.setattr(pair_scores, "BATCH", 4)
 
 
-def test_score_files(tmp_path):
+def test_pair_scores(tmp_path):
     path = tmp_path / "scores.tsv"
     assert write(path, Scorer()) == 10
     head, *lines = path.read_text().splitlines()
@@ -247,7 +246,7 @@ def test_documents_are_selected_by_the_mean(tmp_path_factory, documents, scores,
         twice = pairs + [pairs[0]] if pairs else []  # of a pair's scores the first counts
         values = [found[pair[:2]] for pair in pairs] + [0.123]
         path = folder / f"{number}.tsv"
-        score_files.write_scores(path, twice, lambda v=values: _given(v), {"scores": "test"})
+        pair_scores.write_scores(path, twice, lambda v=values: _given(v), {"scores": "test"})
         tables.append(ScoreTable(path))
         known.append({pair[:2]: found[pair[:2]] for pair in pairs})
     parts = list(select(files, tables, threshold))

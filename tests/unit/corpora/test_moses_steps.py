@@ -154,8 +154,8 @@ def test_counts_that_are_given(text, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--lowercase", "--truecase"), "expected one of --lowercase, --truecase, --truecase-counts"),
-        (("--moses-no-escape",), "expected --moses"),
+        (("--lowercase", "--truecase"), "give one of --lowercase, --truecase and --truecase-counts"),
+        (("--moses-no-escape",), "need --moses"),
         (("--truecase-counts", "{text}.en"), "expected WORD (COUNT/ALL)"),
         (("--truecase-counts-source", "{text}.en"), "--truecase-counts-source with --truecase-counts-target"),
     ],

@@ -108,13 +108,13 @@ def test_more_refusals(text, tmp_path):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--spm", "m", "--no-subwords"], "expected one of --spm"),
-        (["--spm-source", "m"], "expected --spm, or --spm-source with --spm-target"),
+        (["--spm", "m", "--no-subwords"], "give one of --spm"),
+        (["--spm-source", "m"], "give --spm, or --spm-source with --spm-target"),
         (["--like", "d", "--vocab-size", "5"], "--like takes its whole vocabulary from DATA"),
         (["--like", "d", "--dict", "f"], "--like takes its whole vocabulary from DATA"),
-        (["--dict", "f", "--no-subwords", "--joint"], "--dict is the whole vocabulary: no --joint"),
-        (["--dict", "f"], "--dict: expected the subwords in it, too"),
-        (["--dict-target", "f", "--no-subwords"], "expected --dict, or --dict-source with --dict-target"),
+        (["--dict", "f", "--no-subwords", "--joint"], "--dict is the whole vocabulary: leave out --joint"),
+        (["--dict", "f"], "--dict: say how its subwords are made"),
+        (["--dict-target", "f", "--no-subwords"], "give --dict, or --dict-source with --dict-target"),
     ],
 )
 def test_contradicting_options_are_refused(tmp_path, options, message):

@@ -167,7 +167,7 @@ def test_like_and_lowercase_together_are_refused(tmp_path, capsys):
         main(
             f"preprocess --source-lang en --target-lang fr --test x --like {data} --lowercase --out y".split()
         )
-    assert "no --lowercase" in capsys.readouterr().err
+    assert "leave out --lowercase" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("subwords", [True, False])

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.linguistics.align import SYMMETRIZATIONS, Tokens, aligned_text, aligned_texts
+from ctxmt_fairseq.corpora.linguistics import align
+from ctxmt_fairseq.corpora.linguistics.align import Tokens, aligned_text, aligned_texts
 from ctxmt_fairseq.text.alignment import alignment_line, read_alignment
 from tests.helpers.coreference_files import write_lines
 
@@ -56,23 +57,26 @@ def test_words_find_their_translations(tmp_path, thot, order):
     assert pairs_of(text) == expected
 
 
-def test_methods_of_symmetrization(tmp_path, thot):
+def test_both_directions_are_made_one_by_grow_diag_final_and(tmp_path, thot):
+    from thot.alignment import SymmetrizationHeuristic as Heuristic
+
     draw = random.Random(2)
     sides = [[" ".join(draw.choices(words, k=draw.randint(1, 9))) for _ in range(60)]
              for words in (list(DICTIONARY), list(DICTIONARY.values()))]  # fmt: skip
     text = write_lines(tmp_path / "src", sides[0]), write_lines(tmp_path / "tgt", sides[1])
-    found = {name: [set(line) for line in pairs_of(text, symmetrization=name)] for name in SYMMETRIZATIONS}
-    diagonal = "intersection", "grow-diag"
-    for chain in ((*diagonal, "grow-diag-final-and", "union"), (*diagonal, "grow-diag-final", "union")):
-        for smaller, larger in zip(chain, chain[1:], strict=False):
-            assert all(a <= b for a, b in zip(found[smaller], found[larger], strict=True))
-            assert found[smaller] != found[larger]
-    for grown, final in zip(found["grow-diag"], found["grow-diag-final-and"], strict=True):
-        aligned = [{pair[side] for pair in grown} for side in (0, 1)]
-        assert not any(i in aligned[0] or j in aligned[1] for i, j in final - grown)  # "and": both were free
-    for name in ("intersection", "union"):  # which know no direction
-        other = pairs_of(text[::-1], symmetrization=name)
-        assert [{(j, i) for i, j in line} for line in other] == found[name]
+    aligner = align._aligner([text])
+
+    def by(heuristic):
+        aligner.heuristic = heuristic
+        return [set(line.pairs) for line in align._aligned(aligner, text)]
+
+    found = [set(line) for line in pairs_of(text)]
+    grown, union = by(Heuristic.GROW_DIAG), by(Heuristic.UNION)
+    assert found not in (grown, union, by(Heuristic.GROW_DIAG_FINAL))
+    for smaller, final, larger in zip(grown, found, union, strict=True):
+        assert smaller <= final <= larger
+        aligned = [{pair[side] for pair in smaller} for side in (0, 1)]
+        assert not any(i in aligned[0] or j in aligned[1] for i, j in final - smaller)  # both were free
 
 
 def test_marks_at_words_do_not_count(tmp_path, thot):
@@ -168,7 +172,6 @@ def test_refusals(tmp_path, monkeypatch, capsys, thot):
     assert f"one: expected as many lines as {two}, found 1" in refused(one, two)
     assert f"one: expected as many lines as {two}, found 1" in refused(one, one, "--train", one, two)
     assert "nowhere: no such file" in refused(one, str(tmp_path / "nowhere"))
-    assert "invalid choice" in refused(one, one, "--symmetrization", "none")
     monkeypatch.setitem(sys.modules, "thot.alignment", None)
     needs = 'needs sil-thot, in the extra "align": pip install ".[align]" in the checkout'
     assert refused(one, one).endswith(needs)

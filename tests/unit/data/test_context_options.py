@@ -28,8 +28,8 @@ def task(joined=True, **values):
 
 def test_no_command_has_a_flag_that_switches_off_what_a_checkpoint_says():
     """A flag is False where it is not given; such options are words, "yes" and "no"."""
-    offered = [each for each in ALL.values() if each.metadata["offered"] and not each.metadata["training"]]
-    assert offered and not [each.name for each in offered if isinstance(each.default, bool)]
+    offered = [name for name, each in ALL.items() if each.how["offered"] and not each.how["training"]]
+    assert offered and not [name for name in offered if isinstance(ALL[name].default, bool)]
 
 
 def test_what_nobody_sets_is_the_default():
@@ -51,7 +51,9 @@ def test_options_travel_with_the_checkpoint():
     assert (
         evaluated.context_options()
         == trained.context_options()
-        == ContextOptions(3, 0, 2, 0, "random", "first")
+        == ContextOptions(
+            source_context=3, target_context=2, context_selection="random", keep_sentence="first"
+        )
     )
     assert evaluated.keep_sentence == "first"
     assert evaluated.state_dict() == trained.state_dict(), "and with a checkpoint that is trained further"
@@ -62,7 +64,7 @@ def test_the_command_line_overrides_the_checkpoint_even_with_zero():
     evaluated.load_state_dict(
         task(source_context=3, target_context=2, context_selection="empty").state_dict()
     )
-    assert evaluated.context_options() == ContextOptions(0, 0, 2)
+    assert evaluated.context_options() == ContextOptions(target_context=2)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_more_context_than_in_training_is_warned_about(given, warned, caplog):
 def test_another_selection_applies_to_the_context_of_the_checkpoint():
     evaluated = task(context_selection="reference")  # takes the place of the checkpoint's source context
     evaluated.load_state_dict(task(source_context=3).state_dict())
-    assert evaluated.context_options() == ContextOptions(3, context_selection="reference")
+    assert evaluated.context_options() == ContextOptions(source_context=3, context_selection="reference")
 
 
 def test_validation_has_batches_of_spans_as_training_has():
@@ -145,14 +147,14 @@ def test_checkpoints_that_disagree_need_a_decision():
     decided = task(source_context=2)
     for state in states:
         decided.load_state_dict(state)
-    assert decided.context_options() == ContextOptions(2, 0, 1)
+    assert decided.context_options() == ContextOptions(source_context=2, target_context=1)
 
 
 def test_checkpoints_that_agree_make_an_ensemble():
     ensemble = task()
     for _ in range(2):
         ensemble.load_state_dict(task(source_context=2).state_dict())
-    assert ensemble.context_options() == ContextOptions(2)
+    assert ensemble.context_options() == ContextOptions(source_context=2)
 
 
 def test_models_with_other_inputs_make_no_ensemble():

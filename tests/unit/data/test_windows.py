@@ -105,7 +105,13 @@ def test_empty_and_random_context_stand_where_real_context_would(lengths, opts, 
 
 def test_random_context_is_uniform_over_the_other_documents_and_one_for_all_roles():
     lengths = [3, 4, 1, 2]
-    opts = ContextOptions(2, 2, 2, 2, "random")
+    opts = ContextOptions(
+        source_context=2,
+        source_context_after=2,
+        target_context=2,
+        target_context_on_source=2,
+        context_selection="random",
+    )
     builder = WindowBuilder(Documents.from_lengths(lengths), opts)
     counts = Counter()
     for epoch in range(3000):
@@ -128,7 +134,9 @@ def test_sampled_sizes_are_uniform_and_keep_both_sides_aligned():
 
 
 def test_random_choices_depend_on_seed_epoch_and_line():
-    opts = ContextOptions(2, 0, 2, 0, "random", sample_context_size=True)
+    opts = ContextOptions(
+        source_context=2, target_context=2, context_selection="random", sample_context_size=True
+    )
     documents, lines = Documents.from_lengths([50, 50]), np.arange(100)
     one = slots(WindowBuilder(documents, opts, seed=1), lines, 1)
     part = slots(WindowBuilder(documents, opts, seed=1), lines[[70, 3]], 1)
@@ -204,7 +212,14 @@ def test_sizes_without_target_text_count_one_token_per_target_sentence(lengths, 
 
 
 def test_chunks_give_the_same_as_the_whole(monkeypatch):
-    opts = ContextOptions(3, 1, 2, 1, "random", sample_context_size=True)
+    opts = ContextOptions(
+        source_context=3,
+        source_context_after=1,
+        target_context=2,
+        target_context_on_source=1,
+        context_selection="random",
+        sample_context_size=True,
+    )
     builder = WindowBuilder(Documents.from_lengths([30, 1, 69]), opts)
     lengths = np.arange(1, 101)
     whole = sizes_of(builder, np.arange(100), lengths, lengths, 1, 150, 150)
@@ -219,14 +234,19 @@ def test_chunks_give_the_same_as_the_whole(monkeypatch):
 
 @pytest.mark.parametrize("longest, kind", [(4_000, np.int16), (4_100, np.int32), (70_000, np.int32)])
 def test_sizes_are_narrow_where_no_window_can_be_longer(longest, kind):
-    builder = WindowBuilder(Documents.from_lengths([9]), ContextOptions(3, 0, 3))
+    builder = WindowBuilder(Documents.from_lengths([9]), ContextOptions(source_context=3, target_context=3))
     sizes = sizes_of(builder, np.arange(9), np.full(9, longest, np.int32), np.full(9, longest, np.int32))
     assert (sizes.source.dtype, sizes.target.dtype) == (kind, kind)
     assert sizes.source.tolist() == [min(line + 1, 4) * longest for line in range(9)] == sizes.target.tolist()
 
 
 def test_reach_is_the_largest_distance_asked_for():
-    assert ContextOptions(1, 4, 2, 3).reach == 4
+    assert (
+        ContextOptions(
+            source_context=1, source_context_after=4, target_context=2, target_context_on_source=3
+        ).reach
+        == 4
+    )
     assert ContextOptions().reach == 0
 
 
@@ -246,11 +266,23 @@ def test_options_out_of_range_are_named(values, named):
 
 def test_random_context_needs_another_document():
     with pytest.raises(BadInput, match="at least two documents"):
-        WindowBuilder(Documents.from_lengths([9]), ContextOptions(1, context_selection="random"))
+        WindowBuilder(
+            Documents.from_lengths([9]), ContextOptions(source_context=1, context_selection="random")
+        )
     WindowBuilder(Documents.from_lengths([9]), ContextOptions(context_selection="random"))
 
 
 def test_the_reference_needs_a_source_context_to_replace():
     with pytest.raises(BadInput, match="^--context-selection reference needs --source-context"):
-        WindowBuilder(Documents.from_lengths([9]), ContextOptions(0, 1, 1, 1, "reference"))
-    WindowBuilder(Documents.from_lengths([9]), ContextOptions(1, context_selection="reference"))
+        WindowBuilder(
+            Documents.from_lengths([9]),
+            ContextOptions(
+                source_context_after=1,
+                target_context=1,
+                target_context_on_source=1,
+                context_selection="reference",
+            ),
+        )
+    WindowBuilder(
+        Documents.from_lengths([9]), ContextOptions(source_context=1, context_selection="reference")
+    )

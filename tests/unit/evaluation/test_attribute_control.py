@@ -7,17 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.attributes import (
+from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import (
     as_sentences,
-    attribute_report,
     check_attributes,
-    example_lines,
-    judge_attributes,
-    metadata_of,
-    read_attribute_set,
     read_sentences_of_attributes,
 )
+from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import metadata_of, read_attribute_set
+from ctxmt_fairseq.evaluation.attribute_control.attributes import (
+    attribute_report,
+    example_lines,
+    judge_attributes,
+)
 from ctxmt_fairseq.evaluation.attribute_control.judging import OutcomeCount, joint_outcome
+from ctxmt_fairseq.text.json_files import Place
 
 TIRED = {
     "source": "Are you as tired as I am?",
@@ -134,12 +136,12 @@ def sentences(tmp_path):
     ],
 )
 def test_attributes_as_sentences(sentences, attributes, texts):
-    assert as_sentences(attributes, sentences) == texts
+    assert as_sentences(attributes, sentences, Place("set")) == texts
 
 
 def test_a_value_without_sentence_is_refused(sentences):
     with pytest.raises(BadInput, match="a sentence for 'addressee.number' 'feminine.many', found none"):
-        as_sentences({"addressee": "feminine", "number": "many"}, sentences)
+        as_sentences({"addressee": "feminine", "number": "many"}, sentences, Place("set", 3))
     check_attributes(sentences, ["speaker", "addressee", "number", "formality"])
     with pytest.raises(BadInput, match="found some for 'number'"):
         check_attributes(sentences, ["speaker", "addressee", "formality"])

@@ -9,7 +9,11 @@ from sacrebleu import corpus_bleu, corpus_chrf
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.control.attributes import Attributes
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.evaluation.attribute_control.attributes import metadata_of, read_attribute_set, read_eamt22
+from ctxmt_fairseq.evaluation.attribute_control.attribute_sets import (
+    metadata_of,
+    read_attribute_set,
+    read_eamt22,
+)
 
 SET = [
     {"english": "I was there, and you saw me.", "polish": "Byłam tam i pan mnie widział.",

@@ -10,10 +10,10 @@ import yaml
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.evaluation.comet import scores as comet_scores
+from ctxmt_fairseq.evaluation.comet import comet_scoring
+from ctxmt_fairseq.evaluation.comet.comet_models import CometModel, load_comet
+from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
 from ctxmt_fairseq.evaluation.comet.inputs import CometText, build_inputs
-from ctxmt_fairseq.evaluation.comet.models import CometModel, load_comet
-from ctxmt_fairseq.evaluation.comet.scores import comet_score
 from ctxmt_fairseq.text.documents import Documents
 
 pytest.importorskip("comet", reason="the extra comet is not installed")
@@ -242,12 +242,12 @@ def test_systems_are_compared_by_comet(files, folders, loaded, capsys):
 @pytest.mark.parametrize(
     "options, words",
     [
-        (("--comet", "{reference}"), "COMET: expected --source"),
+        (("--comet", "{reference}"), "COMET needs --source"),
         (("--comet", "no/such/folder/", "--source", "src"), "no such folder, and no name of a model"),
         (("--quality-estimation", "{reference}", "--source", "src"), "needs references; give them"),
         (("--comet", "{reference}", "--source", "src", "--comet-context"), "needs --docids"),
         (("--comet", "{reference}", "--source", "short"), "expected 5 lines, as in "),
-        (("--source", "src"), "--source: expected --comet or --quality-estimation"),
+        (("--source", "src"), "--source needs --comet or --quality-estimation"),
         (("--comet", "{reference}", "--source", "src", "--comet-context", "-1"), "argument --comet-context"),
     ],
 )  # fmt: skip
@@ -274,7 +274,7 @@ def test_a_file_of_the_cache_s_name_stays(files, folders, loaded):
 def test_a_killed_run_goes_on_behind_the_scores_that_it_kept(files, loaded, monkeypatch):
     model, cache, asked = loaded["reference"], files / "kept.jsonl", []
     predict = CometModel.predict
-    monkeypatch.setattr(comet_scores, "KEPT", 2)
+    monkeypatch.setattr(comet_scoring, "KEPT", 2)
     monkeypatch.setattr(
         CometModel, "predict", lambda self, some, *how: asked.append(len(some)) or predict(self, some, *how)
     )

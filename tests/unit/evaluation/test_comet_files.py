@@ -6,9 +6,9 @@ import torch
 import yaml
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.evaluation.comet.comet_models import load_comet
+from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
 from ctxmt_fairseq.evaluation.comet.inputs import CometText
-from ctxmt_fairseq.evaluation.comet.models import load_comet
-from ctxmt_fairseq.evaluation.comet.scores import comet_score
 from ctxmt_fairseq.text.documents import Documents
 
 pytest.importorskip("comet", reason="the extra comet is not installed")

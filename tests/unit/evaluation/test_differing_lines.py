@@ -88,4 +88,4 @@ def test_systems_that_are_alike_have_no_lines(files, capsys):
 def test_two_names_are_wanted(files, capsys, systems):
     with pytest.raises(SystemExit):
         compare(files, systems=systems)
-    assert "expected two or more systems of different names" in capsys.readouterr().err
+    assert "give two or more systems of different names" in capsys.readouterr().err

@@ -5,17 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.formality import (
+from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     FORMAL,
     INFORMAL,
     AnnotatedReference,
     ContrastiveReference,
-    count_formality,
-    formality_of,
     parse_annotated,
     read_annotated,
     read_references,
 )
+from ctxmt_fairseq.evaluation.attribute_control.formality import count_formality, formality_of
 from ctxmt_fairseq.evaluation.attribute_control.judging import anywhere, whole_words, words_among
 
 FORMAL_LINE = "[F]Haben Sie[/F] [F]Ihren[/F] Hut, Anna?"

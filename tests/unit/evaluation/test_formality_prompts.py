@@ -6,17 +6,14 @@ from collections import Counter
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.attribute_control.formality import (
+from ctxmt_fairseq.evaluation.attribute_control.formal_references import (
     FORMAL,
     INFORMAL,
-    PROMPTS,
     ContrastiveReference,
-    FormalityReport,
-    control_formality,
-    judge,
     parse_annotated,
-    read_prompts,
 )
+from ctxmt_fairseq.evaluation.attribute_control.formality import FormalityReport, control_formality, judge
+from ctxmt_fairseq.evaluation.attribute_control.formality_prompts import PROMPTS, read_prompts
 
 REFERENCE = ContrastiveReference(
     parse_annotated("[F]Haben Sie[/F] [F]Ihren[/F] Hut, Anna?"),

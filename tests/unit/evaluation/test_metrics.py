@@ -159,7 +159,7 @@ def test_command(files, tmp_path, capsys):
         ("marks", [1], ["--current", "marks"], "/marks: expected 5 lines, one for each sentence, found 1"),
         ("marks", [0] * 5, ["--current", "marks"], "/marks: expected at least one line marked 1"),
         ("hyp", [], [], "/hyp: expected translations, found an empty file"),
-        ("ref", REFERENCES, ["--bootstrap", "1"], "expected at least 2 samples for --bootstrap"),
+        ("ref", REFERENCES, ["--bootstrap", "1"], "--bootstrap 1: give 2 samples or more"),
     ],
 )
 def test_bad_input(files, tmp_path, name, lines, arguments, expected):

@@ -54,7 +54,7 @@ def test_cxmi_is_that_of_plain_forward_passes(models, tmp_path, task):
     loaded = load_models(str(models(task)), device="cpu")
     text = {suffix: read(prefix, suffix) for suffix in ("en", "fr", "meta.jsonl")}
     current = [line for line in range(13) if line != 2]
-    total, words = 0.0, 0
+    total, words, means = 0.0, 0, []
     for found, line in zip(lines, current, strict=True):
         context = text["en"][STARTS[line] : line]
         nothing = None if task == "metadata_context" else []
@@ -68,9 +68,13 @@ def test_cxmi_is_that_of_plain_forward_passes(models, tmp_path, task):
         if not context and task != "metadata_context":
             assert found["sentence_bits"] == pytest.approx(0, abs=1e-5)
         total, words = total + bits.sum(), words + len(text["fr"][line].split())
+        means.append(np.log(2) * bits.mean())
     document, absent, empty = record["contexts"]
     assert document["cxmi"] == pytest.approx(total / words, abs=1e-5) and abs(total) > 1
     assert document["bits_per_sentence"] == pytest.approx(total / 12, abs=1e-4)
+    # The authors' scales: nats a sentence, and as their program has it the mean token of each sentence.
+    assert document["nats_per_sentence"] == pytest.approx(np.log(2) * total / 12, abs=1e-4)
+    assert document["nats_per_token"] == pytest.approx(np.mean(means), abs=1e-5)
     assert (absent["context"], absent["cxmi"], absent["bits_per_sentence"]) == ("absent", 0, 0)
     assert empty["cxmi"] != pytest.approx(document["cxmi"], abs=1e-3)
     assert (record["sentences"], record["documents"], record["reference_words"]) == (12, 4, words)
@@ -221,7 +225,9 @@ def test_the_curve(models, tmp_path):
     prefix = write_text(tmp_path)
     record, _ = probe(models("document_window"), prefix, "--contexts", "absent", "--plot", f"{prefix}.png")
     head, *rows = [line.split(",") for line in read(prefix, "csv")]
-    assert head == ["size", "bleu", "chrf2", "cxmi", "bits_per_sentence"]
+    assert head == [
+        *("size", "bleu", "chrf2", "cxmi", "bits_per_sentence", "nats_per_sentence", "nats_per_token")
+    ]
     assert [[float(cell) for cell in row] for row in rows] == [
         pytest.approx([size[name] for name in head], rel=1e-4) for size in record["sizes"]
     ]

@@ -117,7 +117,8 @@ def test_the_best_lines_are_chosen(models, tmp_path, capsys, by):
     assert record["all"]["mean_bits"] == pytest.approx(np.mean(possible), abs=1e-4)
     words, bits = (sum(len(line["words"]) for line in lines), sum(line["sentence_bits"] for line in lines))
     assert record["cxmi"] == pytest.approx(bits / words, abs=1e-4)
-    assert f"CXMI {record['cxmi']:+.4f}" in capsys.readouterr().out
+    assert record["nats_per_sentence"] == pytest.approx(np.log(2) * bits / len(lines), abs=1e-4)
+    assert f"CXMI {record['cxmi']:+.4f} bits per word, " in capsys.readouterr().out
 
 
 def test_what_has_no_words_or_no_room_is_never_chosen(models, tmp_path, capsys, caplog):

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.significance.subsets import pronoun_subsets, translated_as
@@ -70,6 +70,27 @@ def test_scores_of_subsets_are_sacrebleus_on_their_lines(text, tmp_path, capsys)
     assert row["difference"] == pytest.approx(100 - found["it"]["scores"][files["a"]])
     assert (found["it"]["pronouns"], found["it"]["pronominal_antecedents"]) == (3, 1)
     assert "it, nominal, feminine" in capsys.readouterr().out
+
+
+def test_seeds_of_a_system(text, tmp_path, capsys):
+    """Scores are means of runs, and differences are over seeds and sentences."""
+    files, _, targets, hypotheses = text
+    again = write_lines(tmp_path / "a2", [f"{line} ici" for line in hypotheses])
+    systems = [f"a={files['a']}", f"a={again}", f"b={files['b']}"]
+    options = ["--coreference", files["coref"], "--metric", "chrf2", "--json", str(tmp_path / "json")]
+    assert not main(["compare", "pronouns", files["src"], files["ref"], *systems, *options])
+    record = json.loads((tmp_path / "json").read_text())
+    it = next(row for row in record["subsets"] if row["subset"] == "it")
+    scores = [
+        CHRF().corpus_score([lines[n] for n in (1, 3, 5)], [[targets[n] for n in (1, 3, 5)]]).score
+        for lines in (hypotheses, [f"{line} ici" for line in hypotheses])
+    ]
+    assert it["scores"] == pytest.approx({"a": sum(scores) / 2, "b": 100})
+    (row,) = it["comparisons"]
+    assert (row["seeds"], row["mean"]) == ([2, 1], pytest.approx(100 - sum(scores) / 2))
+    printed = capsys.readouterr().out
+    for words in ("b has one run", "a: two runs are too few"):
+        assert words in record["about"] and words in printed
 
 
 def test_a_pronoun_that_stands_twice_in_a_line_puts_it_there_once():

@@ -27,7 +27,7 @@ def test_stars_are_those_of_mcnemar(folder, capsys):
     results.main([f"{folder}/runs/{name}/evaluation" for name in SYSTEMS])
     printed = rows_of(capsys.readouterr().out)
     paths = [f"{folder}/runs/{name}/evaluation/pronouns.examples.jsonl" for name in SYSTEMS]
-    tests = {row.group: row.as_dict() for row in compare_contrast(paths)}
+    tests = {row.group: row.as_dict() for row in compare_contrast(list(zip("ab", paths, strict=True)))}
     names = {"all": "pronouns, accuracy (sum-current)", "disc": "pronouns, Disc."}
     assert tests["all"]["stars"] and not tests["distance 0"]["stars"]
     for group, row in tests.items():

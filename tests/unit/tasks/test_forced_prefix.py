@@ -130,7 +130,7 @@ def test_batch_mates_change_nothing(options):
 def test_attention_to_source_and_target_at_once_is_refused():
     """fairseq's: there would be no keys of the target context alone."""
     models = models_of({"arch": "transformer", "cross_self_attention": True, "no_cross_attention": True}, 1)
-    with pytest.raises(BadInput, match="needs a decoder with attention to the target alone"):
+    with pytest.raises(BadInput, match="cannot read a target context at once"):
         forced(models, *windows(2), beam=2)
 
 

@@ -19,7 +19,7 @@ from ctxmt_fairseq.base.paths import Folder, Joined
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.transforms.scores import Score
+    from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
 
 class Adequacy(ScoredPairs):
@@ -35,7 +35,7 @@ class Adequacy(ScoredPairs):
     backward_data: Optional[Folder] = option("its data folder (default: the one of the training)")
 
     def scorer(self) -> "Score":
-        from ctxmt_fairseq.corpora.transforms.scores import adequacy
+        from ctxmt_fairseq.corpora.transforms.pair_scores import adequacy
         from ctxmt_fairseq.generation.cross_entropy import cross_entropies
         from ctxmt_fairseq.generation.loading import load_models
 

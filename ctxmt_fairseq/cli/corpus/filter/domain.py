@@ -6,9 +6,8 @@ crawl. The thesis prints max, and the difference with the opposite sign; its tex
 sentence that is longer than a model can read has the score 0.
 
 A model is a transformer_lm of fairseq (a checkpoint, whose data folder has its dict.txt), or one of kenlm
-(.arpa, .binary, ..) if kenlm is installed. Their units may differ: --subwords names a data folder of
-"ctxmt preprocess" whose text steps and subwords cut the text for both, --in-domain-subwords and
---general-subwords for one; else the units are words between white space.
+(.arpa, .binary, ..) if kenlm is installed. --subwords names a data folder of "ctxmt preprocess", whose text
+steps and subwords cut the text for both; without it the units are words between white space.
 
 A line of the file has a hash of the pair, dom, H_in and H_gen, with tabs between them.
 
@@ -23,7 +22,7 @@ from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
 
 if TYPE_CHECKING:
-    from ctxmt_fairseq.corpora.transforms.scores import Score
+    from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
 
 class Domain(ScoredPairs):
@@ -31,30 +30,24 @@ class Domain(ScoredPairs):
 
     in_domain: Input = option("a model of the domain", metavar="MODEL")
     in_domain_data: Optional[Folder] = option("its data folder (default: the one of the training)")
-    in_domain_subwords: Optional[Folder] = option("whose subwords it reads (default: --subwords)")
     general: Input = option("a model of the crawl", metavar="MODEL")
     general_data: Optional[Folder] = option("its data folder (default: the one of the training)")
-    general_subwords: Optional[Folder] = option("whose subwords it reads (default: --subwords)")
-    subwords: Optional[Folder] = option("whose subwords both read")
+    subwords: Optional[Folder] = option("whose subwords both read", metavar="DATA")
 
     def scorer(self) -> "Score":
         from ctxmt_fairseq.corpora.subwords import Subwords
-        from ctxmt_fairseq.corpora.transforms.scores import domain
+        from ctxmt_fairseq.corpora.transforms.pair_scores import domain
         from ctxmt_fairseq.generation.language_models import cross_entropies, load_language_model
 
-        models = []
-        for path, data, own in (
-            (self.in_domain, self.in_domain_data, self.in_domain_subwords),
-            (self.general, self.general_data, self.general_subwords),
-        ):
-            folder = own or self.subwords
-            subwords = Subwords.load(folder, self.target_lang) if folder else None
-            model = load_language_model(path, data, "cpu" if self.cpu else None, self.max_tokens)
-            models.append((model, subwords))
+        subwords = Subwords.load(self.subwords, self.target_lang) if self.subwords else None
+        models = [
+            load_language_model(path, data, "cpu" if self.cpu else None, self.max_tokens)
+            for path, data in ((self.in_domain, self.in_domain_data), (self.general, self.general_data))
+        ]
 
         def score(pairs):
             texts = [pair.target for pair in pairs]
-            in_domain, general = (cross_entropies(model, texts, subwords) for model, subwords in models)
+            in_domain, general = (cross_entropies(model, texts, subwords) for model in models)
             return domain(in_domain, general), in_domain, general
 
         return score

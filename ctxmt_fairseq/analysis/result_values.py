@@ -1,0 +1,170 @@
+"""The values in what a command measured of one run, by the kind of the file."""
+
+import statistics
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional
+
+import numpy as np
+
+from ctxmt_fairseq.analysis.result_kinds import kind_of
+from ctxmt_fairseq.base.plots.charts import Place
+from ctxmt_fairseq.evaluation.runs.results_file import (
+    TRAINED,
+    TranslationName,
+    main_accuracy,
+    main_scores,
+    suite_name,
+)
+from ctxmt_fairseq.evaluation.significance.contrast import read_outcomes
+from ctxmt_fairseq.text.json_files import Place as FilePlace
+from ctxmt_fairseq.text.json_files import get
+
+REAL = "real"  # context as in training
+DOCUMENT = "document"  # the same in a probe
+WRITTEN = "expected what ctxmt evaluate, score, contrast, probe, control or analyse attention-share wrote"
+PROBED = {  # key -> measure
+    "bleu": "bleu",
+    "chrf2": "chrf2",
+    "cxmi": "cxmi, bits per word",
+    "nats_per_sentence": "cxmi, nats per sentence",
+    "nats_per_token": "cxmi, nats per token",
+}
+ROUNDED = 0.01  # accuracies of the same examples differ by less
+
+At = Dict[str, Place]
+
+
+class Found(NamedTuple):
+    """A value in a file; see ``run_values.Value``."""
+
+    measure: str
+    value: float
+    lines: Optional[int]
+    at: At
+    each: Optional[np.ndarray] = None
+
+
+def of_result(place: FilePlace, content: Any) -> Iterator[Found]:
+    """The values in a file, and the mean of the accuracies if it has several contrastive sets."""
+    records = content if isinstance(content, list) else [content]
+    accuracies = []
+    for record in records:
+        kind = kind_of(record)
+        if kind not in _READERS:
+            raise place.error(WRITTEN)
+        if kind == "contrast":
+            accuracies.append(main_accuracy(place, record)[1])
+        yield from _READERS[kind](place, record)
+    if len(accuracies) > 1:
+        yield Found(f"accuracy of {len(accuracies)} sets", statistics.fmean(accuracies), None, conditions())
+
+
+def _evaluated(place: FilePlace, record: Any) -> Iterator[Found]:
+    trained = get(place, record, "trained_window", int) if "trained_window" in record else None
+    for text, content in get(place, record, "translations", dict).items():
+        name = TranslationName.of(text)
+        if name is None:
+            continue
+        at = {**conditions(name.context, name.window, trained), "decoding": name.decoding}
+        at["n"] = "given" if name.penalty is None else "opt"
+        yield from scores_of(place, content, at)
+        if name.penalty is not None and name.context == TRAINED:
+            yield Found("n", name.penalty, None, at)
+    for text, report in get(place, record, "contrast", dict).items():
+        suite, window = suite_name(text)
+        found = _accuracy(place, suite, report, conditions(TRAINED, window, trained))
+        yield found._replace(
+            each=_decisions(Path(str(place.path)).with_name(f"{text}.examples.jsonl"), found.value)
+        )
+
+
+def _probed(place: FilePlace, record: Any) -> Iterator[Found]:
+    """The values with other contexts, and with sizes of the document's own context."""
+    count, options = get(place, record, "sentences", int), get(place, record, "options", dict)
+    sides = {"source_context", "target_context"}.intersection(options)
+    trained = 1 + max((get(place, options, side, int, null=True) or 0 for side in sides), default=0)
+    rows = [(row, conditions(get(place, row, "context", str), None, trained))
+            for row in get(place, record, "contexts", list)]  # fmt: skip
+    rows += [(row, conditions(DOCUMENT, get(place, row, "size", int) + 1, trained))
+             for row in get(place, record, "sizes", list)]  # fmt: skip
+    for row, at in rows:
+        for key, measure in PROBED.items():
+            if row.get(key) is not None:
+                yield Found(measure, get(place, row, key, float), count, at)
+
+
+def _score(place: FilePlace, record: Any) -> Iterator[Found]:
+    return scores_of(place, record, conditions())
+
+
+def _contrast(place: FilePlace, record: Any) -> Iterator[Found]:
+    yield _accuracy(place, get(place, record, "name", str), record, conditions())
+
+
+def _control(place: FilePlace, record: Any) -> Iterator[Found]:
+    accuracy = get(place, record, "accuracy", float, null=True)
+    if accuracy is None:
+        raise place.error("has no accuracy: no translation had one of the forms")
+    setting = get(place, record, "setting", dict, null=True)
+    at: At = {} if setting is None else {"examples": _count(place, setting)}
+    yield Found("accuracy (%)", accuracy, None, at)
+
+
+def _count(place: FilePlace, setting: Any) -> Place:
+    if setting.get("count") == "all":
+        return "all"
+    count = get(place, setting, "count", int)
+    if count < 0:
+        raise place.error(f"expected 0 or more at the setting's key 'count', found {count}")
+    return count
+
+
+def _share(place: FilePlace, record: Any) -> Iterator[Found]:
+    """The share of encoder and decoder together."""
+    models = get(place, record, "models", list)
+    if len(models) != 1:
+        raise place.error(
+            f"expected the shares of one model, found {len(models)}; give those of several with --beside"
+        )
+    share = get(place, get(place, models[0], "means", dict), "share, both", float)
+    yield Found("attention share (%)", 100 * share, None, {})
+
+
+def scores_of(place: FilePlace, content: Any, at: At) -> Iterator[Found]:
+    count = get(place, content, "sentences", int)
+    return (Found(measure, score, count, at) for measure, score in main_scores(place, content))
+
+
+def _accuracy(place: FilePlace, suite: str, report: Any, at: At) -> Found:
+    kind, accuracy = main_accuracy(place, report)
+    return Found(f"{suite}, {kind}", accuracy, get(place, report, "examples", int), at)
+
+
+def _decisions(path: Path, accuracy: float) -> Optional[np.ndarray]:
+    """100 or 0 for each example behind an accuracy, in an order that all runs share; None: they are not
+    there, or others."""
+    if not path.exists():
+        return None
+    outcomes = sorted(read_outcomes(path).items())
+    for group in ("disc", "all"):
+        right = np.array([100.0 * outcome.correct for _, outcome in outcomes if group in outcome.groups])
+        if len(right) and abs(right.mean() - accuracy) < ROUNDED:
+            return right
+    return None
+
+
+def conditions(context: str = TRAINED, window: Optional[int] = None, trained: Optional[int] = None) -> At:
+    """The conditions of an evaluation. A window of None, or of the trained size, is called trained."""
+    at: At = {"context": REAL if context in (TRAINED, DOCUMENT) else context,
+              "window": window if window and window != trained else TRAINED}  # fmt: skip
+    return at if trained is None else {**at, TRAINED: trained}
+
+
+_READERS: Dict[Optional[str], Callable[[FilePlace, Any], Iterator[Found]]] = {
+    "results": _evaluated,
+    "score": _score,
+    "contrast": _contrast,
+    "probe": _probed,
+    "control": _control,
+    "attention share": _share,
+}
