@@ -214,7 +214,8 @@ def test_bf16_is_fairseqs_where_the_task_is():
 
 
 @pytest.mark.parametrize("flag", ["--bf16", "--fp16", "--tpu"])
-def test_bf16_does_not_mean_a_tpu(flag):
+def test_bf16_does_not_mean_a_tpu(flag, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # --fp16 needs it
     arguments = ["data", "--arch", "transformer", "--task", "document_window", flag]
     args = options.parse_args_and_arch(options.get_training_parser(), input_args=arguments)
     assert getattr(args, flag[2:]) is True
