@@ -76,27 +76,21 @@ class Translator:
     Args:
         loaded: the models.
         search: settings of the search.
-        decoding: "prefix" takes the translations made so far as the target context and decodes the current
-            sentence alone; "window" decodes the whole target window.
         documents_at_once: how many documents are translated side by side.
         too_long: what happens to sentences that are longer than the models read: "error", or "cut", "split",
             "empty", with a warning (``fit_sentences``).
 
     Raises:
-        BadInput: ``decoding`` or ``too_long`` is another word, or a decoding that the models' task does not
-            support.
+        BadInput: ``too_long`` is another word, or the models' task does not support a setting.
     """
 
     def __init__(
         self,
         loaded: LoadedModels,
         search: Optional[SearchSettings] = None,
-        decoding: str = "prefix",
         documents_at_once: int = 16,
         too_long: str = "error",
     ):
-        if decoding not in ("prefix", "window"):
-            raise BadInput(f"--decoding: expected prefix or window, found {decoding!r}")
         if type(documents_at_once) is not int or documents_at_once < 1:
             raise BadInput(
                 f"documents_at_once: expected a whole number of at least 1, found {documents_at_once!r}"
@@ -106,7 +100,6 @@ class Translator:
         self.loaded = loaded
         self.too_long = too_long
         self.search = search or SearchSettings()
-        self.decoding = decoding
         self.documents_at_once = documents_at_once
         self._warned_of: Optional[GivenDocuments] = None
         self.document_translator()  # refuses what it does not support now, and not only when it translates
@@ -134,7 +127,9 @@ class Translator:
             beam, lenpen: see ``SearchSettings``.
             device: "cpu", "cuda", "cuda:1"; default: a GPU if there is one.
             user_dir: a folder with the model's own code (``import_user_dir``).
-            decoding, documents_at_once, too_long: see ``Translator``.
+            decoding: "prefix" takes the translations made so far as the target context and decodes the
+                current sentence alone; "window" decodes the whole target window.
+            documents_at_once, too_long: see ``Translator``.
             options: other settings of the search (``max_len_b``, ``min_len``, ...), and options of the task
                 that replace the checkpoint's, named as on the command line: ``source_context``,
                 ``target_context``, ``context_selection``, ``context_store``, ``text_encoder``, ...
@@ -147,8 +142,8 @@ class Translator:
         search = SearchSettings(beam=beam, lenpen=lenpen, **settings)
         if user_dir is not None:
             import_user_dir(user_dir)
-        loaded = load_models(paths, data, options, device)
-        return cls(loaded, search, decoding, documents_at_once, too_long)
+        loaded = load_models(paths, data, options, device).with_options(decoding=decoding)
+        return cls(loaded, search, documents_at_once, too_long)
 
     @one_at_a_time
     def with_options(self, **options: Any) -> "Translator":
@@ -158,7 +153,7 @@ class Translator:
             BadInput: as ``load``.
         """
         loaded = self.loaded.with_options(**options)
-        return Translator(loaded, self.search, self.decoding, self.documents_at_once, self.too_long)
+        return Translator(loaded, self.search, self.documents_at_once, self.too_long)
 
     def translate(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[str]]:
         """The best translation of every sentence.
@@ -263,7 +258,7 @@ class Translator:
 
     def document_translator(self, search: Optional[SearchSettings] = None) -> DocumentTranslator:
         """A translator of documents of tokens, with these settings of the search or the translator's own."""
-        return DocumentTranslator(self.loaded, search or self.search, self.decoding, self.documents_at_once)
+        return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once)
 
     def _contexts(
         self, text: GivenDocuments, contexts: Any, fitted: Optional[FittedText] = None

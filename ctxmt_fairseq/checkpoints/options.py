@@ -16,6 +16,7 @@ from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import flag
 
 NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
@@ -127,6 +128,21 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__}"
     text = repr(value)
     return text if len(text) < 60 else f"{text[:60]}..."
+
+
+def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:
+    """Check the context options that a checkpoint says it was trained with, and return those that are known.
+
+    Args:
+        defaults: the known ones, with a value of the right type.
+    """
+    if not isinstance(saved, dict):
+        raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
+    for name in saved.keys() & defaults.keys():
+        if type(saved[name]) is not type(defaults[name]):
+            kind = type(defaults[name]).__name__
+            raise BadInput(f"the checkpoint's {name}: expected {kind}, found {shown(saved[name])}")
+    return {name: value for name, value in saved.items() if name in defaults}
 
 
 def declared_options(kind: Any) -> Dict[str, Option]:

@@ -57,6 +57,9 @@ class Evaluate(Command):
         decodings, contexts = self.context.names()
         if self.search.penalty is None and not self.search.dev:
             raise BadInput("--lenpen opt needs --dev, the text on which it is chosen")
+        for name in ("dev", "lenpens"):
+            if getattr(self.search, name) and self.search.penalty is not None:
+                raise BadInput(f"--{name} needs --lenpen opt, which chooses the length penalty")
         if self.scores.bootstrap == 1:
             raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
         suites, out = self._read_suites(), self._folder()

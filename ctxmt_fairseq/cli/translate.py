@@ -96,7 +96,8 @@ class Translate(Command):
             tag, settings = self.tag or "", self.settings()
             how = {"tag": tag, "beside": beside, "too_long": self.too_long}
             remark = translate_file(translator, documents, output, settings, *given, **how)
-        for each in filter(None, (translator.separators, remark, documents.with_separator)):
+        decoding = model.loaded.task.decoding
+        for each in filter(None, (decoding, translator.separators, remark, documents.with_separator)):
             print(f"ctxmt: {each}", file=sys.stderr)
 
     def _mark(self) -> Optional[Tuple[str, str]]:

@@ -72,7 +72,11 @@ class MetadataContextTask(ContextTask):
 
     dataset_class = MetadataContextDataset
     options_class = VectorOptions
-    evaluation_options = {"context_store": "data-bin/contexts", "text_encoder": "minilm"}
+    evaluation_options = {
+        **ContextTask.evaluation_options,
+        "context_store": "data-bin/contexts",
+        "text_encoder": "minilm",
+    }
     provides = ("vectors", "tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):
@@ -105,8 +109,8 @@ class MetadataContextTask(ContextTask):
 
     def check_origin(self, task_state: Dict[str, Any]) -> None:
         """Also check that its parameters are about such vectors as the store has."""
-        super().check_origin(task_state)
         saved = _checked_facts(task_state.get("store", {}))
+        super().check_origin(task_state)
         for name in self.known.keys() & saved.keys():
             if self.known[name] != saved[name]:
                 raise BadInput(

@@ -50,7 +50,7 @@ CONTRAST = given(
 EVALUATE = given(
     "--contexts trained|random|empty|absent|swapped --random-context random|shuffled --window 1|3 "
     "--keep-sentence current|first --decoding prefix|window --target-context-from reference|own|model "
-    "--lenpen 0|opt --dev few --lenpens 0.5 --bootstrap 5 --lowercase --average 1|2 --out new "
+    "--lenpen opt --dev few --lenpens 0.5 --bootstrap 5 --lowercase --average 1|2 --out new "
     "--convention suite|mean-window --tokenize char|none --documents documents"
 )
 PROBE = given(

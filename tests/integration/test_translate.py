@@ -184,7 +184,7 @@ def test_window_decoding_is_that_of_fairseq_generate(translation, last, text, da
     found = done.stdout.splitlines()
     stdout = run(
         *("fairseq-generate", data, "--user-dir", USER_DIR, "--path", last, "--gen-subset", "test2"),
-        *("--remove-bpe", "sentencepiece", "--num-workers", 0, *SEARCH),
+        *("--remove-bpe", "sentencepiece", "--num-workers", 0, *SEARCH, "--decoding", "window"),
     ).stdout
     expected = printed(stdout, "H")
     assert found == [expected[line][0] for line in range(43)]

@@ -4,7 +4,8 @@ The dataset of the training builds the windows. Only the target sentences differ
 made so far, or given ones.
 """
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+import collections
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -14,10 +15,35 @@ from ctxmt_fairseq.data.context_dataset import join
 from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.tasks.search.forced_prefix import forces_prefixes
 from ctxmt_fairseq.tasks.search.window_generator import generate_current
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
+
+
+def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
+    """Divide lines into batches of at most ``width``.
+
+    Args:
+        lines: those to translate, in increasing order.
+        dependent: each line needs the translations before it in its document. Then a batch holds the next
+            line of each of ``width`` documents, and the next document takes the place of a finished one.
+    """
+    if not dependent:
+        yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
+        return
+    by_document: Dict[int, List[int]] = {}
+    starts, _ = documents.bounds(np.asarray(lines, np.int64))
+    for line, start in zip(lines, map(int, starts), strict=True):
+        by_document.setdefault(start, []).append(line)
+    waiting = collections.deque(group[::-1] for group in by_document.values())
+    active: List[List[int]] = []
+    while waiting or active:
+        while waiting and len(active) < width:
+            active.append(waiting.popleft())
+        yield [remaining.pop() for remaining in active]
+        active = [remaining for remaining in active if remaining]
 
 
 class Sentences:
@@ -139,7 +165,6 @@ class RunningDocuments:
         generator: Any,
         models: List[torch.nn.Module],
         lines: Sequence[int],
-        forced: bool,
         count: WindowCount,
         keep: str = "current",
     ) -> Dict[int, List[Hypothesis]]:
@@ -148,6 +173,7 @@ class RunningDocuments:
         Returns:
             n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin with.
         """
+        forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)
         hypotheses = generate_current(

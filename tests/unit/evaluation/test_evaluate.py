@@ -215,6 +215,8 @@ def test_measures_of_a_suite_with_groups():
         ("multi_source", ("--contexts", "nearest"), "--contexts nearest: expected names from trained, "),
         ("multi_source", ("--decoding", "prefix beam"), "--decoding beam: expected names from prefix"),
         ("multi_source", ("--lenpen", "opt"), "--lenpen opt needs --dev"),
+        ("multi_source", ("--dev", "text"), "--dev needs --lenpen opt"),
+        ("multi_source", ("--lenpens", "0.5 1"), "--lenpens needs --lenpen opt"),
         ("multi_source", ("--lenpen", "much"), "argument --lenpen: expected a finite number, found 'much'"),
         ("multi_source", ("--window", "0"), "argument --window: expected a whole number of at least 1"),
         ("multi_source", ("--convention", "mean"), "argument --convention: invalid choice: 'mean'"),
