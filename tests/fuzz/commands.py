@@ -118,6 +118,10 @@ COMMANDS = [
     ),
     Command("embed", "embed data --train text --encoder discrete", "text. data", 8, {**TEXT, **EMBED}),
     Command(
+        *("preprocess pieces", f"preprocess {LANGUAGES} --test text --like pieces --out new", "text. pieces"),
+        *(15, {**TEXT, **given("--workers 1")}),
+    ),
+    Command(
         "embed encoder", "embed data --train text --encoder encoder --cpu --out new", "text. data encoder", 15
     ),
     Command("threads", f"threads {MODEL} few.en", f"few. {MODEL} data", 4),
