@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import re
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn, Sequence, Type, Union
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -73,14 +72,12 @@ class CommandParser(argparse.ArgumentParser):
         Raises:
             BadInput: the command line is wrong.
         """
-        for word in argv:
-            if re.fullmatch("--[^=]+=--", word):  # argparse would take the value away
-                self.error(f"{word}: give a value in place of --")
         parsed = self.parse_args(argv)
         from ctxmt_fairseq.cli.arguments import with_values
 
         command = with_values(parsed.command, parsed)
-        command.others = tuple(getattr(parsed, "others", ()))
+        if command.passes_on:
+            command.others = tuple(parsed.others)
         return command
 
     def error(self, message: str) -> NoReturn:

@@ -13,6 +13,7 @@ from ctxmt_fairseq.checkpoints.averaging import Checkpoint
 from ctxmt_fairseq.checkpoints.options import checked_options, declared_options
 from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu, load_ensemble, read
 from ctxmt_fairseq.generation.loading import load_models
+from ctxmt_fairseq.tasks import folder_symbols
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 from tests.helpers.hostile_checkpoints import (
     ensemble,
@@ -147,7 +148,7 @@ def test_what_an_architecture_sets_is_kept_or_set_again(arch):
 
 @pytest.mark.parametrize("store", ["x", {"encoder": 3}, {"dimension": "1"}, {"tags": [1]}, {"more": 1}])
 def test_facts_of_the_store_are_checked(store, monkeypatch):
-    monkeypatch.setattr(MetadataContextTask, "_known_symbols", lambda task: {})
+    monkeypatch.setattr(folder_symbols, "known_symbols", lambda task: {})
     task = MetadataContextTask.__new__(MetadataContextTask)
     with pytest.raises(BadInput, match="the checkpoint's context store"):
         task.load_state_dict({"context": {}, "store": store})
