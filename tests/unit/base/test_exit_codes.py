@@ -132,6 +132,7 @@ def test_what_a_file_says_is_shown_and_not_obeyed(tmp_path):
     logged = f"""
         import logging
         logging.basicConfig()
+        sys.excepthook = sys.__excepthook__  # fairseq's commands set up logging before a task is
         hook_command()
         logging.warning("%s: repeated\\nis %s", {str(path)!r}, 1)
         logging.warning("a format of {{%d}}")
