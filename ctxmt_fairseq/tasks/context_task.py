@@ -98,7 +98,7 @@ class ContextTask(DecodingTask):
         if self.cfg.attention_weight and not self.reads_highlights:
             raise BadInput("--attention-weight needs --task document_window")
         multiple = self.cfg.required_seq_len_multiple
-        if not 1 <= multiple <= 1024:
+        if isinstance(multiple, int) and not 1 <= multiple <= 1024:  # else fairseq's, which it looks up
             raise BadInput(f"--required-seq-len-multiple {multiple}: expected 1 to 1024 tokens")
         options = self.context_options(training=True)
         if options.target_text_on_source and self.src_dict.symbols != self.tgt_dict.symbols:

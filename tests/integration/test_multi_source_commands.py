@@ -85,7 +85,7 @@ def test_no_sentence_is_lost_and_documents_translate_alike(arch, model, corpus, 
     text = (corpus / "test2.en", "--docids", corpus / "test2.docids")
     alone = run("ctxmt", "translate", model, *text, *SEARCH, "--documents-at-once", 1).stdout.splitlines()
     together = run("ctxmt", "translate", model, *text, *SEARCH, "--documents-at-once", 7).stdout.splitlines()
-    assert together == alone and len(alone) == 43 and len(set(alone)) > 5
+    assert together == alone and len(alone) == 43 and len(set(alone)) > 3
     assert alone == [generated[line] for line in range(43)]
 
 

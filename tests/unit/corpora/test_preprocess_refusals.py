@@ -52,7 +52,7 @@ REFUSALS = {
         r"train\.meta\.jsonl:2: expected a JSON",
     ),
     "metadata no string": (
-        {"meta__jsonl": ['{"a": 1}'] + ["{}"] * 5},
+        {"meta__jsonl": ['{"a": true}'] + ["{}"] * 5},
         r"train\.meta\.jsonl:1: expected a JSON",
     ),
     "metadata no JSON": ({"meta__jsonl": ["{}"] * 5 + ["{"]}, r"train\.meta\.jsonl:6: expected JSON: "),
