@@ -27,6 +27,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, OutputFolder, Prefix
 from ctxmt_fairseq.cli.options.model import ModelWithContext
 from ctxmt_fairseq.cli.options.result_files import as_json
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 from ctxmt_fairseq.cli.options.whole_run import Contexts, Scores, Search
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Evaluate(Command):
     search: Search
     scores: Scores
     model: ModelWithContext
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import writing

@@ -20,6 +20,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.result_files import Json
 from ctxmt_fairseq.cli.options.scoring import Comet, Tokens
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 TOKENIZED = 100  # lines, as many as sacrebleu waits for
 
@@ -39,6 +40,7 @@ class Score(Command):
     )
     results: Json
     comet: Comet
+    style: TableStyle
 
     def run(self) -> None:
         from dataclasses import asdict

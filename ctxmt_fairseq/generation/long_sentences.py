@@ -1,6 +1,7 @@
 """Source sentences that are longer than the models read: refused, cut, split, or left untranslated."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, List, Optional, Protocol, Sequence
 
@@ -130,8 +131,9 @@ def refuse_long(
 
 
 def joined_text(parts: Sequence[str]) -> str:
-    """The translation of a sentence that was split."""
-    return " ".join(part for part in parts if part)
+    """The translation of a sentence that was split; no blank follows a wide character, as of Chinese."""
+    ends = ["" if part and unicodedata.east_asian_width(part[-1]) in "WF" else " " for part in parts]
+    return "".join(part + end for part, end in zip(parts, ends, strict=True) if part).strip()
 
 
 def _cut(source: torch.Tensor, limit: int, end: torch.Tensor) -> torch.Tensor:

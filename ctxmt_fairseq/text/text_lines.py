@@ -66,9 +66,14 @@ def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List
         yield list(lines)
 
 
+def same_file(source: PathLike, target: PathLike) -> bool:
+    """Whether one file, or folder, is given for both sides of a text."""
+    return os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target)
+
+
 def check_not_same(source: PathLike, target: PathLike) -> None:
     """Refuse one file, or folder, for both sides of a text: both would be in the same language."""
-    if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
+    if same_file(source, target):
         raise BadInput("is given for both sides", target)
 
 

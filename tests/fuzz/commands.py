@@ -71,6 +71,10 @@ COMMANDS = [
         *("demo-corpus", "demo-corpus new --documents 1 --evaluation-documents 1 --examples 2", "", 3),
         given("--seed 2 --document-length 4 --phenomena pronoun|deixis,ellipsis --json"),
     ),
+    Command(
+        *("train", "train gated data new --dry-run", "data", 6),
+        *(given("--size tiny|huge --from model/checkpoint_last.pt --lr x --list --bibtex"), True),
+    ),
     Command("score", "score text.fr text.fr", "text.", 60, {**SCORE, **given("--bootstrap 5")}),
     Command("score-forms", "score-forms forms.jsonl forms.hyp", "forms", 20, FORMS),
     Command("score-forms json", "score-forms forms.json forms.hyp", "forms", 20, FORMS),
@@ -117,6 +121,10 @@ COMMANDS = [
         {**TEXT, **EMBED},
     ),
     Command("embed", "embed data --train text --encoder discrete", "text. data", 8, {**TEXT, **EMBED}),
+    Command(
+        *("preprocess pieces", f"preprocess {LANGUAGES} --test text --like pieces --out new", "text. pieces"),
+        *(15, {**TEXT, **given("--workers 1")}),
+    ),
     Command(
         "embed encoder", "embed data --train text --encoder encoder --cpu --out new", "text. data encoder", 15
     ),

@@ -97,7 +97,8 @@ def make_samples(folder):
     """Fill a folder with samples; returns content by file name.
 
     ``text.*`` is parallel text with metadata, ``data`` its data folder with the store ``data/contexts``,
-    ``given`` BPE codes and dictionaries of it, ``encoder`` a sentence encoder,
+    ``given`` BPE codes and dictionaries of it, ``pieces`` a data folder with a subword model, ``encoder`` a
+    sentence encoder,
     ``model`` and ``mtcue`` hold checkpoints; contrastive sets of every format, sets of ``ctxmt control``,
     what commands write for each other, ``out.partial``, the journal of ``ctxmt translate`` to ``out``, and
     ``evaluated``, an evaluation's folder.
@@ -112,6 +113,7 @@ def make_samples(folder):
         text = ("--train", "text", "--valid", "text")
         ctxmt("preprocess", *languages, *text, "--no-subwords", "--out", "data")
         _given(languages)
+        ctxmt("preprocess", *languages, "--train", "text", "--vocab-size", 60, "--out", "pieces")
         _encoder()
         ctxmt("embed", "data", *text, "--encoder", "discrete")
         window = ("--arch", "concat_transformer", "--source-context", "1", "--target-context", "1")

@@ -21,6 +21,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Named
 from ctxmt_fairseq.cli.options.result_files import Json
 from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Pronouns(Command):
@@ -37,6 +38,7 @@ class Pronouns(Command):
     scoring: Metric
     resampling: Resampling
     results: Json
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs

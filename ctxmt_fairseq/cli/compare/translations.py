@@ -18,6 +18,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, Named
 from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons
 from ctxmt_fairseq.cli.options.scoring import Comet, Resampling, Tokens
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Translations(Command):
@@ -36,6 +37,7 @@ class Translations(Command):
     resampling: Resampling
     results: Comparisons
     comet: Comet
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs

@@ -15,7 +15,6 @@ Examples:
 """
 
 import itertools
-import os
 import re
 from pathlib import Path
 from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
@@ -25,7 +24,14 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.text_lines import PathLike, is_text, iterate_lines, lines_together, together
+from ctxmt_fairseq.text.text_lines import (
+    PathLike,
+    is_text,
+    iterate_lines,
+    lines_together,
+    same_file,
+    together,
+)
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text
 BETWEEN, BROKEN = "blank lines between documents", "broken lines"
@@ -69,7 +75,7 @@ def _sides(
     source: PathLike, target: PathLike, languages: Sequence[str], skip: bool
 ) -> Iterator[Tuple[str, ...]]:
     """Both sides of each line, of two files or of the two columns of one; () for a broken line."""
-    if not (os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target)):
+    if not same_file(source, target):
         yield from map(tuple, lines_together(source, target, lenient=skip))
         return
     order = -1 if f"{languages[1]}-{languages[0]}" in re.split(r"[._]", Path(source).name) else 1

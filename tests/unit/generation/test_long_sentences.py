@@ -7,7 +7,7 @@ import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.generation.long_sentences import split
+from ctxmt_fairseq.generation.long_sentences import joined_text, split
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.probed_models import checkpoint
 
@@ -176,6 +176,11 @@ def test_given_target_context_is_of_whole_lines(models, translate, tmp_path):
 )
 def test_where_a_text_is_split(text, size, parts):
     assert split(text, lambda part: len(part) <= size) == parts
+
+
+def test_parts_are_joined_as_their_script_joins_sentences():
+    assert joined_text(["One.", "", "Two."]) == "One. Two." and joined_text(["", ""]) == ""
+    assert joined_text(["今日は雨。", "明日は晴れ。"]) == "今日は雨。明日は晴れ。"
 
 
 SEPARATED = ["a <sep> b", "c", "<sep>", "d <mask> e<sep>f"]
