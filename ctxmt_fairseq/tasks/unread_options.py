@@ -120,7 +120,7 @@ class _Anything(Dict[str, Any]):
 
 
 def check_best_metric(args: Namespace) -> None:
-    """Refuse a --best-checkpoint-metric that no validation computes, at which fairseq stops after an epoch."""
+    """Refuse a --best-checkpoint-metric that no validation computes: fairseq stops after the first."""
     wanted = getattr(args, "best_checkpoint_metric", None)
     if wanted is None or getattr(args, "disable_validation", False):
         return

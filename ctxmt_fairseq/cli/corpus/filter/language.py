@@ -4,8 +4,8 @@ The languages of a line are those that fastText's small model finds likely, whic
 (the extra "filter"). A line of at least --min-letters letters is left out if another language has a
 probability of at least --threshold. Short and doubtful lines go with their document: they are left out where
 lines in another language outweigh those in the right one. Without --source-admits and --target-admits a side
-must be in the corpus' own language. The thesis admits Slovak and Slovene for Czech, because short Czech sentences are
-taken for them; it judges each line by its likeliest language: --threshold 0 --min-letters 0.
+must be in the corpus' own language. The thesis admits Slovak and Slovene for Czech, because short Czech
+sentences are taken for them; it judges a line by its likeliest language: --threshold 0 --min-letters 0.
 
 A document ends where lines are left out. With --as-context documents stay whole: the lines are context for
 their neighbours, and no model is trained on them (0 in PREFIX.current).
