@@ -5,10 +5,12 @@
 
 import functools
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import Any, Dict
 
 import torch
 from fairseq import options
+from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.logging import metrics
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -96,6 +98,48 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
                 raise BadInput(f"{flag(name)}: expected no --disable-validation")
 
 
+_WITH_OPTIONS = {
+    "bleu": "eval_bleu",
+    **dict.fromkeys(("accuracy", "n_correct", "total"), "report_accuracy"),
+}
+
+
+class _Anything(Dict[str, Any]):
+    """A criterion's logging output that has every entry."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> int:
+        return (
+            2 if name == "ntokens" else 1
+        )  # other than sample_size, so that losses per token are logged too
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name]
+
+
+def check_best_metric(args: Namespace) -> None:
+    """Refuse a --best-checkpoint-metric that no validation computes: fairseq stops after the first."""
+    wanted = getattr(args, "best_checkpoint_metric", None)
+    if wanted is None or getattr(args, "disable_validation", False):
+        return
+    with metrics.aggregate(new_root=True) as found:
+        try:
+            CRITERION_REGISTRY[args.criterion].reduce_metrics([_Anything()])
+        except Exception:  # a criterion of --user-dir may want more of its logging outputs
+            return
+    possible = {name for name in (*found.keys(), "bleu") if not name.startswith("_")}
+    names = {
+        name for name in possible if name not in _WITH_OPTIONS or getattr(args, _WITH_OPTIONS[name], False)
+    }
+    if wanted not in names:
+        needs = f"; it needs {flag(_WITH_OPTIONS[wanted])}" if wanted in possible else ""
+        raise BadInput(
+            f"--best-checkpoint-metric {wanted}: expected one of {', '.join(sorted(names))}{needs}"
+        )
+
+
 def refuse_unread_options() -> None:
     """Have fairseq's commands refuse them when they parse their command line."""
     parse = options.parse_args_and_arch
@@ -106,6 +150,7 @@ def refuse_unread_options() -> None:
         parsed = result[0] if isinstance(result, tuple) else result
         if issubclass(TASK_REGISTRY.get(getattr(parsed, "task", None), object), DecodingTask):
             refuse_unread(parsed, parser)
+            check_best_metric(parsed)
         return result
 
     options.parse_args_and_arch = parse_args_and_arch

@@ -51,7 +51,7 @@ def test_faults_are_named_with_their_lines(tmp_path, capsys):
 
 
 def test_languages(tmp_path, identifier, capsys):
-    texts = [("en this is an English sentence", "de dies ist ein deutscher Satz"), ("ja", "nein")]
+    texts = [("en this is an English sentence", "de dies ist ein deutscher Satz"), ("fr oui", "sk toto")]
     texts += [("fr une phrase qui est en français", "sk toto je dlhšia slovenská veta")] * 2
     prefix = write_corpus_files(tmp_path / "c", [(*pair, "d", 1, {}) for pair in texts])
     run(prefix, "--source-admits", "en", "--target-admits", "de", "cs")

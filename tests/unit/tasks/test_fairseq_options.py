@@ -4,10 +4,11 @@ import argparse
 
 import pytest
 from fairseq import options
+from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.tasks.unread_options import UNREAD
+from ctxmt_fairseq.tasks.unread_options import UNREAD, check_best_metric
 
 TASKS = ("document_window", "multi_source", "metadata_context")
 PARSERS = {
@@ -159,6 +160,17 @@ def test_what_is_given_by_default_is_no_use_of_it():
             ("--share-all-embeddings", "--decoder-output-dim", 64),
             "--decoder-output-dim: expected 128",
         ),
+        (
+            "train",
+            ("--best-checkpoint-metric", "bleu"),
+            "--best-checkpoint-metric bleu: expected one of loss, nll_loss, ppl; it needs --eval-bleu",
+        ),
+        (
+            "train",
+            ("--best-checkpoint-metric", "accuracy", "--criterion", "label_smoothed_cross_entropy"),
+            "expected one of loss, nll_loss, ppl; it needs --report-accuracy",
+        ),
+        ("train", ("--best-checkpoint-metric", "chrf", "--eval-bleu"), "expected one of bleu, loss, "),
         ("generate", ("--scoring", "wer"), "--scoring wer: expected bleu, sacrebleu, chrf"),
         ("generate", ("--score-reference", "--print-alignment"), "--print-alignment: expected no"),
     ],
@@ -166,3 +178,26 @@ def test_what_is_given_by_default_is_no_use_of_it():
 def test_options_that_cannot_be_together(command, arguments, message):
     with pytest.raises(BadInput, match=message):
         parsed(command, *arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("bleu", "--eval-bleu"),
+        ("ppl",),
+        ("accuracy", "--criterion", "label_smoothed_cross_entropy", "--report-accuracy"),
+        ("chrf", "--disable-validation"),
+    ],
+)
+def test_metrics_that_a_validation_computes(arguments):
+    args = parsed("train", "--best-checkpoint-metric", *arguments)
+    assert args.best_checkpoint_metric == arguments[0]
+
+
+def test_a_criterion_whose_metrics_cannot_be_told(monkeypatch):
+    class Other:
+        def reduce_metrics(outputs):
+            raise TypeError
+
+    monkeypatch.setitem(CRITERION_REGISTRY, "cross_entropy", Other)
+    check_best_metric(argparse.Namespace(best_checkpoint_metric="f1", criterion="cross_entropy"))
