@@ -30,6 +30,7 @@ class Size:
 
     purpose: str
     training: str
+    start: str = ""
     suffix: str = ""
     transformer: str = ""
     dimensions: str = ""

@@ -89,6 +89,7 @@ class Train(Command):
             COMMON,
             END,
             size.training,
+            size.start if self.sentence_model else "",
             size.dimensions_of(system.architecture),
             system.words,
             system.context,

@@ -81,7 +81,9 @@ def test_the_users_options_replace_those_of_the_system_and_the_size(dry):
     assert [words.count(name) for name in ("--lr", "--context-discount", "--arch")] == [1, 1, 1]
     assert (found["--lr"], found["--context-discount"], found["--arch"]) == (["3"], ["0.5"], ["mine"])
     assert found["--fp16"] == [] and found["--warmup-updates"] == ["200"]
-    assert read_options(dry("gated", "--from", "s.pt")[2:])["--sentence-checkpoint"] == ["s.pt"]
+    started = read_options(dry("gated", "--from", "s.pt")[2:])
+    assert started["--sentence-checkpoint"] == ["s.pt"]
+    assert started["--lr"] == ["7e-4"]  # with that of the first training the loss would rise again
 
 
 def test_languages_with_dictionaries_of_their_own_share_less(dry, data):
