@@ -17,6 +17,7 @@ from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
+from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, joined_text, refuse_long
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
@@ -75,30 +76,30 @@ class Translator:
     Args:
         loaded: the models.
         search: settings of the search.
-        decoding: "prefix" takes the translations made so far as the target context and decodes the current
-            sentence alone; "window" decodes the whole target window.
         documents_at_once: how many documents are translated side by side.
+        too_long: what happens to sentences that are longer than the models read: "error", or "cut", "split",
+            "empty", with a warning (``fit_sentences``).
 
     Raises:
-        BadInput: ``decoding`` is another word, or one that the models' task does not support.
+        BadInput: ``too_long`` is another word, or the models' task does not support a setting.
     """
 
     def __init__(
         self,
         loaded: LoadedModels,
         search: Optional[SearchSettings] = None,
-        decoding: str = "prefix",
         documents_at_once: int = 16,
+        too_long: str = "error",
     ):
-        if decoding not in ("prefix", "window"):
-            raise BadInput(f"--decoding: expected prefix or window, found {decoding!r}")
         if type(documents_at_once) is not int or documents_at_once < 1:
             raise BadInput(
                 f"documents_at_once: expected a whole number of at least 1, found {documents_at_once!r}"
             )
+        if too_long not in WAYS:
+            raise BadInput(f"too_long: expected one of {', '.join(WAYS)}, found {too_long!r}")
         self.loaded = loaded
+        self.too_long = too_long
         self.search = search or SearchSettings()
-        self.decoding = decoding
         self.documents_at_once = documents_at_once
         self._warned_of: Optional[GivenDocuments] = None
         self.document_translator()  # refuses what it does not support now, and not only when it translates
@@ -115,6 +116,7 @@ class Translator:
         user_dir: Optional[PathLike] = None,
         decoding: str = "prefix",
         documents_at_once: int = 16,
+        too_long: str = "error",
         trust_checkpoint: bool = False,
         **options: Any,
     ) -> "Translator":
@@ -126,12 +128,14 @@ class Translator:
             beam, lenpen: see ``SearchSettings``.
             device: "cpu", "cuda", "cuda:1"; default: a GPU if there is one.
             user_dir: a folder with the model's own code (``import_user_dir``).
-            decoding, documents_at_once: see ``Translator``.
+            decoding: "prefix" takes the translations made so far as the target context and decodes the
+                current sentence alone; "window" decodes the whole target window.
+            documents_at_once, too_long: see ``Translator``.
             trust_checkpoint: build what fairseq makes of options by ``eval``, too (``--arch fconv``): whoever
                 made the checkpoint can then run Python code here.
             options: other settings of the search (``max_len_b``, ``min_len``, ...), and options of the task
                 that replace the checkpoint's, named as on the command line: ``source_context``,
-                ``target_context``, ``context_selection``, ``context_store``, ...
+                ``target_context``, ``context_selection``, ``context_store``, ``text_encoder``, ...
 
         Raises:
             BadInput: a file, folder or device does not exist; a checkpoint may not be built; or the models'
@@ -141,8 +145,8 @@ class Translator:
         search = SearchSettings(beam=beam, lenpen=lenpen, **settings)
         if user_dir is not None:
             import_user_dir(user_dir)
-        loaded = load_models(paths, data, options, device, trust_checkpoint)
-        return cls(loaded, search, decoding, documents_at_once)
+        loaded = load_models(paths, data, options, device, trust_checkpoint).with_options(decoding=decoding)
+        return cls(loaded, search, documents_at_once, too_long)
 
     @one_at_a_time
     def with_options(self, **options: Any) -> "Translator":
@@ -152,7 +156,7 @@ class Translator:
             BadInput: as ``load``.
         """
         loaded = self.loaded.with_options(**options)
-        return Translator(loaded, self.search, self.decoding, self.documents_at_once)
+        return Translator(loaded, self.search, self.documents_at_once, self.too_long)
 
     def translate(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[str]]:
         """The best translation of every sentence.
@@ -163,9 +167,9 @@ class Translator:
             search: settings of the search for this call, such as ``beam=1``.
 
         Raises:
-            BadInput: ``documents`` has another shape, a sentence is too long for the models, ``contexts`` are
-                given to models that read none, or the context selection is "reference", which needs
-                references.
+            BadInput: ``documents`` has another shape, sentences are too long for the models (unless
+                ``too_long`` says what to do), ``contexts`` are given to models that read none, or the context
+                selection is "reference", which needs references.
         """
         found = self.n_best(documents, contexts, **search)
         return [[nbest[0].text for nbest in document] for document in found]
@@ -173,7 +177,8 @@ class Translator:
     @one_at_a_time
     def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:
         """All translations of every sentence with which the search ends, best first: as many as the beam is
-        wide, or fewer if some are alike. The best one is context for the next sentences.
+        wide, or fewer if some are alike. The best one is context for the next sentences. Of a sentence that
+        was split, the n-th ones of its parts are joined, with the mean of their scores.
 
         Args, raises:
             as ``translate``.
@@ -182,25 +187,26 @@ class Translator:
         settings = _replaced(self.search, search)
         if self.loaded.task.context_options().context_selection == "reference":
             raise BadInput("--context-selection reference needs references: call score, which is given them")
-        metadata = self._contexts(text, contexts)
+        translator = self.document_translator(settings)
+        fitted = translator.fit(text, self.too_long)
+        metadata = self._contexts(text, contexts, fitted)
         if text != self._warned_of:  # an evaluation translates the same text in many contexts
             self.loaded.warn_of_unknown("documents", sources=text.sentences)
             self._warned_of = text
-        translator = self.document_translator(settings)
-        sources = [self.loaded.encode_source(sentence) for sentence in text.sentences]
         found: Dict[int, List[Translation]] = {}
-        if sources:
-            running = translator.running(sources, text.documents, contexts=metadata)
-            lines = translator.translate(running, range(len(sources)))
-            progress = tqdm(lines, total=len(sources), unit="sentence", leave=None, disable=None)
+        if fitted.sources:
+            running = translator.running(fitted.sources, fitted.documents, contexts=metadata)
+            lines = translator.translate(running, range(len(fitted.sources)))
+            progress = tqdm(lines, total=len(fitted.sources), unit="sentence", leave=None, disable=None)
             for line, nbest in progress:
                 found[line] = [
                     Translation(self.loaded.decode_target(each["tokens"]), float(each["score"]))
                     for each in nbest
                 ]
-        if translator.separators:
-            logger.warning("%s", translator.separators)
-        return text.nested([found[line] for line in range(len(sources))])
+        for remark in filter(None, (translator.separators, fitted.remark, text.with_separator)):
+            logger.warning("%s", remark)
+        parts = fitted.joined([found[line] for line in range(len(fitted.sources))])
+        return text.nested([_joined(each) if len(each) > 1 else each[0] for each in parts])
 
     @one_at_a_time
     def score(self, documents: Any, translations: Any, contexts: Any = None) -> List[List[Score]]:
@@ -220,12 +226,13 @@ class Translator:
         self.loaded.warn_of_unknown("documents", text.sentences, given.sentences)
         if not text.sentences:
             return text.nested([])
-        scorer = TranslationScorer(
-            [self.loaded.encode_source(sentence) for sentence in text.sentences],
-            [self.loaded.encode_target(sentence) for sentence in given.sentences],
-            text.documents,
-            metadata,
-        )
+        sources = [self.loaded.encode_source(sentence) for sentence in text.sentences]
+        targets = [self.loaded.encode_target(sentence) for sentence in given.sentences]
+        for sentences, place, limit in zip(
+            (sources, targets), (text.place, given.place), self.loaded.limits, strict=True
+        ):
+            refuse_long(sentences, range(len(sentences)), place, limit)
+        scorer = TranslationScorer(sources, targets, text.documents, metadata)
         scores = [scores.current for scores in scorer.scores(self.loaded)]
         return text.nested([Score(float(tokens.sum()), tokens.tolist()) for tokens in scores])
 
@@ -254,14 +261,27 @@ class Translator:
 
     def document_translator(self, search: Optional[SearchSettings] = None) -> DocumentTranslator:
         """A translator of documents of tokens, with these settings of the search or the translator's own."""
-        return DocumentTranslator(self.loaded, search or self.search, self.decoding, self.documents_at_once)
+        return DocumentTranslator(self.loaded, search or self.search, self.documents_at_once)
 
-    def _contexts(self, text: GivenDocuments, contexts: Any) -> Optional[SentenceContexts]:
+    def _contexts(
+        self, text: GivenDocuments, contexts: Any, fitted: Optional[FittedText] = None
+    ) -> Optional[SentenceContexts]:
         """What the models read besides the tokens; None if they read no metadata."""
         metadata = text.metadata(contexts)
         if contexts is not None and not self.loaded.reads_metadata:
             raise BadInput("contexts: leave them out; only models of the task metadata_context read them")
-        return self.loaded.contexts_of(text.sentences, metadata) if text.sentences else None
+        sentences = text.sentences
+        if fitted is not None:
+            sentences, metadata = fitted.sentences, [metadata[line] for line in fitted.origins.tolist()]
+        return self.loaded.contexts_of(sentences, metadata) if sentences else None
+
+
+def _joined(parts: List[List[Translation]]) -> List[Translation]:
+    """The translations of a sentence that was split."""
+    return [
+        Translation(joined_text([part.text for part in each]), sum(part.score for part in each) / len(each))
+        for each in zip(*parts, strict=False)
+    ]
 
 
 def _replaced(search: SearchSettings, settings: Dict[str, Any]) -> SearchSettings:

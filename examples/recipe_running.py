@@ -1,16 +1,16 @@
 """The options of the recipes' scripts, and the commands that they show and run."""
 
 import argparse
-import importlib.util
 import os
 import re
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, List, NoReturn, Optional, Sequence, Tuple
+
+import ctxmt_fairseq
+from ctxmt_fairseq.base.processes import run_logged
 
 
 class BadRecipe(ValueError):
@@ -60,15 +60,8 @@ def split_extra(arguments: Sequence[str]) -> Tuple[List[str], List[str]]:
 
 
 def find_plugin() -> Path:
-    """The package's folder, fairseq's --user-dir, found without importing it.
-
-    Raises:
-        BadRecipe: it is not installed.
-    """
-    spec = importlib.util.find_spec("ctxmt_fairseq")
-    if spec is None or spec.origin is None:
-        raise BadRecipe("ctxmt_fairseq not found: activate the environment that has it (README)")
-    return Path(spec.origin).resolve().parent
+    """The package's folder, fairseq's --user-dir."""
+    return Path(ctxmt_fairseq.__file__).resolve().parent
 
 
 def run(command: Sequence[Any], dry: bool, log: Optional[Path] = None) -> None:
@@ -88,33 +81,6 @@ def run(command: Sequence[Any], dry: bool, log: Optional[Path] = None) -> None:
     if shutil.which(words[0]) is None:
         raise BadRecipe(f"{words[0]} not found: activate the environment that has ctxmt_fairseq (README)")
     print("+ " + shlex.join(words), file=sys.stderr, flush=True)
-    pipe = {} if log is None else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(words, **pipe) as child:  # type: ignore[call-overload]
-        ended = []
-
-        def end(number: int, frame: Any) -> None:  # what ends this script (torchrun, Slurm) ends the command
-            ended.append(number)
-            child.terminate()
-
-        former = signal.signal(signal.SIGTERM, end)
-        try:
-            if log is not None:
-                _copy(child.stdout, log)
-            code = child.wait()
-        except KeyboardInterrupt:  # Ctrl-C reaches the command, too
-            code = child.wait() or 130
-        finally:
-            signal.signal(signal.SIGTERM, former)
-    if ended:
-        sys.exit(128 + ended[0])
+    code = run_logged(words, log)
     if code:
-        sys.exit(code if code > 0 else 128 - code)
-
-
-def _copy(stream: Any, log: Path) -> None:
-    with open(log, "ab") as file:
-        for line in stream:
-            file.write(line)
-            file.flush()
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+        sys.exit(code)

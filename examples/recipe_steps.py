@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Sequence, Tuple
 
 from recipe_corpora import corpus_commands, make_folders
+from recipe_preparing import check_inputs, finished, go_on
 from recipe_running import BadRecipe, OptionParser, run, split_extra, whole
 
 SMALL_VOCABULARY = "8000"  # of the profile small
@@ -85,23 +86,28 @@ def prepare(recipe: Any, arguments: Sequence[str]) -> None:
     args = parser.parse_args(arguments)
     if args.vocab_size == "auto":
         args.vocab_size = size if args.profile == "paper" else SMALL_VOCABULARY
-    if args.raw:
-        commands = corpus_commands(recipe, args)
-        if not args.dry_run:
-            make_folders(args)
-        for words in commands:
-            run(words, args.dry_run)
+    commands = corpus_commands(recipe, args) if args.raw else []
     text = ["--train", args.train, "--valid", args.valid]
     command = ["ctxmt", "preprocess", "--source-lang", args.source_lang, "--target-lang", args.target_lang]
     command += [f"--{args.dictionaries}", "--vocab-size", args.vocab_size, "--spm-type", args.spm_type]
     command += ["--workers", args.workers, *text, "--out", args.data]
-    run([*command, *(["--lowercase"] if args.lowercase == "yes" else []), *extra], args.dry_run)
+    commands.append([*command, *(["--lowercase"] if args.lowercase == "yes" else []), *extra])
     for number, encoder in enumerate(args.encoders.split()):
         store = f"{args.data}/contexts"
         if number:
             store += "-" + os.path.basename(encoder.split(":", 1)[-1])
         options = ["--encoder", encoder, "--fields", args.fields, "--out", store]
-        run(["ctxmt", "embed", args.data, *text, *options], args.dry_run)
+        commands.append(["ctxmt", "embed", args.data, *text, *options])
+    if args.dry_run:
+        for words in commands:
+            run(words, True)
+        return
+    if args.raw:
+        make_folders(args)
+    record = Path(f"{args.data.rstrip('/')}-unfinished")
+    done = finished(record, commands)
+    check_inputs(args, commands[done:], extra)
+    go_on(record, commands, done, run)
 
 
 EVALUATION = """

@@ -5,6 +5,8 @@ from typing import Dict
 
 from recipe_running import BadRecipe
 
+from ctxmt_fairseq.base.processes import CPU_WORKER
+
 
 def plan_workers(values: Dict[str, str]) -> str:
     """The flags of fairseq-train for so many processes, which are started by fairseq itself (one machine, or
@@ -34,10 +36,7 @@ def plan_workers(values: Dict[str, str]) -> str:
             )
         workers = started  # fairseq would count the GPUs of this machine instead
         if not gpus:
-            flags += (
-                f" --distributed-rank {os.environ['RANK']} --distributed-no-spawn --ddp-backend legacy_ddp"
-                " --distributed-init-method env:// --distributed-backend gloo"
-            )
+            flags += f" {CPU_WORKER.format_map(os.environ)}"
     elif nodes > 1:
         if not gpus:
             raise BadRecipe("several machines without GPUs: expected torchrun")

@@ -2,14 +2,15 @@
 
     python3 recipes.py STEP PAPER ...     what PAPER/STEP.sh runs: prepare, train, ...
 
-PAPER is a folder with a table, recipe.py. What stands in a table is text of words: ``--flag value`` goes to
-fairseq-train, ``name=value`` is the value of an option of train.sh that is left open. Of words that name the
-same the later count: those of all recipes (ALL, below), the paper (ALL), the profile (PROFILES), the row
-(ROWS), its parts (PARTS), the row in this profile (IN_PROFILE), the user. ``{name}`` stands for
+PAPER is a folder with a table, recipe.py. What stands in a table is text of words: the name of a system of
+``ctxmt train --list``, which stands for its flags; ``--flag value``, which goes to fairseq-train; and
+``name=value``, the value of an option of train.sh that is left open. ``size=`` is the size of the system's
+architecture, one of ctxmt train's or none (fairseq's default dimensions). Of words that name the same the
+later count: those of all recipes (ALL, below), the paper (ALL), the profile (PROFILES), the row (ROWS), its
+parts (PARTS), the row in this profile (IN_PROFILE), the user. ``{name}`` stands for
   {K}, {K-1}, {name}     what the row or the part has in this place of its name; a single letter is a number
   {option}               the value of an option; a flag whose option is none is left out
   {data}, {out}, {runs}  DATA, OUT, the folder that holds OUT; a path that begins with ? counts if it is there
-  {size}, {_tiny}        "base" and nothing, in the profile small "tiny" and "_tiny"
 Which downloaded files a paper's text is made of says CORPORA, see recipe_corpora.py.
 """
 
@@ -24,6 +25,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+try:
+    from ctxmt_fairseq.cli.systems import COMMON, SIZES, SYSTEMS, read_options
+except ModuleNotFoundError as error:
+    sys.exit(f"error: {error.name} not found: activate the environment that has ctxmt_fairseq (README)")
+
 from recipe_few_shot import few_shot
 from recipe_running import BadRecipe, find_plugin
 from recipe_search import search_lr
@@ -33,17 +39,15 @@ from recipe_workers import plan_batch, plan_workers
 
 HERE = Path(__file__).resolve().parent
 
-# Adam and the inverse square root schedule of Vaswani et al. (2017).
-ALL = """
+ALL = f"""
     gpus=auto nodes=1 port=29500 precision=auto max-tokens=auto step-tokens=4000
-    patience=10 seed=1 adam-eps=1e-9 kept=auto
-    --save-dir {out}/checkpoints --optimizer adam --adam-betas '(0.9, 0.98)' --adam-eps {adam-eps}
-    --lr {lr} --lr-scheduler inverse_sqrt --warmup-updates {warmup}
-    --criterion label_smoothed_cross_entropy --label-smoothing 0.1 --dropout {dropout}
-    --patience {patience} --keep-last-epochs {kept} --max-update {max-update} --seed {seed}
-    --save-interval-updates {validate-every} --keep-interval-updates {kept} --log-format simple
+    patience=10 seed=1 adam-eps=1e-9 kept=auto size=
+    {COMMON} --adam-eps {{adam-eps}} --lr {{lr}} --warmup-updates {{warmup}} --dropout {{dropout}}
+    --patience {{patience}} --keep-last-epochs {{kept}} --max-update {{max-update}} --seed {{seed}}
+    --save-interval-updates {{validate-every}} --keep-interval-updates {{kept}}
+    --save-dir {{out}}/checkpoints
 """
-SMALL = "lr=2e-3 batch-tokens=4000 warmup=200 dropout=0.1 validate-every=200 max-update=800"
+SMALL = "size=tiny lr=2e-3 batch-tokens=4000 warmup=200 dropout=0.1 validate-every=200 max-update=800"
 OPTIONS = {
     "profile": "the values of the options that are auto; small: two layers of 128 units, for two CPU cores",
     "lr": "maximum learning rate",
@@ -71,16 +75,21 @@ class Words:
 
     @classmethod
     def read(cls, text: str) -> "Words":
-        words = cls()
-        values: List[str] = []
+        words, flags = cls(), []
         for word in shlex.split(text):
             option = re.fullmatch(r"([a-z][a-z-]*)=(.*)", word)
             if option:
                 words.options[option[1]] = option[2]
-            elif word.startswith("--"):
-                values = words.flags[word] = []
             else:
-                values.append(word)
+                flags.append(word)
+        words.flags = read_options(flags)
+        for name in words.flags.pop(""):
+            if name not in SYSTEMS:
+                raise BadRecipe(f"{name}: no such system; ctxmt train --list shows them")
+            system = read_options(shlex.split(SYSTEMS[name].words))
+            words.options["architecture"], system["--arch"] = SYSTEMS[name].architecture, ["{sized}"]
+            words.flags = {**system, **words.flags}
+        words.flags.pop("", None)
         return words
 
     def update(self, other: "Words") -> None:
@@ -222,15 +231,15 @@ class Recipe:
         profile = given.pop("profile", None) or self.first_profile
         words = self.words(row, profile)
         runs = os.path.dirname(str(out).rstrip("/")) or "."
-        small = profile == "small"
         places = {"data": str(data), "out": str(out), "runs": runs}
-        places.update({"size": "tiny", "_tiny": "_tiny"} if small else {"size": "base", "_tiny": ""})
         values = {name: _there(text.format_map(places)) for name, text in words.options.items()}
         values.update({name: str(text) for name, text in given.items()})
         if values["kept"] == "auto":  # for an average with checkpoints around the best
             values["kept"] = str(int(values["patience"]) + 3)
         words.update(Words.read(plan_workers(values)))
         words.update(Words.read(plan_batch(values)))
+        size, architecture = values["size"], values.get("architecture", "")
+        values["sized"] = SIZES[size].architecture(architecture) if size else architecture
         command = ["fairseq-train", str(data), "--user-dir", str(find_plugin())]
         for flag, texts in words.flags.items():
             if not any(values.get(_option_of(text)) == "none" for text in texts):

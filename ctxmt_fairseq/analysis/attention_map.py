@@ -8,13 +8,18 @@ import torch
 from fairseq import utils
 
 from ctxmt_fairseq.analysis.architecture import architecture
-from ctxmt_fairseq.analysis.captured_weights import captured_weights, choose_attention
-from ctxmt_fairseq.analysis.context_vectors import context_vectors, vectors_of_texts
+from ctxmt_fairseq.analysis.captured_weights import (
+    captured_weights,
+    choose_attention,
+    choose_window_attention,
+)
+from ctxmt_fairseq.analysis.context_vectors import context_vectors, vectors_of_texts, window_tokens
 from ctxmt_fairseq.analysis.labelled_map import LabelledMap
 from ctxmt_fairseq.analysis.passage import Passage
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.data.document_window_dataset import DocumentWindowDataset
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.search_settings import SearchSettings
@@ -81,28 +86,34 @@ def attention_map(
     """The attention from the current sentence of a passage to its context.
 
     Args:
-        loaded: one model of the task ``multi_source`` or ``metadata_context``.
-        side, layer: see ``choose_attention``. For the decoder, a row is the token that is produced next.
+        loaded: one model. Of a model of windows it is the attention to the whole source window, whose columns
+            have the current sentence, too.
+        side, layer: see ``choose_attention`` and ``choose_window_attention``. For the decoder, a row is the
+            token that is produced next.
         target: the translation; default: if one is needed, the model's own with beam 4. Target context is
             always the model's own translation.
     """
     model, task = loaded.model, loaded.task
-    side, layer, attention = choose_attention(model, side, layer)
+    windows = issubclass(task.dataset_class, DocumentWindowDataset)
+    side, layer, attention = (choose_window_attention if windows else choose_attention)(model, side, layer)
     needed = side == "decoder" or task.context_options().context_selection == "reference"
     if target is not None and not needed:
         raise BadInput("--target: leave it out: the attention of the encoder needs no translation")
     running = _with_translations(loaded, passage, target, needed)
-    source, translation = (sentences[passage.current] for sentences in (running.sources, running.targets))
+    translation = running.targets[passage.current]
     batch, (prefix,) = running.batch([passage.current], forced=True)
     window = torch.cat([prefix, translation])
     if len(window) > loaded.limits[1]:
         raise BadInput(f"expected a translation of at most {loaded.limits[1]} tokens, found {len(window)}")
-    context = (
-        vectors_of_texts(batch, running.dataset.contexts)
-        if loaded.reads_metadata
-        else context_vectors(model, batch, task.source_dictionary)
-    )
-    if not context.labels:
+    if loaded.reads_metadata:
+        context = vectors_of_texts(batch, running.dataset.contexts)
+    else:
+        context = (
+            window_tokens(batch, task.source_dictionary)
+            if windows
+            else context_vectors(model, batch, task.source_dictionary)
+        )
+    if len(context.sections) <= windows:  # a window has the current sentence
         raise BadInput("the sentence has no context that the model reads; choose one that has")
     if loaded.device.type == "cuda":
         batch = utils.move_to_cuda(batch, loaded.device)
@@ -114,15 +125,20 @@ def attention_map(
     if side == "decoder":
         rows, chosen = describe(task.target_dictionary, translation), slice(len(prefix), None)
     else:
-        rows = describe(task.source_dictionary, source)
-        chosen = batch["net_input"]["src_tokens"][0].ne(task.source_dictionary.pad())
+        tokens = batch["net_input"]["src_tokens"][0].cpu()
+        chosen = tokens.ne(task.source_dictionary.pad()).nonzero().flatten()
+        if windows:
+            first, end = batch["windows"]["current_span"][0].tolist()
+            chosen = chosen[first:end]
+        rows = describe(task.source_dictionary, tokens[chosen])
+    what = "the source window" if windows else "context"
     shown = LabelledMap(
-        title=f"Attention to context, {side} layer {layer} of {architecture(model)}",
+        title=f"Attention to {what}, {side} layer {layer} of {architecture(model)}",
         values=weights[0][chosen][:, ~padding[0]].double().cpu().numpy(),
         rows=[token.label for token in rows],
         columns=context.labels,
         row_name="translation" if side == "decoder" else "source",
-        column_name="context",
+        column_name=what.split()[-1],
         sections=context.sections,
     )
     return AttentionMap(shown, [token.word for token in rows], context.words)

@@ -3,6 +3,7 @@
 import contextlib
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
+from fairseq.modules import MultiheadAttention
 from torch import Tensor
 
 from ctxmt_fairseq.analysis.architecture import architecture
@@ -51,6 +52,28 @@ def choose_attention(
     return side, layer, found[side][layer]
 
 
+def choose_window_attention(
+    model: Any, side: Optional[str] = None, layer: Optional[int] = None
+) -> Tuple[str, int, Any]:
+    """Do so for a model of windows: the attention of its decoder to the source, or of its encoder to itself.
+
+    Args:
+        side: default: "decoder". layer: from 1; default: the last.
+    """
+    side = side or "decoder"
+    layers = list(getattr(getattr(model, side), "layers", ()))
+    name = "encoder_attn" if side == "decoder" else "self_attn"
+    attention = {number: getattr(each, name, None) for number, each in enumerate(layers, 1)}
+    if not layers or not all(isinstance(each, MultiheadAttention) for each in attention.values()):
+        raise BadInput(f"expected a transformer's attention in the {side}, found {architecture(model)}")
+    layer = len(layers) if layer is None else layer
+    if layer not in attention:
+        raise BadInput(
+            f"--layer {layer}: expected 1 to {len(layers)} for the {side} of {architecture(model)}"
+        )
+    return side, layer, attention[layer]
+
+
 @contextlib.contextmanager
 def asked_for_weights(hands: Iterable[Tuple[Any, Hand]], **wanted: bool) -> Iterator[None]:
     """Let attentions return their weights, and hand on the arguments and the output of each of their calls.
@@ -79,13 +102,18 @@ def _handing(hand: Hand) -> Callable[..., None]:
 
 
 @contextlib.contextmanager
-def captured_weights(attention: ContextAttention) -> Iterator[List[Tuple[Tensor, Tensor]]]:
+def captured_weights(attention: Any) -> Iterator[List[Tuple[Tensor, Tensor]]]:
     """Collect from every call within the block the weights (B, T, K), averaged over heads, and the padding
-    (B, K) of the context, which hides the pads of rows that have any context."""
+    (B, K) of what is attended to, which hides the pads of rows that have any context.
+
+    Args:
+        attention: a ``ContextAttention``, or one of fairseq's.
+    """
     calls: List[Tuple[Tensor, Tensor]] = []
 
     def keep(kwargs: Dict[str, Any], output: Tuple[Tensor, Tensor]) -> None:
-        calls.append((output[1], kwargs["key_padding_mask"]))
+        weights, padding = output[1], kwargs["key_padding_mask"]
+        calls.append((weights, weights.new_zeros(weights[:, 0].shape).bool() if padding is None else padding))
 
-    with asked_for_weights([(attention.attention, keep)]):
+    with asked_for_weights([(getattr(attention, "attention", attention), keep)]):
         yield calls

@@ -5,6 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ctxmt_fairseq.analysis.tokens import describe
 from ctxmt_fairseq.data.context_options import FOLLOWING_SOURCE, TARGET
 from ctxmt_fairseq.text.absence import CURRENT, METADATA, NO_VECTOR
+from ctxmt_fairseq.text.symbols import SEPARATOR
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
@@ -53,6 +54,27 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
         words += [token.word for token in described]
         sections.append((name, len(vectors)))
     return ContextVectors(labels, words if shortening is None or shortening.keeps_tokens else None, sections)
+
+
+def window_tokens(batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
+    """The tokens of a source window, the current sentence's among them, which are no words of the context.
+
+    Args:
+        batch: a batch of ``DocumentWindowDataset`` with one row.
+        dictionary: that of the source.
+    """
+    (row,) = batch["net_input"]["src_tokens"]
+    tokens = row[row.ne(dictionary.pad())]
+    first, end = batch["windows"]["current_span"][0].tolist()
+    described = describe(dictionary, tokens)
+    separators = tokens.eq(dictionary.index(SEPARATOR)).nonzero().flatten() + 1
+    borders = sorted({first, end, len(tokens), *separators.tolist()} - {0})
+    before, sections = sum(border <= first for border in borders), []
+    for number, (begin, border) in enumerate(zip([0, *borders], borders, strict=False)):
+        name = "current" if number == before else f"source {number - before:+d}".replace("-", "−")
+        sections.append((name, border - begin))
+    words = [token.word and not first <= place < end for place, token in enumerate(described)]
+    return ContextVectors([token.label for token in described], words, sections)
 
 
 def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> ContextVectors:

@@ -1,16 +1,22 @@
 """``BadInput``, the one exception for bad input, and other exceptions that mean the same."""
 
 import errno
-from typing import Optional
+from typing import Optional, Sequence
 
 # How Python's tracebacks introduce the message of a ``BadInput``.
 _MARK = "ctxmt_fairseq.base.errors.BadInput: "
+_NAMED = 100  # so many places are named at most
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 
+def printable(text: str) -> str:
+    """Text that a terminal shows and does not obey: what is no visible character is spelled out (\\x1b)."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 class BadInput(ValueError):
-    """Input that cannot be used. ``str()`` is one line: file, line number, and what to do or what was
-    expected.
+    """Input that cannot be used. ``str()`` is one printable line: file, line number, and what to do or what
+    was expected.
 
     Args:
         message: what is wrong. If it is a traceback that ends with a ``BadInput``, only that one's message is
@@ -21,7 +27,13 @@ class BadInput(ValueError):
 
     def __init__(self, message: str, path: Optional[object] = None, line: Optional[int] = None):
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(" ".join((place + message.rpartition(_MARK)[2]).split()))
+        super().__init__(printable(" ".join((place + message.rpartition(_MARK)[2]).split())))
+
+
+def named(places: Sequence[str]) -> str:
+    """Name places in a message."""
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    return ", ".join(places[:_NAMED]) + more
 
 
 def as_bad_input(error: Optional[BaseException]) -> Optional[BadInput]:

@@ -5,11 +5,13 @@ the program is a command, ``ctxmt`` or one of fairseq's.
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any, Callable, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
+from ctxmt_fairseq.base.loggers import spell_out_control_characters
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -31,7 +33,8 @@ def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[
     """Do the work of a command or a script, and return its exit code: what ``work`` returns (None: 0), 1 if
     nobody reads the rest of its output, otherwise that of ``exit_code``. A defect is raised."""
     try:
-        code = work(_checked(arguments)) or 0
+        check_arguments(arguments)
+        code = work(list(arguments)) or 0
         sys.stdout.flush()
     except BrokenPipeError:  # as with "| head"; the rest must not fail again when the interpreter ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -44,16 +47,18 @@ def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[
     return code
 
 
-def _checked(arguments: Sequence[str]) -> List[str]:
-    """Refuse arguments that no shell can give, or that cannot be written to a file."""
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse arguments that no shell can give, that cannot be written to a file, or whose value argparse
+    would take away."""
     for argument in arguments:
+        if re.fullmatch("--[^=]+=--", argument):
+            raise BadInput(f"{argument}: expected a value, found --")
         if "\0" in argument:
             raise BadInput(f"expected arguments without a NUL character, found {argument!r}")
         try:
             argument.encode()
         except UnicodeEncodeError:
             raise BadInput(f"expected arguments in UTF-8, found {argument!r}") from None
-    return list(arguments)
 
 
 def fairseq_command(program: str) -> Optional[str]:
@@ -75,6 +80,7 @@ def hook_command() -> None:
     previous = sys.excepthook
     if fairseq_command(sys.argv[0] if sys.argv else "") is None or previous.__module__ == __name__:
         return
+    spell_out_control_characters()
 
     def hook(kind: Any, error: BaseException, traceback: Any) -> None:
         code = None if isinstance(error, KeyboardInterrupt) else exit_code(error)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Iterator
 if TYPE_CHECKING:
     import logging
 
+from ctxmt_fairseq.base.errors import printable
+
 _TALKATIVE = (None, "hydra", "numba", "matplotlib", "fairseq", "h5py", "umap", "sentence_transformers")
 
 
@@ -30,6 +32,21 @@ def root_logger_kept() -> Iterator[None]:
         root.handlers[:] = handlers
 
 
+def spell_out_control_characters() -> None:
+    """Have what is logged of a file, such as a name, shown and not obeyed by the terminal."""
+    import logging
+
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_printable)
+
+
+def _printable(record: "logging.LogRecord") -> bool:
+    with contextlib.suppress(TypeError, ValueError):  # a format without its values is reported later
+        lines = record.getMessage().split("\n")
+        record.msg, record.args = "\n".join(map(printable, lines)), None
+    return True
+
+
 def quiet_libraries() -> None:
     """Let libraries show warnings only; otherwise hydra, numba and matplotlib flood stderr.
 
@@ -39,6 +56,7 @@ def quiet_libraries() -> None:
 
     logging.basicConfig()
     masks_of_two_types()
+    spell_out_control_characters()
     for name in _TALKATIVE:
         _set_level(logging.getLogger(name), logging.WARNING)
     # our own one line says that a model cannot be reached; this logger would add one for each attempt

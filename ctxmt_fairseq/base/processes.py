@@ -1,9 +1,58 @@
-"""Ctrl-C where this process has started others."""
+"""Processes that this one starts: what they print, and what ends them."""
 
 import contextlib
 import signal
+import subprocess
+import sys
 import threading
-from typing import Iterator
+from pathlib import Path
+from typing import Any, Iterator, Optional, Sequence
+
+# What fairseq-train must be told in a process that torchrun started on CPUs, with its environment's values.
+CPU_WORKER = (
+    "--distributed-rank {RANK} --distributed-no-spawn --ddp-backend legacy_ddp "
+    "--distributed-init-method env:// --distributed-backend gloo"
+)
+
+
+def run_logged(words: Sequence[str], log: Optional[Path] = None) -> int:
+    """Run a command in this process' place: what ends this one (torchrun, Slurm) ends it, too.
+
+    Args:
+        log: a file to which its output is added, which goes on to ours.
+
+    Returns:
+        its exit code; 128 + the signal's number if one ended it, as shells have it.
+    """
+    pipe: Any = {} if log is None else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    ended = []
+    with subprocess.Popen(words, **pipe) as child:
+
+        def end(number: int, frame: Any) -> None:
+            ended.append(number)
+            child.terminate()
+
+        former = signal.signal(signal.SIGTERM, end)
+        try:
+            if log is not None:
+                _copy(child.stdout, log)
+            code = child.wait()
+        except KeyboardInterrupt:  # a terminal sends it to the command, too
+            code = child.wait() or 128 + signal.SIGINT
+        finally:
+            signal.signal(signal.SIGTERM, former)
+    if ended:
+        return 128 + ended[0]
+    return code if code >= 0 else 128 - code
+
+
+def _copy(stream: Any, log: Path) -> None:
+    with open(log, "ab") as file:
+        for line in stream:
+            file.write(line)
+            file.flush()
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager

@@ -2,12 +2,22 @@
 
 import csv
 import io
+import re
 import statistics
-from typing import Any, Iterable, List, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence
+
+# How a command prints its tables.
+STYLE: ContextVar[str] = ContextVar("style of tables", default="text")
 
 
 def aligned_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as text, with a line below the head; the first column is flush left, others right."""
+    """Rows of cells in the ``STYLE`` that was asked for, the head first; the first column is flush left,
+    the others right."""
+    return _STYLES[STYLE.get()](rows)
+
+
+def _text(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
@@ -19,6 +29,49 @@ def aligned_table(rows: Sequence[Sequence[str]]) -> str:
     lines: List[str] = [line(row) for row in rows]
     lines.insert(1, "-" * max(map(len, lines)))
     return "\n".join(lines)
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(re.sub(r"([|*\\])", r"\\\1", cell) for cell in row) + " |" for row in rows]
+    lines.insert(1, "|---|" + "---:|" * (len(rows[0]) - 1))
+    return "\n".join(lines)
+
+
+def _latex(rows: Sequence[Sequence[str]]) -> str:
+    """For the package booktabs."""
+    head, *body = [" & ".join(map(_latex_cell, row)) + r" \\" for row in rows]
+    columns = "l" + "r" * (len(rows[0]) - 1)
+    begin = rf"\begin{{tabular}}{{{columns}}}"
+    return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
+
+
+def _latex_cell(cell: str) -> str:
+    cell = re.sub(r"([\\{}$&#%_^~|<>])", lambda found: _ESCAPED.get(found[1], "\\" + found[1]), cell)
+    cell = cell.replace("±", r"$\pm$").replace("−", "$-$")
+    cell = re.sub(r"(?<![\w.])-(?=\d)", "$-$", cell)
+    return re.sub(r"(\*+)$", r"$^{\1}$", cell)
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().removesuffix("\n")
+
+
+_ESCAPED = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+_STYLES: Dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "latex": _latex,
+    "csv": _csv,
+}
 
 
 def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:

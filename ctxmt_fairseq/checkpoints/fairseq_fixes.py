@@ -17,16 +17,17 @@ import sys
 import threading
 import warnings
 from pathlib import Path
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Set
 
 from fairseq import checkpoint_utils, options
+from fairseq.data import data_utils
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BackgroundConsumer
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.exit_codes import fairseq_command, hook_command
+from ctxmt_fairseq.base.exit_codes import check_arguments, fairseq_command, hook_command
 from ctxmt_fairseq.base.loggers import masks_of_two_types
 from ctxmt_fairseq.checkpoints import reading
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
@@ -42,6 +43,8 @@ def mend() -> None:
     amp_without_cuda()
     masks_of_two_types()
     datasets_that_were_not_read()
+    several_validation_sets()
+    gradients_that_are_not_finite(sys.argv)
     resume_where_it_stopped()
 
 
@@ -65,17 +68,25 @@ def watch_command_lines() -> None:
         parser: argparse.ArgumentParser, input_args: Optional[List[str]] = None, *args: Any, **kwargs: Any
     ) -> Any:
         words = sys.argv[1:] if input_args is None else input_args
-        task = task_of_ours(words, any(action.dest == "path" for action in parser._actions))
+        evaluates = any(action.dest == "path" for action in parser._actions)
+        task = task_of_ours(words, evaluates)
         if task is None:
             return parse(parser, input_args, *args, **kwargs)
         mend()
+        check_arguments(words)
         words = [*words, "--task", task]  # again, if it is there
         if {"-h", "--help"} & set(words):
             words = [word for word in words if word not in ("-h", "--help")]
             kwargs["modify_parser"] = _help_the_second_time(kwargs.get("modify_parser"))
-        parsed = parse(parser, words, *args, **kwargs)
+        try:
+            parsed = parse(parser, words, *args, **kwargs)
+        except RuntimeError as error:
+            if str(error):
+                raise
+            raise BadInput("--arch: name an architecture, such as concat_transformer") from None
         named = parsed[0] if isinstance(parsed, tuple) else parsed
-        check_trainable(getattr(named, "arch", None) or "")
+        if not evaluates:  # fairseq-generate has --arch wav2vec2, which means nothing
+            check_trainable(getattr(named, "arch", None) or "")
         if getattr(named, "bf16", False) and importlib.util.find_spec("torch_xla") is None:
             named.tpu = False
         return parsed
@@ -172,6 +183,69 @@ def load_checkpoints_safely() -> None:
     """
     checkpoint_utils.load_checkpoint_to_cpu = reading.load_checkpoint_to_cpu
     checkpoint_utils.load_model_ensemble_and_task = reading.load_ensemble
+
+
+def several_validation_sets() -> None:
+    """Know the validation sets that a data folder has by their names, as ``--valid-subset`` has them.
+
+    fairseq takes the languages for a part of the name, and says that a set is ignored that is not. What is
+    ignored is said in one line.
+    """
+    find, check = (
+        data_utils._find_extra_valid_paths,
+        data_utils.raise_if_valid_subsets_unintentionally_ignored,
+    )
+
+    def names(path: str) -> Set[str]:
+        return {name.partition(".")[0] for name in find(path)}
+
+    def refuse(cfg: Any) -> None:
+        try:
+            check(cfg)
+        except ValueError:
+            chosen = cfg.dataset.valid_subset.split(",")
+            every = [*chosen, *sorted(names(cfg.task.data) - {*chosen})]
+            raise BadInput(
+                f"--valid-subset: the data folder's sets are {','.join(every)}; name those to "
+                "validate on, and give --ignore-unused-valid-subsets if there are others"
+            ) from None
+
+    data_utils._find_extra_valid_paths = names
+    data_utils.raise_if_valid_subsets_unintentionally_ignored = refuse
+
+
+def gradients_that_are_not_finite(argv: List[str]) -> None:
+    """End a training whose gradients are not finite with one line, which says where they came up.
+
+    fairseq computes the update again to find the place. Its hooks for the backward pass end in a
+    StopIteration, because torch does not find a tensor in an encoder's output, a dictionary of lists.
+    """
+    if not argv or fairseq_command(argv[0]) != "train":
+        return
+    from fairseq import trainer
+    from fairseq.nan_detector import NanDetector
+
+    class Place(NanDetector):
+        def __init__(self, model: Any):
+            super().__init__(model, backward=False)
+
+        def __exit__(self, *error: Any) -> None:
+            self.close()  # and do not print all gradients
+
+    step = trainer.Trainer.train_step
+
+    @functools.wraps(step)
+    def train_step(training: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return step(training, *args, **kwargs)
+        except FloatingPointError as error:
+            folder = training.cfg.checkpoint.save_dir
+            raise BadInput(
+                f"update {training.get_num_updates() + 1}: {error}: try a smaller --lr, a longer warm-up or "
+                f"--clip-norm; the model before this update is in {os.path.join(folder, 'crash.pt')}"
+            ) from error
+
+    trainer.NanDetector, trainer.Trainer.train_step = Place, train_step
 
 
 def datasets_that_were_not_read() -> None:

@@ -17,6 +17,7 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
 from fairseq.models.transformer.transformer_config import DecoderConfig, EncDecBaseConfig, QuantNoiseConfig
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import flag
 
 NUMBERS = re.compile(r"\s*\[?\s*\d+(\s*,\s*\d+)*\s*,?\s*\]?\s*")
@@ -25,8 +26,10 @@ EVALUATED = re.compile(r"(.*_)?xformers_att_config")
 # Text in a language model's options that fairseq evaluates, too: it may be numbers, in brackets.
 NUMERIC = re.compile(r"character_filters|adaptive_(softmax|input)_cutoff")
 BRACKETED = re.compile(r"[\d\s,()\[\]]{0,200}")
-# Files that a training started from. An evaluation opens none of them, only the data folder.
-PATHS = re.compile(r"(.*_)?embed_path|sentence_checkpoint|context_store|attention_highlights|token_weights")
+# Files that a training started from, or read. An evaluation opens none of them, only the data folder.
+PATHS = re.compile(
+    r"(.*_)?embed_path|sentence_checkpoint|context_store|text_encoder|attention_highlights|token_weights"
+)
 
 # The sections of a transformer's configuration.
 NESTED = {"encoder": EncDecBaseConfig, "decoder": DecoderConfig, "quant_noise": QuantNoiseConfig}
@@ -153,6 +156,21 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__}"
     text = repr(value)
     return text if len(text) < 60 else f"{text[:60]}..."
+
+
+def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:
+    """Check the context options that a checkpoint says it was trained with, and return those that are known.
+
+    Args:
+        defaults: the known ones, with a value of the right type.
+    """
+    if not isinstance(saved, dict):
+        raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
+    for name in saved.keys() & defaults.keys():
+        if type(saved[name]) is not type(defaults[name]):
+            kind = type(defaults[name]).__name__
+            raise BadInput(f"the checkpoint's {name}: expected {kind}, found {shown(saved[name])}")
+    return {name: value for name, value in saved.items() if name in defaults}
 
 
 def declared_options(kind: Any) -> Dict[str, Option]:

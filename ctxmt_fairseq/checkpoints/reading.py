@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import functools
 import re
 from contextvars import ContextVar
 from pathlib import Path
@@ -9,13 +10,14 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Opt
 
 import numpy as np
 import torch
-from fairseq import checkpoint_utils
+from fairseq import checkpoint_utils, tasks
 from fairseq.dataclass.utils import overwrite_args_by_name
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, SECTIONS, modules_of, reduced
+from ctxmt_fairseq.checkpoints.shapes import check_shapes
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
 # A training that restores a checkpoint: the modules of its classes, which the command line has named, and
@@ -95,12 +97,42 @@ def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Di
         return checkpoint_utils._upgrade_state_dict({**state, "cfg": cfg})
 
 
-def load_ensemble(filenames: List[str], *args: Any, **kwargs: Any) -> Tuple[List[Any], Any, Any]:
-    """Call fairseq's ``load_model_ensemble_and_task``; what goes wrong is ``BadInput``."""
+def load_ensemble(
+    filenames: List[str],
+    arg_overrides: Optional[Dict[str, Any]] = None,
+    task: Any = None,
+    strict: bool = True,
+    suffix: str = "",
+    num_shards: int = 1,
+    state: Optional[Dict[str, Any]] = None,
+) -> Tuple[List[Any], Any, Any]:
+    """Takes the place of fairseq's ``load_model_ensemble_and_task``: the one door through which a checkpoint
+    becomes a model. What goes wrong is ``BadInput``, before memory is taken for more than the file has.
+    """
+    if num_shards != 1:
+        raise BadInput(f"--checkpoint-shard-count {num_shards}: expected checkpoints of one file each")
+    models: List[Any] = []
+    cfg = None
+    for filename in filenames:
+        with naming(filename), _building():
+            path = checkpoint_utils.get_maybe_sharded_checkpoint_filename(filename, suffix, 0, 1)
+            if state is None:
+                state = load_checkpoint_to_cpu(path, arg_overrides)
+            cfg = state["cfg"]
+            task = task or tasks.setup_task(cfg.task, from_checkpoint=True)
+            task.load_state_dict(state.pop("task_state", None) or {})
+            build = functools.partial(task.build_model, from_checkpoint=True)
+            check_shapes(build, cfg.model, state["model"], strict)
+            loaded, cfg, task = _load_ensemble([filename], arg_overrides, task, strict, suffix, 1, state)
+        models, state = models + loaded, None
+    return models, cfg, task
+
+
+@contextlib.contextmanager
+def _building() -> Iterator[None]:
     token = _loading.set(True)
     try:
-        with naming(*filenames):
-            return _load_ensemble(filenames, *args, **kwargs)
+        yield
     finally:
         _loading.reset(token)
 

@@ -29,6 +29,7 @@ from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.result_files import Examples, as_json, as_lines
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Contrast(Command):
@@ -43,6 +44,7 @@ class Contrast(Command):
     max_tokens: int = option("tokens per batch", 4000)
     results: Examples
     model: Model
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import write_files

@@ -27,6 +27,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, OutputFolder, Prefix
 from ctxmt_fairseq.cli.options.model import ModelWithContext
 from ctxmt_fairseq.cli.options.result_files import as_json
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 from ctxmt_fairseq.cli.options.whole_run import Contexts, Scores, Search
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Evaluate(Command):
     search: Search
     scores: Scores
     model: ModelWithContext
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.base.files import writing
@@ -57,6 +59,9 @@ class Evaluate(Command):
         decodings, contexts = self.context.names()
         if self.search.penalty is None and not self.search.dev:
             raise BadInput("--lenpen opt needs --dev, the text on which it is chosen")
+        for name in ("dev", "lenpens"):
+            if getattr(self.search, name) and self.search.penalty is not None:
+                raise BadInput(f"--{name} needs --lenpen opt, which chooses the length penalty")
         if self.scores.bootstrap == 1:
             raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
         suites, out = self._read_suites(), self._folder()

@@ -17,6 +17,7 @@ COMMANDS = {
         "demo-corpus": "write a small English-French corpus whose phenomena need context",
         "preprocess": "text and document ids to a binarised data folder",
         "embed": "sentences and metadata to a store of context vectors",
+        "train": "train a system: fairseq-train with a system's and a size's options",
         "translate": "translate documents",
         "contrast": "score a contrastive set",
         "score": "BLEU and chrF of a translation",

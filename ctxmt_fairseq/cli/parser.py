@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import re
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, NoReturn, Sequence, Type, Union
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -36,8 +35,10 @@ class CommandParser(argparse.ArgumentParser):
         if command is not None:
             self._add(command)
         parsed, unknown = super().parse_known_args(*args, **kwargs)
+        if getattr(parsed, "command", None) and parsed.command.passes_on and self._subparsers is None:
+            parsed.others, unknown = unknown, []
         if unknown and self._subparsers is None:  # here, because the parser above would name its own help
-            near = _nearest(unknown[0].partition("=")[0], self._option_string_actions)
+            near = nearest(unknown[0].partition("=")[0], self._option_string_actions)
             self.error(f"unrecognized arguments: {' '.join(unknown)}{near and f'; {near}'}")
         return parsed, unknown
 
@@ -45,7 +46,7 @@ class CommandParser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            if near := _nearest(str(value), map(str, action.choices or ())):
+            if near := nearest(str(value), map(str, action.choices or ())):
                 error.message = f"{value!r}: {near}"  # instead of all choices, which may be many
             raise
 
@@ -71,19 +72,19 @@ class CommandParser(argparse.ArgumentParser):
         Raises:
             BadInput: the command line is wrong.
         """
-        for word in argv:
-            if re.fullmatch("--[^=]+=--", word):  # argparse would take the value away
-                self.error(f"{word}: give a value in place of --")
         parsed = self.parse_args(argv)
         from ctxmt_fairseq.cli.arguments import with_values
 
-        return with_values(parsed.command, parsed)
+        command = with_values(parsed.command, parsed)
+        if command.passes_on:
+            command.others = tuple(parsed.others)
+        return command
 
     def error(self, message: str) -> NoReturn:
         raise BadInput(f"{message} (see {self.prog} --help)")
 
 
-def _nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: Iterable[str]) -> str:
     import difflib
 
     found = difflib.get_close_matches(word, known, 1)

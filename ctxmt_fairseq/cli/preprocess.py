@@ -71,8 +71,8 @@ class VocabularyOptions(OptionGroup):
 
     sides: Sides
     vocab_size: Optional[int] = option(
-        "pieces of each subword model (default 8000); with --no-subwords or --bpe-codes the words or pieces "
-        "kept (default all)"
+        "pieces of each subword model (default 8000, or the most that the text carries); with --no-subwords "
+        "or --bpe-codes the words or pieces kept (default all)"
     )
     spm_type: Literal["unigram", "bpe"] = option("of SentencePiece's models", "unigram")
     character_coverage: float = option(

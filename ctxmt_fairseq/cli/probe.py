@@ -36,6 +36,7 @@ from ctxmt_fairseq.base.paths import Chart, Input, Output, Prefix
 from ctxmt_fairseq.cli.options.model import ModelWithContext, search
 from ctxmt_fairseq.cli.options.result_files import Json, as_lines
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER, Resampling
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels
@@ -99,6 +100,7 @@ class Probe(Command):
     files: Files
     search: OptionGroup = search()
     model: ModelWithContext
+    style: TableStyle
 
     def run(self) -> None:
         self.examples.check(self)

@@ -20,6 +20,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.result_files import Json
 from ctxmt_fairseq.cli.options.scoring import Comet, Tokens
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 TOKENIZED = 100  # lines, as many as sacrebleu waits for
 
@@ -39,6 +40,7 @@ class Score(Command):
     )
     results: Json
     comet: Comet
+    style: TableStyle
 
     def run(self) -> None:
         from dataclasses import asdict
@@ -48,8 +50,8 @@ class Score(Command):
 
         if self.bootstrap == 1:
             raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
-        if not self.references and not self.comet.quality_estimation:
-            raise BadInput("give one or more references, or --quality-estimation")
+        if not (self.references or self.comet.quality_estimation or self.comet.comet_json):
+            raise BadInput("give one or more references, --quality-estimation or --comet-json")
         beside = self.docids, self.current
         (comet,) = self.comet.scores([self.hypothesis], next(iter(self.references), None), *beside)
         steps = steps_of_language(self.data, "target")

@@ -70,6 +70,10 @@ class Translate(Command):
     )
     documents_at_once: int = option("documents translated side by side", 16)
     scores: bool = option("print each translation's score and a tab before it")
+    too_long: Literal["error", "cut", "split", "empty"] = option(
+        "sentences that are longer than the models read are refused, or cut, split into parts, left empty",
+        "error",
+    )
     search: OptionGroup = search()
     model: Model
 
@@ -85,14 +89,16 @@ class Translate(Command):
         translator = model.document_translator()
         model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
         if self.target_context_from == POST_EDITED:
-            post_edit(translator, documents, sys.stdin, sys.stdout, metadata)
+            remark = post_edit(translator, documents, sys.stdin, sys.stdout, metadata, self.too_long)
         else:
             output, beside = self._outputs(model.loaded.languages, documents, mark)
             given = self.target_context_from, self.scores, metadata
             tag, settings = self.tag or "", self.settings()
-            translate_file(translator, documents, output, settings, *given, tag=tag, beside=beside)
-        if translator.separators:
-            print(f"ctxmt: {translator.separators}", file=sys.stderr)
+            how = {"tag": tag, "beside": beside, "too_long": self.too_long}
+            remark = translate_file(translator, documents, output, settings, *given, **how)
+        decoding = model.loaded.task.decoding
+        for each in filter(None, (decoding, translator.separators, remark, documents.with_separator)):
+            print(f"ctxmt: {each}", file=sys.stderr)
 
     def _mark(self) -> Optional[Tuple[str, str]]:
         """Field and text of --mark; None without it. Options of --corpus are checked beside."""
@@ -149,6 +155,8 @@ class Translate(Command):
             raise BadInput("--context-selection reference needs --target-context-from REFERENCES")
         if self.target_context_from and not model.document_translator().dependent:
             raise BadInput("--target-context-from needs a model with target context, and --decoding prefix")
+        if self.target_context_from and self.too_long == "split":
+            raise BadInput("--target-context-from does not work with --too-long split")
         if self.target_context_from == POST_EDITED and (self.output or self.scores or self.corpus):
             none = "expected no --output, --corpus or --scores"
             raise BadInput(f"--target-context-from -: translations go to stdout; {none}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.transforms.language import detector, language_of
+from ctxmt_fairseq.corpora.transforms.language import Judge, detector
 from ctxmt_fairseq.text.documents import document_id
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.metadata_text import parse_metadata
@@ -17,7 +17,7 @@ from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import decode_line, open_file, raw_lines
 
 EXAMPLES = 5  # so many lines are named for each finding
-SHORT = 20  # characters without blanks; shorter texts have any ratio of lengths, and may be in any language
+SHORT = 20  # characters without blanks; shorter texts have any ratio of lengths
 MAX_RATIO = 9  # of the two sides' characters
 
 
@@ -59,7 +59,7 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
     """
     if any(admitted):
         detector()  # so that a missing tool is said at once
-    report = Report()
+    report, judge = Report(), Judge()
     texts = [Path(f"{prefix}.{language}") for language in languages]
     ids, marks = Path(f"{prefix}.docids"), Path(f"{prefix}.current")
     paths = [*texts, ids, *(path for path in (marks, *MetadataFiles.beside(prefix).paths) if path.is_file())]
@@ -84,7 +84,7 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
             sides = [row[path] for path in texts]
             _check_pair(report, prefix, number, sides)
             for path, text, codes in zip(texts, sides, admitted, strict=True):
-                if codes and len(text) >= SHORT and language_of(" ".join(text.split())) not in codes:
+                if codes and judge.judge(" ".join(text.split()), codes) is False:
                     report.add(report.remarks, "lines in another language", path, number)
         for path, line in row.items():
             if path == ids:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.pairs import Part
     from ctxmt_fairseq.corpora.text_rows import TextFiles
 
+_SHOWN = 20  # so many broken units are printed
+
 
 class OfLanguages(Command):
     """A command on text in two languages."""
@@ -99,12 +101,18 @@ def print_counts(record: Dict[str, Any]) -> None:
     for remark, number in record["remarks"].items():
         if number:
             print(f"  {remark}: {number}")
-    for broken in record["broken"]:
+    for broken in record["broken"][:_SHOWN]:
         print(f"  broken: {broken}")
+    if len(record["broken"]) > _SHOWN:
+        print(f"  and {len(record['broken']) - _SHOWN} more that are broken, in PREFIX.counts.json")
 
 
 def processes() -> Any:
     return option("processes", 1, option_types.workers)
+
+
+def skip_broken(units: str = "lines") -> Any:
+    return option(f"leave out broken {units}, and list them")
 
 
 def cleaning(default: Sequence[str] = ()) -> Any:
@@ -123,7 +131,7 @@ class FileWise(OptionGroup):
     """How many processes read the files, and what happens to broken ones."""
 
     workers: int = processes()
-    skip_broken: bool = option("leave out broken files, and list them")
+    skip_broken: bool = skip_broken("files")
 
     def parts(self, work: Callable, units: Callable, items: Iterable[Any]) -> Iterator[Any]:
         """Parts from files, by the workers that were asked for.

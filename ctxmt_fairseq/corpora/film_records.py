@@ -56,11 +56,8 @@ def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter
 
 
 def _texts(place: Place, record: Dict[str, Any]) -> Dict[str, str]:
-    found = {field: record[key] for field, key in OMDB.items() if record.get(key) is not None}
-    texts = texts_by_field(found)
-    if texts is None:
-        raise place.error(f"expected a text, or a list of texts, as each of {', '.join(OMDB.values())}")
-    return texts
+    found = {field: record.get(key) for field, key in OMDB.items()}
+    return texts_by_field(found, place.error)
 
 
 def _record_files(paths: Sequence[PathLike]) -> Iterator[Path]:

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence
 
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
+from ctxmt_fairseq.text.text_lines import is_text
 
 _NOTHING: Mapping[str, str] = {}
 _RUN = re.compile(r"#\d+$")
@@ -100,6 +101,11 @@ class DocumentBuilder:
         Args:
             current: False for a line that is only context; one of its sides may be empty.
         """
+        if not (is_text(source) and is_text(target)):
+            self.leave_out("not UTF-8")
+            return
+        if "\t" in source.strip() or "\t" in target.strip():
+            self.account.remarks["with a tab, read as a blank"] += 1
         source, target = " ".join(source.split()), " ".join(target.split())
         if not (source and target or (source or target) and not current or self.keep_empty):
             self.leave_out("empty")

@@ -17,6 +17,16 @@ WORD_START = "▁"  # SentencePiece's mark of a word's start
 _NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
+class TooManyPieces(BadInput):
+    """A text carries fewer pieces than were asked for.
+
+    Attributes:
+        most: the most that it carries.
+    """
+
+    most: int
+
+
 def model_names(language: str) -> List[str]:
     """The names that a language's model may have in a data folder, the language's own first."""
     return [f"spm.{language}.model", "spm.model"]
@@ -39,6 +49,7 @@ class Subwords:
     def __init__(self, model: Optional[PathLike] = None, steps: Optional[TextSteps] = None):
         self.steps = steps or TextSteps()
         self.processor = None
+        self.model = model
         if model is not None:
             from sentencepiece import SentencePieceProcessor
 
@@ -46,8 +57,8 @@ class Subwords:
                 raise BadInput("no such file", model)
             try:
                 self.processor = SentencePieceProcessor(model_file=str(model))
-            except RuntimeError:
-                raise BadInput("is no SentencePiece model", model) from None
+            except (RuntimeError, UnicodeError):
+                raise BadInput("is no SentencePiece model, or a damaged one", model) from None
 
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "Subwords":
@@ -67,11 +78,13 @@ class Subwords:
         full-width "<sep>" for SentencePiece, is spelled out.
         """
         texts = [" ".join(self.steps.apply(text).split()) for text in texts]
-        rows = (
-            map(str.split, texts)
-            if self.processor is None
-            else self.processor.encode(texts, out_type=str, num_threads=threads)
-        )
+        if self.processor is None:
+            rows: Iterable[List[str]] = map(str.split, texts)
+        else:
+            try:
+                rows = self.processor.encode(texts, out_type=str, num_threads=threads)
+            except (RuntimeError, SystemError, UnicodeError):  # pieces that are no text
+                raise BadInput("is a damaged SentencePiece model", self.model) from None
         return [" ".join(row if _NEVER_TEXT.isdisjoint(row) else _spelled_out(row)) for row in rows]
 
     def decode(self, pieces: str) -> str:
@@ -124,6 +137,9 @@ def train_subwords(
 
     Returns:
         the model file's content.
+
+    Raises:
+        TooManyPieces: the text carries fewer.
     """
     import sentencepiece
 
@@ -144,11 +160,14 @@ def train_subwords(
             minloglevel=2,
         )
     except RuntimeError as error:
-        reason = re.sub(r"^Internal: \S+ \[.*?\] ", "", str(error)).strip()
-        if "too high" in reason:
-            more = "" if kind == "bpe" else "--spm-type bpe allows more pieces, "
-            reason += f" (--vocab-size; {more}--no-subwords takes the words as they are)"
-        raise BadInput(
-            f"no subword model of {vocab_size} pieces from this text: {reason or 'no text'}"
-        ) from None
+        reason = re.sub(r"(?i)^internal: \S+ \[.*?\] ", "", str(error)).strip() or "no text"
+        refusal = f"no subword model of {vocab_size} pieces from this text: "
+        found = re.search(r"too high .* <= (\d+)", reason)
+        if not found:
+            raise BadInput(refusal + reason) from None
+        more = "" if kind == "bpe" else "--spm-type bpe allows more pieces, "
+        words = f"--vocab-size {found[1]}; {more}--no-subwords takes the words as they are"
+        too_many = TooManyPieces(f"{refusal}it carries at most {found[1]} ({words})")
+        too_many.most = int(found[1])
+        raise too_many from None
     return model.getvalue()

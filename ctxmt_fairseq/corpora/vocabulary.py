@@ -2,6 +2,7 @@
 folder's."""
 
 import itertools
+import logging
 import shutil
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,12 +14,20 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import load_codes
 from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_description
-from ctxmt_fairseq.corpora.subwords import Subwords, find_model, model_names, train_subwords
+from ctxmt_fairseq.corpora.subwords import (
+    Subwords,
+    TooManyPieces,
+    find_model,
+    model_names,
+    train_subwords,
+)
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
 from ctxmt_fairseq.corpora.truecasing import Truecaser, count_forms, forms_text
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, add_symbols
 from ctxmt_fairseq.text.text_lines import iterate_lines
 
+logger = logging.getLogger(__name__)
+PIECES = 8000  # of each subword model, where neither the user nor the text wants fewer
 MULTIPLE = 8  # dictionary sizes are multiples of it, for the matrix units of GPUs
 
 
@@ -39,8 +48,8 @@ class Vocabulary:
             than ``bpe_threshold`` times do not count. Empty: there is none.
         dictionaries: language -> a given dictionary of fairseq's, all of whose symbols keep their places;
             empty: count the training text.
-        vocab_size: the size of each model that is trained (default 8000); if none is, the number of most
-            frequent words or pieces that are kept (default all).
+        vocab_size: the size of each model that is trained (default 8000, or the most that the text carries);
+            if none is, the number of most frequent words or pieces that are kept (default all).
         spm_type, character_coverage: see ``train_subwords``. like: a data folder whose steps, models and
         dictionaries are taken; then all of the above means nothing.
     """
@@ -154,9 +163,18 @@ def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) 
 
 
 def _train(vocabulary: Vocabulary, model: Path, paths: List[Path]) -> None:
-    sentences = itertools.chain.from_iterable(map(iterate_lines, paths))
-    size = vocabulary.vocab_size or 8000
-    model.write_bytes(train_subwords(sentences, size, vocabulary.spm_type, vocabulary.character_coverage))
+    def trained(size: int) -> bytes:
+        sentences = itertools.chain.from_iterable(map(iterate_lines, paths))
+        return train_subwords(sentences, size, vocabulary.spm_type, vocabulary.character_coverage)
+
+    try:
+        content = trained(vocabulary.vocab_size or PIECES)
+    except TooManyPieces as error:
+        if vocabulary.vocab_size:
+            raise
+        logger.warning("%s: %d pieces, the most that the text carries (--vocab-size)", model.name, error.most)
+        content = trained(error.most)
+    model.write_bytes(content)
 
 
 def place_dictionaries(

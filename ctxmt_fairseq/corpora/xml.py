@@ -1,15 +1,22 @@
 """Reads XML with lxml; entities that it declares are refused, and nothing that it names is loaded."""
 
+import codecs
 import contextlib
+import io
+import re
 import zlib
-from typing import Any, Iterator
+from typing import Any, Iterator, Union
 
 from lxml import etree
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.text_lines import PathLike, open_text
+from ctxmt_fairseq.text.text_lines import LONGEST_LINE, PathLike, open_text
 
 _SAFELY = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}
+
+_BLOCK = 2**20  # characters that are read at once
+_ENDS = re.compile(r"</[\w:.-]+\s*>\s*$")
+_DECLARED = re.compile(rb"[^<]*<\?xml[^<>]*encoding=[\"']([\w.-]+)")
 
 
 def parse_xml(content: bytes, name: str) -> Any:
@@ -27,6 +34,49 @@ def xml_elements(path: PathLike, tag: str) -> Iterator[Any]:
             element.clear()
             while element.getprevious() is not None:
                 del element.getparent()[0]
+
+
+def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
+    """Yield the elements like ``xml_elements``, but parse each by itself; of a broken one yield the error.
+    They may not be within each other."""
+    begin, end = re.compile(rf"<{tag}(?=[\s>])"), re.compile(rf"</{tag}\s*>")
+    with _named_errors(path), open_text(path) as stream:
+        text = io.TextIOWrapper(stream, _encoding(stream, path), errors="surrogateescape")
+        line, rest, block = 1, "", text.read(_BLOCK)
+        while block:
+            *whole, rest = end.split(rest + block)
+            for piece in whole:
+                before, *unclosed, inside = begin.split(piece) if begin.search(piece) else (piece, "")
+                for _ in unclosed:
+                    yield BadInput(f"expected </{tag}>, found <{tag}>", path, line)
+                yield _parsed(f"<{tag}{inside}</{tag}>", path, line + before.count("\n"))
+                line += piece.count("\n")
+            if len(rest) > LONGEST_LINE:
+                raise BadInput(f"expected </{tag}> within {LONGEST_LINE} characters", path, line)
+            block = text.read(_BLOCK)
+        if begin.search(rest) or not _ENDS.search(rest):
+            raise BadInput("expected well-formed XML: the file ends within an element", path, line)
+
+
+def _encoding(stream: Any, path: PathLike) -> str:
+    """The encoding of a file, by its first bytes; they are read again."""
+    first = stream.read(200)
+    stream.seek(0)
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    declared = _DECLARED.match(first)
+    name = declared[1].decode() if declared else "utf-8"
+    try:
+        return "utf-8-sig" if codecs.lookup(name).name == "utf-8" else name
+    except LookupError:
+        raise BadInput(f"expected well-formed XML: unknown encoding {name}", path, 1) from None
+
+
+def _parsed(text: str, path: PathLike, line: int) -> Union[Any, BadInput]:
+    try:
+        return etree.fromstring(text.encode("utf-8", "surrogateescape"), etree.XMLParser(**_SAFELY))
+    except (etree.XMLSyntaxError, UnicodeEncodeError) as error:
+        return BadInput(f"expected well-formed XML: {getattr(error, 'msg', error)}", path, line)
 
 
 def _checked(element: Any, path: PathLike) -> Any:

@@ -4,10 +4,11 @@ grows where a translation is hardly likelier with its own context than with a ra
 import logging
 import math
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import torch
 from fairseq.criterions import register_criterion
+from fairseq.logging import metrics
 from torch import Tensor
 from torch.nn.functional import relu
 
@@ -23,6 +24,7 @@ from ctxmt_fairseq.data.context_exchange import derangement
 logger = logging.getLogger(__name__)
 
 LEVELS = ("data", "sentence", "token")
+_OPEN = "_open_margin_data"  # of validations, and maybe negative; no name that begins with _ is printed
 
 
 def over_contexts(scores: Tensor) -> Tensor:
@@ -31,7 +33,7 @@ def over_contexts(scores: Tensor) -> Tensor:
 
 
 def margin_losses(
-    real: Tensor, random: Tensor, current: Tensor, margins: Dict[str, float]
+    real: Tensor, random: Tensor, current: Tensor, margins: Dict[str, float], whole: bool = True
 ) -> Dict[str, Tensor]:
     """The terms of equation 2.9 without their weights, a scalar in nats for each level.
 
@@ -43,12 +45,15 @@ def margin_losses(
         random: (M, B, T), the same with each of M random contexts.
         current: BoolTensor (B, T), true where there is a token; elsewhere the scores are 0.
         margins: delta of each level, in nats per token.
+        whole: whether these sentences are the whole data of the data level. Otherwise its term is what is to
+            be added up over all of it, before the positive part is taken.
     """
     lead = real - over_contexts(random)
     lengths = current.sum(1).type_as(real)
     sentence_lead = real.sum(1) - over_contexts(random.sum(2))
+    data = lengths.sum() * margins["data"] - sentence_lead.sum()
     return {
-        "data": relu(lengths.sum() * margins["data"] - sentence_lead.sum()),
+        "data": relu(data) if whole else data,
         "sentence": relu(lengths * margins["sentence"] - sentence_lead).sum(),
         "token": (relu(margins["token"] - lead) * current).sum(),
     }
@@ -98,9 +103,12 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
     ``margin_sentence`` and ``margin_token``, normalised like ``loss``, which is the base's plus their
     weighted sum. To compare runs or choose checkpoints by translation alone, use ``current_loss``.
 
-    Results are reproducible: the exchange is drawn in training from torch's CPU generator, which fairseq
-        seeds
-    in each update, and in validation from the batch's ids. The passes with random contexts come after the
+    No number of a validation depends on its batches: a random context is that of any sentence of the split,
+    always the same one (``ExchangePartners``); ``margin_data`` is the level's loss on the whole split, and
+    ``loss`` leaves it out.
+
+    Training is reproducible: the exchange is drawn from torch's CPU generator, which fairseq seeds in each
+    update. The passes with random contexts come after the
     base's, so they leave its dropout as it is in an update of one batch; with --update-freq later batches
     drop out other units. --ignore-prefix-size is refused, because every token of the current sentence is
     compared.
@@ -131,6 +139,8 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
             )
         if not hasattr(task, "exchange_context"):
             raise BadInput("--criterion context_margin needs one of the tasks with context")
+        if hasattr(task, "request"):
+            task.request.exchanges = self.contexts
         if getattr(getattr(task, "cfg", None), "batch_runs", 0):
             logger.warning("--batch-runs: a random context of context_margin may hold the sentence itself")
 
@@ -148,9 +158,12 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         random = self._random_scores(model, sample, width)
         if random is None:  # nothing to compare; but all workers must log the same names
             real, random, current = torch.zeros_like(real), real.new_zeros(1, *real.shape), current & False
-        losses = margin_losses(real, random, current, self.margins)
+        losses = margin_losses(real, random, current, self.margins, whole=model.training)
         with torch.no_grad():
             self.window_sums.update({f"margin_{level}": value.detach() for level, value in losses.items()})
+            if not model.training:
+                self.window_sums["open_margin_data"] = losses.pop("data")
+                del self.window_sums["margin_data"]
             self.window_sums["context_gap"] = (real - over_contexts(random)).sum()
             self.window_sums["context_gap_ntokens"] = current.sum()
         if reduce:
@@ -173,26 +186,37 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         return scores.masked_fill(~there, 0.0), there
 
     def _random_scores(self, model: Any, sample: Dict[str, Any], width: int) -> Optional[Tensor]:
-        """The same log-probabilities with M random contexts, (M, B, width); None: the batch has one row."""
-        generator = None
-        if not model.training:
-            generator = torch.Generator().manual_seed(int(sample["parts"].lines.sum()))
+        """The same log-probabilities with M random contexts, (M, B, width); None: there is no other row."""
         scores = []
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.detach):
-            for _ in range(self.contexts):
-                order = derangement(len(sample["target"]), generator)
-                if order is None:
-                    return None
-                exchanged = self.task.exchange_context(sample, order)
+            for exchanged, rows in self._exchanges(model, sample):
                 net_output = model(**exchanged["net_input"])
                 lprobs, _ = self.get_lprobs_and_target(model, net_output, exchanged)
-                scores.append(self._scores(lprobs, model.get_targets(exchanged, net_output), width)[0])
-        return torch.stack(scores)
+                scores.append(self._scores(lprobs, model.get_targets(exchanged, net_output), width)[0][rows])
+        return torch.stack(scores) if scores else None
+
+    def _exchanges(self, model: Any, sample: Dict[str, Any]) -> Iterator[Tuple[Dict[str, Any], Any]]:
+        """M batches with random contexts, and where the rows of ``sample`` are in them."""
+        if not model.training:
+            partners = sample.get("partners") or {"orders": ()}
+            for order in partners["orders"]:
+                order = torch.from_numpy(order)
+                yield self.task.exchange_context(partners["batch"], order), partners["rows"]
+            return
+        for _ in range(self.contexts):
+            order = derangement(len(sample["target"]))
+            if order is not None:
+                yield self.task.exchange_context(sample, order), slice(None)
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: List[Dict[str, Any]]) -> None:
         super().reduce_metrics(logging_outputs)
         if any("context_gap" in log for log in logging_outputs):
-            for level in LEVELS:
+            for level in LEVELS[1:]:
                 log_mean(logging_outputs, f"margin_{level}", f"margin_{level}", "sample_size")
+            if any("open_margin_data" in log for log in logging_outputs):
+                log_mean(logging_outputs, _OPEN, "open_margin_data", "sample_size")
+                metrics.log_derived("margin_data", lambda meters: max(0.0, round(meters[_OPEN].avg, 3)))
+            else:
+                log_mean(logging_outputs, "margin_data", "margin_data", "sample_size")
             log_mean(logging_outputs, "context_gap", "context_gap", "context_gap_ntokens")

@@ -123,7 +123,7 @@ class BatchedWindows(FairseqDataset):
         """The sizes of all windows within the current limits."""
         if self._sizes is None:
             self._sizes = whole = self.whole_sizes
-            long = np.flatnonzero(self._exceeding(whole))
+            long = np.flatnonzero(self.exceeding(whole))
             if len(long):
                 self._sizes = Sizes(*(array.copy() for array in whole))
                 shortened = self.measured().sizes(self.lines[long], self.epoch_of_draws, *self.limits)
@@ -131,7 +131,7 @@ class BatchedWindows(FairseqDataset):
                     sizes[long] = values
         return self._sizes
 
-    def _exceeding(self, sizes: Sequence[np.ndarray]) -> np.ndarray:
+    def exceeding(self, sizes: Sequence[np.ndarray]) -> np.ndarray:
         """Tell which source or target sizes are above the limits: (n,) bool."""
         too_long = np.zeros(len(sizes[0]), bool)
         for tokens, limit in zip(sizes[:2], self.limits, strict=True):
@@ -200,8 +200,8 @@ class BatchedWindows(FairseqDataset):
         window, sentence = self.options.max_window_tokens, self.options.max_sentence_tokens
         if window is None and sentence is None and self.window_sizes is self.whole_sizes:
             return indices, []  # usual, and saves a pass over millions of examples
-        left_out = self._exceeding(self.whole_sizes)
-        left_out[left_out] = self._exceeding(self.measured().current(self.lines[np.flatnonzero(left_out)]))
+        left_out = self.exceeding(self.whole_sizes)
+        left_out[left_out] = self.exceeding(self.measured().current(self.lines[np.flatnonzero(left_out)]))
         if window is not None:
             left_out |= self.whole_sizes.source > window
         if sentence is not None:

@@ -16,6 +16,7 @@ from ctxmt_fairseq.data import randomness
 from ctxmt_fairseq.data.batched_windows import BatchedWindows
 from ctxmt_fairseq.data.context_format import ContextRequest
 from ctxmt_fairseq.data.context_sizes import WindowParts
+from ctxmt_fairseq.data.exchange_partners import ExchangePartners
 from ctxmt_fairseq.data.token_weights import TokenWeights
 from ctxmt_fairseq.data.windows import Slots, WindowBuilder
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
@@ -84,6 +85,7 @@ class ContextDataset(BatchedWindows, ABC):
             left_pad_target=left_pad_target,
             pad_to_multiple=pad_to_multiple,
         )
+        self._partners: Optional[ExchangePartners] = None
         self.empty = torch.tensor([source_dictionary.eos()])
         needs = any(column.target for column in builder.source_columns)
         if target is None and needs:
@@ -148,7 +150,12 @@ class ContextDataset(BatchedWindows, ABC):
         sentence[:-1][torch.from_numpy(draws < dropout)] = self.mask
         return sentence
 
-    def collater(self, samples: List[Dict[str, Any]], pad_to_length: Optional[Dict[str, int]] = None):
+    def collater(
+        self,
+        samples: List[Dict[str, Any]],
+        pad_to_length: Optional[Dict[str, int]] = None,
+        with_partners: bool = True,
+    ):
         """Make a batch of B examples.
 
         Returns:
@@ -157,7 +164,8 @@ class ContextDataset(BatchedWindows, ABC):
             ``nsentences``. Besides, ``windows`` is a dictionary of ``target_context_sizes`` (B,) and the
             subclass's ``context_batch``; it also is ``context`` in ``net_input`` if the model reads it.
             ``parts`` are its ``WindowParts``; ``token_weights`` (B, T), 0 for pads, are those of ``target``,
-            if the dataset has any. Without samples the result is ``{}``.
+            if the dataset has any. In validation ``partners`` is what ``ExchangePartners`` gives, if the
+            criterion asks for it and ``with_partners`` is true. Without samples the result is ``{}``.
         """
         if not samples:
             return {}
@@ -170,7 +178,7 @@ class ContextDataset(BatchedWindows, ABC):
         }
         if self.request.format.kind:
             batch["net_input"]["context"] = batch["windows"]
-        batch["parts"] = WindowParts.of(samples)
+        batch["parts"] = WindowParts.of(samples, self.name)
         if self.weights is not None:
             batch["token_weights"] = collate_tokens(
                 [sample["token_weights"] for sample in samples],
@@ -179,6 +187,9 @@ class ContextDataset(BatchedWindows, ABC):
                 pad_to_length=pad_to_length["target"] if pad_to_length else None,
                 pad_to_multiple=self.padding["pad_to_multiple"],
             )
+        if with_partners and self.request.exchanges and not self.training and batch["target"] is not None:
+            self._partners = self._partners or ExchangePartners(self, self.request.exchanges)
+            batch["partners"] = self._partners.of(batch["parts"].lines)
         return batch
 
     @abstractmethod

@@ -5,7 +5,8 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 """
 
 import re
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar
+from pathlib import Path
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 from ctxmt_fairseq.base.command import Field, OptionGroup
 from ctxmt_fairseq.base.errors import BadInput
@@ -210,6 +211,22 @@ class VectorOptions(ContextOptions):
 # Every option of every task, by its name.
 ALL = {**WindowOptions.all_fields, **RowsOptions.all_fields, **VectorOptions.all_fields}
 SIZES = ("source_context", "source_context_after", "target_context", "target_context_on_source")
+
+
+def given_options(options: Mapping[str, Any], known: Mapping[str, Any]) -> Dict[str, Any]:
+    """Check options by their names, and leave out those that are None; a path becomes text.
+
+    Args:
+        known: the names that there are, each with an example of a value.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
+    for name, value in given.items():
+        if name not in known:
+            raise BadInput(f"{flag(name)}: the models' task has no such option; it has {', '.join(known)}")
+        if type(value) is not type(known[name]):
+            raise BadInput(f"{flag(name)}: expected {type(known[name]).__name__}, found {value!r}")
+    return given
 
 
 def before(target: bool, size: int) -> Tuple[Column, ...]:

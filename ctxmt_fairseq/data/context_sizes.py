@@ -57,6 +57,7 @@ class WindowParts:
         source: (B, 3) the source window's tokens before, in and after the current sentence; None: it is no
             window.
         target: (B, 3) those of the target window; None: there are no target sentences.
+        split: the dataset's name.
     """
 
     lines: np.ndarray
@@ -65,9 +66,10 @@ class WindowParts:
     sentences: np.ndarray
     source: Optional[np.ndarray] = None
     target: Optional[np.ndarray] = None
+    split: str = ""
 
     @classmethod
-    def of(cls, examples: Sequence[Mapping[str, Any]]) -> "WindowParts":
+    def of(cls, examples: Sequence[Mapping[str, Any]], split: str = "") -> "WindowParts":
         """Those of a batch's examples (see ``ContextDataset``), in its order."""
         source = target = None
         lengths = np.array([len(example["source"]) for example in examples])
@@ -84,6 +86,7 @@ class WindowParts:
             np.array([example["target_context_sizes"] for example in examples]),
             source,
             target,
+            split,
         )
 
 

@@ -70,8 +70,8 @@ class DocumentWindowDataset(ContextDataset):
                 first += marks + (1 if sentence == EMPTY_SENTENCE else len(text[sentence]))
         return starts
 
-    def collater(self, samples: List[Dict[str, Any]], pad_to_length: Optional[Dict[str, int]] = None):
-        batch = super().collater(samples, pad_to_length)
+    def collater(self, samples: List[Dict[str, Any]], *args: Any, **kwargs: Any):
+        batch = super().collater(samples, *args, **kwargs)
         if batch and any("highlights" in sample for sample in samples):
             by_id = {sample["id"]: sample for sample in samples}
             rows = [by_id[line] for line in batch["id"].tolist()]

@@ -1,91 +1,59 @@
 """Translates whole documents, many side by side: each sentence after the earlier ones of its document."""
 
-import collections
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
+from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
-from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
-from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
+_LEAST_PART = 20  # tokens of a part of a sentence, however little the search may write
 _SORTED_BATCHES = 64  # lines are sorted by length within this many batches, so that output keeps coming
-
-
-def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
-    """Divide lines into batches of at most ``width``.
-
-    Args:
-        lines: those to translate, in increasing order.
-        dependent: each line needs the translations before it in its document. Then a batch holds the next
-            line of each of ``width`` documents, and the next document takes the place of a finished one.
-    """
-    if not dependent:
-        yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
-        return
-    by_document: Dict[int, List[int]] = {}
-    starts, _ = documents.bounds(np.asarray(lines, np.int64))
-    for line, start in zip(lines, map(int, starts), strict=True):
-        by_document.setdefault(start, []).append(line)
-    waiting = collections.deque(group[::-1] for group in by_document.values())
-    active: List[List[int]] = []
-    while waiting or active:
-        while waiting and len(active) < width:
-            active.append(waiting.popleft())
-        yield [remaining.pop() for remaining in active]
-        active = [remaining for remaining in active if remaining]
 
 
 class DocumentTranslator:
     """Translates documents with one ensemble.
 
     Args:
-        loaded: the models.
+        loaded: the models; their task says how target windows are decoded.
         search: settings of the search.
-        decoding: "prefix" forces the target context and decodes the current sentence only; "window" decodes
-            the whole target window, as the focused-concatenation paper does.
         width: documents side by side.
     """
 
-    def __init__(
-        self, loaded: LoadedModels, search: SearchSettings, decoding: str = "prefix", width: int = 16
-    ):
-        self.loaded = loaded
+    def __init__(self, loaded: LoadedModels, search: SearchSettings, width: int = 16):
+        self.loaded, self.search = loaded, search
         self.width = width
         self.count = WindowCount()
-        options = loaded.task.context_options()
-        self.forced = decoding == "prefix" and options.target_context > 0
-        self.dependent = self.forced or options.target_text_on_source
+        self.dependent = loaded.task.dependent
         self.caching = [model.encoder for model in loaded.models if hasattr(model.encoder, "sentence_cache")]
-        if self.forced and loaded.task.keep_sentence == "first":
-            raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
+        options = loaded.task.options
+        self.reach = options["target_context"] if options["keep_sentence"] == "first" else 0
+        if self.reach and self.dependent and not loaded.task.forced:
+            raise BadInput("--keep-sentence first: expected no target text on the source side")
         for model in loaded.models:  # else fairseq's layers return attention weights in evaluation
             model.make_generation_fast_(need_attn=False)
-        dictionary = loaded.task.target_dictionary
-        models: Any = loaded.models
-        if self.forced:
-            models = ForcedPrefixEnsemble(loaded.models, dictionary.eos(), dictionary.pad())
-        self.generator = loaded.task.build_generator(models, search)
+        self.generator: Any = loaded.task.build_generator(loaded.models, search)
 
     @property
     def separators(self) -> Optional[str]:
-        """A warning, at the end, of translations with a wrong number of separators; None: there are none.
+        """A warning, at the end, of translations with a wrong number of separators; None: there are none."""
+        task = self.loaded.task
+        return self.count.report(task.forced) if task.options["target_context"] else None
 
-        A forced prefix has the right number of them, so only separators after it are counted.
-        """
-        if not (self.count.windows and self.loaded.task.context_options().target_context):
-            return None
-        if not self.forced:
-            return str(self.count)
-        mismatched, windows = self.count.mismatched, self.count.windows
-        return f"separators in {mismatched} of {windows} translations are left out" if mismatched else None
+    def fit(self, text: SourceText, too_long: str) -> FittedText:
+        """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long
+        that the search may write twice as many tokens for each."""
+        search, limit = self.search, self.loaded.limits[0]
+        part = max(_LEAST_PART, int(search.max_len_a * limit + search.max_len_b) // 2)
+        return fit_sentences(self.loaded, text, too_long, part, cut_context=self.dependent)
 
     def running(
         self,
@@ -115,18 +83,33 @@ class DocumentTranslator:
         """Yield the n-best lists of ``lines``, as they become available.
 
         A line whose target is already known (given, or kept by an earlier run) is context for others like any
-        other.
+        other. With ``--keep-sentence first``, a line's translation is the first sentence of the window that
+        begins with it. No window begins with the last lines of a document, unless it is as short, and what
+        the models cannot hold is left out of windows: these lines have their own window's current sentence.
         """
+        rest = dict.fromkeys(lines)
+        if self.reach:
+            starts, ends = running.dataset.builder.documents.bounds(np.asarray(lines, np.int64))
+            windows = np.minimum(np.asarray(lines, np.int64) + self.reach, ends - 1)
+            begins = np.maximum(windows - self.reach, starts) == lines
+            for line, nbest in self._windows(running, windows[begins].tolist(), "first"):
+                if line in rest:
+                    del rest[line]
+                    yield line, nbest
+        yield from self._windows(running, list(rest), "current")
+
+    def _windows(
+        self, running: RunningDocuments, lines: Sequence[int], keep: str
+    ) -> Iterator[Tuple[int, List[Hypothesis]]]:
+        """Yield the translations of windows; see ``RunningDocuments.translate``."""
         if not self.dependent and not self.caching:  # else a document's lines must follow each other
             block = self.width * _SORTED_BATCHES
             for at in range(0, len(lines), block):
                 by_length = sorted(lines[at : at + block], key=lambda line: len(running.sources[line]))
-                yield from self._batches(running, by_length)
+                yield from self._batches(running, by_length, keep)
         else:
-            yield from self._batches(running, lines)
+            yield from self._batches(running, lines, keep)
 
-    def _batches(self, running: RunningDocuments, lines: Sequence[int]):
+    def _batches(self, running: RunningDocuments, lines: Sequence[int], keep: str):
         for batch in schedule(running.dataset.builder.documents, lines, self.width, self.dependent):
-            yield from running.translate(
-                self.generator, self.loaded.models, batch, self.forced, self.count
-            ).items()
+            yield from running.translate(self.generator, self.loaded.models, batch, self.count, keep).items()

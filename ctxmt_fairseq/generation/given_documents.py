@@ -1,12 +1,14 @@
 """Documents that Python code gives, as lists of sentences: checked, and laid out as a file would be."""
 
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar
+
+import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.generation.input_documents import separators_in_text
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.metadata_text import texts_by_field
-from ctxmt_fairseq.text.symbols import SEPARATOR
 
 T = TypeVar("T")
 
@@ -18,10 +20,12 @@ class GivenDocuments:
     Attributes:
         sentences: the sentences of all documents, one after the other.
         lengths: the number of sentences of each document.
+        name: what the caller calls them.
     """
 
     sentences: List[str]
     lengths: List[int]
+    name: str = "documents"
 
     @classmethod
     def of(cls, documents: Any, name: str = "documents") -> "GivenDocuments":
@@ -30,7 +34,24 @@ class GivenDocuments:
         Args:
             name: what the caller calls them, for messages.
         """
-        return cls(*_nested(documents, name, "documents, each a list of sentences", "sentences", _sentence))
+        return cls(
+            *_nested(documents, name, "documents, each a list of sentences", "sentences", _sentence), name
+        )
+
+    def place(self, sentence: int) -> str:
+        """Name the place of a sentence."""
+        number = int(np.searchsorted(self.documents.starts, sentence, side="right")) - 1
+        return f"{self.name}[{number}][{sentence - int(self.documents.starts[number])}]"
+
+    @property
+    def current(self) -> np.ndarray:
+        """(n,) bool: all sentences are translated."""
+        return np.ones(len(self.sentences), bool)
+
+    @property
+    def with_separator(self) -> Optional[str]:
+        """See ``separators_in_text``."""
+        return separators_in_text(self.sentences, self.place)
 
     @property
     def documents(self) -> Documents:
@@ -108,8 +129,6 @@ def _sentence(given: Any, place: str) -> str:
     text = _text(given, place).strip()
     if "\n" in text:
         raise BadInput(f"{place}: expected one sentence on one line, found several lines")
-    if SEPARATOR in text:
-        raise BadInput(f"{place}: expected text, found the symbol {SEPARATOR}")
     return text
 
 
@@ -118,9 +137,9 @@ def _fields(given: Any, place: str) -> Dict[str, str]:
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        texts = texts_by_field(dict(given))
-        if texts is None or not all(isinstance(field, str) for field in texts):
-            raise BadInput(f"{place}: expected a dictionary of texts by field, found other values")
+        if not all(isinstance(field, str) for field in given):
+            raise BadInput(f"{place}: expected a dictionary of texts by field, found other fields")
+        texts = texts_by_field(dict(given), lambda message: BadInput(f"{place}: {message}"))
         return {field: _text(text, f"{place}[{field!r}]") for field, text in texts.items()}
     prompts = [given] if isinstance(given, str) else _list(given, place, "texts")
     return {f"prompt {number}": _text(text, place) for number, text in enumerate(prompts, 1)}

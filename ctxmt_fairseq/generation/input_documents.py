@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.text.documents import Documents, document_id
 from ctxmt_fairseq.text.json_files import get, json_lines
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
@@ -24,6 +24,7 @@ class InputDocuments:
         current: (S,) bool; False for sentences that are only context.
         output_lines: (S,) the line of the output, from 0, that gets each sentence's translation.
         height: the number of lines of the output, which is that of the input.
+        file: the input, for messages.
     """
 
     sentences: List[str]
@@ -31,6 +32,23 @@ class InputDocuments:
     current: np.ndarray
     output_lines: np.ndarray
     height: int
+    file: PathLike
+
+    def place(self, sentence: int) -> str:
+        """Name the place of a sentence in the input."""
+        return f"{self.file}:{self.output_lines[sentence] + 1}"
+
+    @property
+    def with_separator(self) -> Optional[str]:
+        """How many sentences have the separator's name in them, and where; None: there are none."""
+        return separators_in_text(self.sentences, self.place)
+
+
+def separators_in_text(sentences: Sequence[str], place: Callable[[int], str]) -> Optional[str]:
+    """Say how many sentences have the separator's name in them, and where; None: there are none. It is text
+    there, which ``Subwords`` spells out."""
+    places = [place(line) for line, sentence in enumerate(sentences) if SEPARATOR in sentence]
+    return f"{SEPARATOR} is read as text in {len(places)} sentences: {named(places)}" if places else None
 
 
 def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] = None) -> InputDocuments:
@@ -40,7 +58,7 @@ def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] 
     flags = np.ones(len(sentences), bool)
     if current is not None:
         flags = read_flags(current, len(sentences))
-    return _aligned(sentences, documents, flags)
+    return _aligned(sentences, documents, flags, text)
 
 
 class ParallelDocuments(NamedTuple):
@@ -75,7 +93,7 @@ def read_blank_line_documents(text: PathLike) -> InputDocuments:
         between = not sentence
     flags = np.ones(len(sentences), bool)
     return InputDocuments(
-        sentences, Documents.from_lengths(lengths), flags, np.array(lines, np.int64), number + 1
+        sentences, Documents.from_lengths(lengths), flags, np.array(lines, np.int64), number + 1, text
     )
 
 
@@ -91,7 +109,7 @@ def read_joined(text: PathLike, joint: str) -> InputDocuments:
     flags = np.zeros(documents.sentences, bool)
     flags[documents.starts[1:] - 1] = True
     lines = np.repeat(np.arange(len(rows)), lengths)
-    return InputDocuments([part for row in rows for part in row], documents, flags, lines, len(rows))
+    return InputDocuments([part for row in rows for part in row], documents, flags, lines, len(rows), text)
 
 
 def read_json_lines(path: PathLike) -> InputDocuments:
@@ -109,12 +127,10 @@ def read_json_lines(path: PathLike) -> InputDocuments:
             raise place.error("document must not be empty, and current must be true or false")
         if "\n" in source or "\0" in source:
             raise place.error("source must be one line of text")
-        if SEPARATOR in source.split():
-            raise place.error(f"expected text, found the symbol {SEPARATOR}")
         sentences.append(source.strip())
         ids.append(name)
         flags.append(current)
-    return _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool))
+    return _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool), path)
 
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:
@@ -128,5 +144,5 @@ def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, s
     return [lines[line] for line in documents.output_lines]
 
 
-def _aligned(sentences: List[str], documents: Documents, flags: np.ndarray) -> InputDocuments:
-    return InputDocuments(sentences, documents, flags, np.arange(len(sentences)), len(sentences))
+def _aligned(sentences: List[str], documents: Documents, flags: np.ndarray, file: PathLike) -> InputDocuments:
+    return InputDocuments(sentences, documents, flags, np.arange(len(sentences)), len(sentences), file)

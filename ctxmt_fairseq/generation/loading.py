@@ -135,7 +135,8 @@ def load_models(
         )
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
     saved = kind.saved(states[0].get("task_state"))
-    overrides: Dict[str, Any] = {**dict.fromkeys(saved), **kind.checked_options(options or {})}
+    given = kind.checked_options(options or {})
+    overrides: Dict[str, Any] = {**dict.fromkeys(saved), **given}
     folder = first_folder(data or first.get("data"))
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)
@@ -144,6 +145,7 @@ def load_models(
     models: List[torch.nn.Module] = []
     task: Any = None
     for file, state in zip(files, states, strict=True):
+        mapping(state["cfg"]["task"], "task").update(given)  # fairseq replaces what an old file has alone
         state = upgraded(state, file, overrides)
         loaded, _, task = load_ensemble([str(file)], overrides, task, state=state)
         models += loaded

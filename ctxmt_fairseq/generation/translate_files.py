@@ -9,14 +9,13 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import destination, write_files
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.input_documents import InputDocuments
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.text.symbols import SEPARATOR
+from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
@@ -32,7 +31,8 @@ def translate_file(
     replace: bool = False,
     tag: str = "",
     beside: Sequence[Tuple[PathLike, Optional[str]]] = (),
-) -> None:
+    too_long: str = "error",
+) -> Optional[str]:
     """Translate everything to a file (or stdout), a line for each line of the input.
 
     Args:
@@ -45,25 +45,33 @@ def translate_file(
         replace: drop what another run, with other settings, has left in ``OUTPUT.partial``.
         tag: a word that is written before each translation.
         beside: other files and their text, which appear together with the output; see ``write_files``.
+        too_long: what happens to sentences that are too long, see ``fit_sentences``.
+
+    Returns:
+        a remark on them, if there are some.
     """
     loaded = translator.loaded
-    sources = [loaded.encode_source(sentence) for sentence in documents.sentences]
+    text = translator.fit(documents, too_long)
     targets = None
     if target_context is not None:
         given = _given(target_context, documents)
         loaded.warn_of_unknown(target_context, targets=given)
-        targets = [loaded.encode_target(line) for line in given]
-    contexts = _contexts(loaded, documents, metadata)
-    current = np.flatnonzero(documents.current)
-    running = translator.running(sources, documents.documents, targets, contexts, current)
-    wanted = documents.current | (translator.dependent and targets is None)
+        targets = [loaded.encode_target(given[line]) for line in text.origins.tolist()]
+    running = translator.running(
+        text.sources,
+        text.documents,
+        targets,
+        _contexts(loaded, text, metadata),
+        np.flatnonzero(text.current),
+    )
+    wanted = text.current | (translator.dependent and targets is None)
     done: Dict[int, Dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
         journal: Optional[KeptTranslations] = None
         if output is not None and (file := destination(output).file):
             run = _run(documents, settings, target_context, metadata)
             symbols = len(loaded.task.target_dictionary)
-            journal = KeptTranslations(file, run, len(documents.sentences), symbols, replace)
+            journal = KeptTranslations(file, run, len(text.sentences), symbols, replace)
             stack.enter_context(journal)
             done.update(journal.done)
         if targets is None:
@@ -77,29 +85,33 @@ def translate_file(
                 if journal:
                     journal.translated(line, **record)
                 progress.update()
-        text = _lines(loaded, documents, done, scores, f"{tag} " if tag else "")
+        lines_of_output = _lines(loaded, documents, text, done, scores, f"{tag} " if tag else "")
         if output is None:
-            sys.stdout.write(text)
+            sys.stdout.write(lines_of_output)
         else:
-            write_files([(output, text), *beside])
+            write_files([(output, lines_of_output), *beside])
         if journal:
             journal.finished = True
+    return text.remark
 
 
 def _lines(
     loaded: LoadedModels,
     documents: InputDocuments,
+    text: FittedText,
     done: Mapping[int, Mapping[str, Any]],
     scores: bool,
     tag: str,
 ) -> str:
     """The output's text: a line for each line of the input, empty for what is not translated."""
-    text = [""] * documents.height
-    for line in np.flatnonzero(documents.current).tolist():
-        translation = loaded.decode_target(torch.tensor(done[line]["tokens"]))
-        prefix = f"{done[line]['score']:.4f}\t" if scores else ""
-        text[documents.output_lines[line]] = prefix + tag + translation
-    return "".join(line + "\n" for line in text)
+    lines = [""] * documents.height
+    parts = [done[line] if text.current[line] else None for line in range(len(text.sentences))]
+    for sentence, records in enumerate(text.joined(parts)):
+        if records[0] is not None:
+            texts = [loaded.decode_target(torch.tensor(record["tokens"])) for record in records]
+            prefix = f"{np.mean([record['score'] for record in records]):.4f}\t" if scores else ""
+            lines[documents.output_lines[sentence]] = prefix + tag + joined_text(texts)
+    return "".join(line + "\n" for line in lines)
 
 
 def _given(path: PathLike, documents: InputDocuments) -> List[str]:
@@ -109,9 +121,10 @@ def _given(path: PathLike, documents: InputDocuments) -> List[str]:
 
 
 def _contexts(
-    loaded: LoadedModels, documents: InputDocuments, metadata: Optional[Sequence[Mapping[str, str]]]
+    loaded: LoadedModels, text: FittedText, metadata: Optional[Sequence[Mapping[str, str]]]
 ) -> Optional[SentenceContexts]:
-    return loaded.contexts_of(documents.sentences, metadata or [{}] * len(documents.sentences))
+    known = [metadata[line] if metadata else {} for line in text.origins.tolist()]
+    return loaded.contexts_of(text.sentences, known)
 
 
 def _run(
@@ -140,17 +153,21 @@ def post_edit(
     corrections: TextIO,
     output: TextIO,
     metadata: Optional[Sequence[Mapping[str, str]]] = None,
-) -> None:
+    too_long: str = "error",
+) -> Optional[str]:
     """Print a translation, read its correction, go on with the corrected text as target context.
 
     An empty correction accepts the translation, and so does the end of the corrections.
+
+    Args:
+        too_long: what happens to sentences that are too long, see ``fit_sentences``; none is split.
+
+    Returns:
+        a remark on them, if there are some.
     """
     loaded = translator.loaded
-    running = translator.running(
-        [loaded.encode_source(sentence) for sentence in documents.sentences],
-        documents.documents,
-        contexts=_contexts(loaded, documents, metadata),
-    )
+    text = translator.fit(documents, too_long)
+    running = translator.running(text.sources, text.documents, contexts=_contexts(loaded, text, metadata))
     for line in range(len(documents.sentences)):
         if not (documents.current[line] or translator.dependent):
             continue
@@ -160,7 +177,6 @@ def post_edit(
         output.write(loaded.decode_target(nbest[0]["tokens"]) + "\n")
         output.flush()
         correction = corrections.readline().strip()
-        if SEPARATOR in correction.split():
-            raise BadInput(f"a correction may not have the symbol {SEPARATOR}", "standard input")
         if correction:
             running.record(line, loaded.encode_target(correction))
+    return text.remark

@@ -12,12 +12,12 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from fairseq.models.transformer.transformer_legacy import base_architecture
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.reading import read
+from ctxmt_fairseq.checkpoints.shapes import shapes_only
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks.segment_positions import stock_name
 
@@ -35,25 +35,11 @@ _EMBEDDINGS = (".embed_tokens.weight", ".output_projection.weight")  # a row for
 _BUFFERS = (".version", "._float_tensor", ".weights")  # in fairseq's modules, also of earlier versions
 
 
-class _ShapesOnly(TorchFunctionMode):
-    """Makes new parameters without memory and values: on the device "meta", where ``normal_`` is not called,
-    because there it would import PyTorch's compiler, which takes seconds.
-    """
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if function is torch.nn.init.normal_:
-            return kwargs["tensor"]
-        if function is torch.empty:
-            kwargs["device"] = "meta"
-        return function(*args, **kwargs)
-
-
 def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
     """Find the names and shapes that the parameters of fairseq's transformer have with these options."""
     args = copy.deepcopy(args)
     args.encoder_embed_path = args.decoder_embed_path = None
-    with _ShapesOnly():  # this also draws no random number
+    with shapes_only():
         model = TransformerModel.build_model(args, task)
     return {name: parameter.shape for name, parameter in model.named_parameters()}
 

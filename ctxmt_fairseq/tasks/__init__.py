@@ -4,5 +4,7 @@ from ctxmt_fairseq import criterions, models  # noqa: F401
 from ctxmt_fairseq.checkpoints import fairseq_fixes  # noqa: F401
 from ctxmt_fairseq.models.sizes import size_stock_transformer
 from ctxmt_fairseq.tasks import document_window, metadata_context, multi_source  # noqa: F401
+from ctxmt_fairseq.tasks.unread_options import refuse_unread_options
 
 size_stock_transformer(("document_window", "metadata_context", "multi_source"))
+refuse_unread_options()

@@ -9,6 +9,11 @@ from omegaconf import II
 from ctxmt_fairseq.criterions.attention_regularisation import PAPERS_LAYERS
 from ctxmt_fairseq.data.context_options import ContextOptions
 
+# How target windows are decoded.
+DECODINGS = {
+    "prefix": "the target context (earlier translations) is forced, and the current sentence decoded",
+    "window": "whole target windows are decoded, and the current sentence is cut out",
+}
 _HIDDEN = {"help": "internal: the batches of an epoch depend on nothing but (seed, epoch)"}
 
 
@@ -40,6 +45,10 @@ class TrainingConfig(TranslationConfig):
     attention_layers: str = field(
         default=PAPERS_LAYERS,
         metadata={"help": "the attentions that it pulls, and their layers"},
+    )
+    decoding: str = field(
+        default="prefix",
+        metadata={"help": "; ".join(f"{name}: {how}" for name, how in DECODINGS.items())},
     )
     seed: int = II("common.seed")
     rebuild_batches: bool = field(default=True, metadata=_HIDDEN)

@@ -5,7 +5,6 @@ import copy
 import logging
 import math
 import os
-from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
@@ -15,27 +14,23 @@ from omegaconf import OmegaConf
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
-from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols, symbols_digest
-from ctxmt_fairseq.checkpoints.options import WrongValue, as_flat, shown
+from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
+from ctxmt_fairseq.checkpoints.options import WrongValue, as_flat, saved_options
 from ctxmt_fairseq.checkpoints.reading import check_architecture
-from ctxmt_fairseq.corpora.data_folder import (
-    DESCRIPTION,
-    entry,
-    first_folder,
-    load_dictionary,
-    read_description,
-)
+from ctxmt_fairseq.corpora.data_folder import entry, first_folder, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
 from ctxmt_fairseq.data.context_format import ContextRequest
-from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag
+from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag, given_options
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.models.initialisation import load_sentence_model
+from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.decoding_task import DecodingTask
+from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
-from ctxmt_fairseq.tasks.splits import read_split
-from ctxmt_fairseq.tasks.training_needs import training_needs
+from ctxmt_fairseq.tasks.splits import check_one_shard, read_split
+from ctxmt_fairseq.tasks.training_needs import check_weighing, training_needs
 from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
@@ -73,15 +68,16 @@ class ContextTask(DecodingTask):
         evaluation_options: other options that an evaluation may give, each with an example of a value.
         provides: what a batch can hold for models besides fairseq's inputs.
         request: which of it the models read, and how.
+        loaded_symbols: how many the two dictionaries have as files.
     """
 
     dataset_class: Type[ContextDataset]
     options_class: Type[ContextOptions] = ContextOptions
-    evaluation_options: Dict[str, Any] = {}
+    evaluation_options: Dict[str, Any] = {"decoding": "window"}
     provides: Tuple[str, ...] = ()
 
     def __init__(self, cfg, src_dict, tgt_dict):
-        self._loaded_symbols = len(src_dict), len(tgt_dict)
+        self.loaded_symbols = len(src_dict), len(tgt_dict)
         for dictionary in (src_dict, tgt_dict):
             add_symbols(dictionary)
         super().__init__(cfg, src_dict, tgt_dict)
@@ -100,7 +96,7 @@ class ContextTask(DecodingTask):
             if cfg.source_lang is None:
                 raise BadInput("tells no languages: give --source-lang and --target-lang", folder)
         task = super().setup_task(cfg, **kwargs)
-        task._check_shards()
+        check_shards(task)
         return task
 
     @classmethod
@@ -112,11 +108,16 @@ class ContextTask(DecodingTask):
     reads_highlights = False
 
     def _check(self) -> None:
+        if self.cfg.decoding not in DECODINGS:
+            raise BadInput(f"--decoding: expected {' or '.join(DECODINGS)}, found {self.cfg.decoding!r}")
         parse_layers(self.cfg.attention_layers)
         if not 0 <= self.cfg.attention_weight < math.inf:
             raise BadInput(f"--attention-weight {self.cfg.attention_weight}: expected 0 or more")
         if self.cfg.attention_weight and not self.reads_highlights:
             raise BadInput("--attention-weight needs --task document_window")
+        multiple = self.cfg.required_seq_len_multiple
+        if isinstance(multiple, int) and not 1 <= multiple <= 1024:  # else fairseq's, which it looks up
+            raise BadInput(f"--required-seq-len-multiple {multiple}: expected 1 to 1024 tokens")
         options = self.context_options(training=True)
         if options.target_text_on_source and self.src_dict.symbols != self.tgt_dict.symbols:
             name = "target_context_on_source" if options.target_context_on_source else "context_selection"
@@ -124,8 +125,7 @@ class ContextTask(DecodingTask):
             raise BadInput(f"{flag(name)}{value} needs a joined dictionary (ctxmt preprocess --joint)")
 
     def context_options(self, training: bool = False) -> Any:
-        """The ``ContextOptions`` in use: the command line's, or else the checkpoint's, or else the
-        defaults."""
+        """The ``ContextOptions`` in use: the command line's, else the checkpoint's, else the defaults."""
         names = self.options_class.travelling()
         given = {name: getattr(self.cfg, name, None) for name in vars(self.options_class())}
         values = {name: value for name, value in given.items() if value is not None or name not in names}
@@ -140,23 +140,11 @@ class ContextTask(DecodingTask):
 
     @classmethod
     def checked_options(cls, options: Mapping[str, Any]) -> Dict[str, Any]:
-        """Check the options by which an evaluation differs from the checkpoint, and leave out those that are
-        None."""
-        known = {**cls.options_class.travelling(), **cls.evaluation_options}
-        given = {name: value for name, value in options.items() if value is not None}
-        given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
-        for name, value in given.items():
-            if name not in known:
-                raise BadInput(
-                    f"{flag(name)}: the models' task has no such option; it has {', '.join(known)}"
-                )
-            if type(value) is not type(known[name]):
-                raise BadInput(f"{flag(name)}: expected {type(known[name]).__name__}, found {value!r}")
-        return given
+        """Check the options by which an evaluation differs from the checkpoint; leave out Nones."""
+        return given_options(options, {**cls.options_class.travelling(), **cls.evaluation_options})
 
     def with_options(self, **options: Any) -> "ContextTask":
-        """Copy this task with other context options; the copies share dictionaries and what the models
-        want."""
+        """Copy this task with other context options; copies share dictionaries and the models' request."""
         task = copy.copy(self)
         task.cfg = copy.deepcopy(self.cfg)
         for name, value in self.checked_options(options).items():
@@ -173,14 +161,7 @@ class ContextTask(DecodingTask):
     @classmethod
     def saved(cls, task_state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
         """Check and return the options in a checkpoint's task state."""
-        saved, defaults = (task_state or {}).get("context", {}), cls.options_class.travelling()
-        if not isinstance(saved, dict):
-            raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
-        for name in saved.keys() & defaults.keys():
-            if type(saved[name]) is not type(defaults[name]):
-                kind = type(defaults[name]).__name__
-                raise BadInput(f"the checkpoint's {name}: expected {kind}, found {shown(saved[name])}")
-        return {name: value for name, value in saved.items() if name in defaults}
+        return saved_options((task_state or {}).get("context", {}), cls.options_class.travelling())
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
         """Take the options of a checkpoint that is to be evaluated; warn of windows that are larger than in
@@ -208,16 +189,9 @@ class ContextTask(DecodingTask):
                 )  # fmt: skip
 
     def check_origin(self, task_state: Dict[str, Any]) -> None:
-        """Check that a checkpoint's parameters are about what the data folder numbers, as far as both say it.
-
-        Raises:
-            BadInput: the checkpoint has embeddings of other symbols.
-        """
-        digests = task_state.get("dictionaries")
-        for side, known in self._known_symbols().items():
-            digest = digests.get(side) if isinstance(digests, dict) else None
-            if digest is not None:
-                known.beyond(len(known.symbols), digest, ours=True)
+        """Check that a checkpoint's parameters are about what the data folder numbers, as far as both say it:
+        its embeddings are of the same symbols."""
+        check_symbols(self, task_state.get("dictionaries"))
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:
         """Check that a training goes on with the options of the context that it had so far.
@@ -243,32 +217,18 @@ class ContextTask(DecodingTask):
 
     # ---- data ------------------------------------------------------------------------------------------
 
-    def _check_shards(self) -> None:
-        """Raises BadInput: one of several data folders has another dictionary than the first one."""
-        for folder in self.cfg.data.split(os.pathsep)[1:]:
-            for known in self._known_symbols().values():
-                path = os.path.join(folder, known.file.name)
-                if os.path.exists(path):
-                    dictionary = load_dictionary(path)
-                    add_symbols(dictionary)
-                    if dictionary.symbols != known.symbols:
-                        raise BadInput(f"expected the symbols of {known.file}, found others", path)
-
     def load_dataset(self, split: str, epoch: int = 1, combine: bool = False, **kwargs) -> None:
         # fairseq's evaluation commands pass the checkpoint's task_cfg: then even "train" is evaluated.
         training = split == self.cfg.train_subset and "task_cfg" not in kwargs
+        languages = (self.cfg.source_lang, self.cfg.target_lang)
         paths = self.cfg.data.split(os.pathsep)
         folder = paths[(epoch - 1) % len(paths)] if training else paths[0]
-        languages = f"{self.cfg.source_lang}-{self.cfg.target_lang}."
-        shard = os.path.join(folder, f"{split}1.{languages}{self.cfg.source_lang}.idx")
-        if combine and os.path.exists(shard):
-            raise BadInput(
-                f"{split}1: shards must be in a folder each; join the folders by {os.pathsep}", folder
-            )
+        if combine:
+            check_one_shard(folder, split, languages)
         options = self.context_options(training)
         read = read_split(
-            os.path.join(folder, f"{split}.{languages}"),
-            (self.cfg.source_lang, self.cfg.target_lang),
+            os.path.join(folder, f"{split}.{'-'.join(languages)}."),
+            languages,
             (self.src_dict, self.tgt_dict),
             self.cfg.dataset_impl,
             alone=options.reach == 0,
@@ -355,33 +315,10 @@ class ContextTask(DecodingTask):
         if self.cfg.eval_bleu:
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
         if self.cfg.sentence_checkpoint and not from_checkpoint:
-            load_sentence_model(model, self.cfg.sentence_checkpoint, self._known_symbols())
+            load_sentence_model(model, self.cfg.sentence_checkpoint, known_symbols(self))
         return model
 
     def build_criterion(self, cfg, from_checkpoint=False):
         criterion = super().build_criterion(cfg, from_checkpoint)
-        if self.cfg.token_weights is not None and not hasattr(criterion, "token_weights"):
-            raise BadInput(
-                f"--token-weights: --criterion {cfg._name} has no weights; choose context_margin or "
-                "context_discounted_label_smoothed_cross_entropy (with --context-discount 1 it is fairseq's "
-                "label_smoothed_cross_entropy, but for these weights)"
-            )
+        check_weighing(criterion, cfg, self.cfg)
         return criterion
-
-    def _known_symbols(self) -> Dict[str, KnownSymbols]:
-        """Give what the data folder says of its dictionaries."""
-        folder = first_folder(self.cfg.data)
-        described = (folder / DESCRIPTION).is_file()
-        given = read_description(folder).get("given_symbols", {}) if described else {}
-        sides = (
-            ("source", self.cfg.source_lang, self.src_dict, self._loaded_symbols[0]),
-            ("target", self.cfg.target_lang, self.tgt_dict, self._loaded_symbols[1]),
-        )
-        return {
-            side: KnownSymbols(
-                dictionary.symbols,
-                given.get(language) if described else loaded,
-                folder / f"dict.{language}.txt",
-            )
-            for side, language, dictionary, loaded in sides
-        }

@@ -2,14 +2,19 @@
 returns current sentences."""
 
 import atexit
+import itertools
 import logging
-from typing import Any, Dict
+from typing import Any, Dict, List, Optional
 
 from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
-from fairseq.tasks.translation import TranslationTask
+from fairseq.sequence_generator import SequenceGenerator
+from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationTask
+from sacrebleu.metrics import BLEU
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.criterions.context_discounted import logged_sum
+from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
 from ctxmt_fairseq.tasks.interactive import (
     FolderPieces,
@@ -19,10 +24,22 @@ from ctxmt_fairseq.tasks.interactive import (
 )
 from ctxmt_fairseq.tasks.search.beams import Ensemble
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
-from ctxmt_fairseq.tasks.search.window_generator import generate_current, remember_length_limit, show_current
+from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
+from ctxmt_fairseq.tasks.search.split_translations import SplitTranslations
+from ctxmt_fairseq.tasks.search.window_generator import (
+    generate_current,
+    remember_sentence_settings,
+    show_current,
+)
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 logger = logging.getLogger(__name__)
+# What fairseq's valid_step counts: correct n-grams, all n-grams, and the lengths of both sides.
+_BLEU_PARTS = (
+    [f"_bleu_counts_{order}" for order in range(EVAL_BLEU_ORDER)],
+    [f"_bleu_totals_{order}" for order in range(EVAL_BLEU_ORDER)],
+    ["_bleu_sys_len", "_bleu_ref_len"],
+)
 
 
 class DecodingTask(TranslationTask):
@@ -30,13 +47,17 @@ class DecodingTask(TranslationTask):
 
     Attributes:
         window_count: counts the windows that were cut to their current sentence.
+        references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
+        split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
     """
 
     def __init__(self, cfg, src_dict, tgt_dict):
         super().__init__(cfg, src_dict, tgt_dict)
         self.window_count = WindowCount()
+        self.references = self.with_unknown = 0
         self.document = InteractiveDocument(self)
+        self.split_translations: Dict[str, SplitTranslations] = {}
 
     @property
     def options(self) -> Dict[str, Any]:
@@ -44,37 +65,80 @@ class DecodingTask(TranslationTask):
         raise NotImplementedError
 
     @property
+    def decoding(self) -> Optional[str]:
+        """How target windows are decoded, to be said; None: they are the current sentence alone."""
+        how = self.cfg.decoding
+        return f"--decoding {how}: {DECODINGS[how]}" if self.options["target_context"] else None
+
+    @property
+    def forced(self) -> bool:
+        """Whether the target context is forced: the translations so far, or given ones."""
+        return self.cfg.decoding == "prefix" and self.options["target_context"] > 0
+
+    @property
+    def dependent(self) -> bool:
+        """Whether the translation of a sentence depends on those before it."""
+        return self.forced or self.context_options().target_text_on_source
+
+    @property
     def keep_sentence(self) -> str:
         """Which sentence of a decoded window is the translation."""
         return self.options["keep_sentence"]
 
     def build_generator(self, models, args, *more, **kwargs):
+        """Make fairseq's search, or, with ``--score-reference``, what scores references."""
+        if self.decoding and not getattr(args, "score_reference", False):
+            logger.info("%s", self.decoding)
+            if self.forced and self.keep_sentence == "first":
+                raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
+            if self.forced:
+                models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
         models = models if isinstance(models, Ensemble) else Ensemble(models)
-        generator = super().build_generator(models, args, *more, **kwargs)
-        remember_length_limit(generator, args)
+        kwargs.setdefault("seq_gen_cls", SequenceGenerator)  # not the one that aligns whole windows
+        try:
+            generator = super().build_generator(models, args, *more, **kwargs)
+        except (AssertionError, ValueError) as error:  # options that do not go together
+            raise BadInput(str(error)) from error
+        remember_sentence_settings(generator, args)
         return generator
 
-    def _report_windows(self) -> None:
-        if self.window_count.windows:
-            logger.warning("%s", self.window_count)
+    def begin_valid_epoch(self, epoch, model):
+        super().begin_valid_epoch(epoch, model)
+        self.split_translations.clear()  # they are an earlier model's
+
+    def _report(self) -> None:
+        report = self.window_count.report(self.forced)
+        if report and self.options["target_context"]:
+            logger.warning("%s", report)
+        if self.with_unknown:
+            logger.warning(
+                "%d of %d references have words that the dictionary lacks: no translation matches these, so "
+                "the score above is too low; ctxmt translate and ctxmt score compare with the text itself",
+                *(self.with_unknown, self.references),
+            )
 
     def inference_step(self, generator, models, sample, prefix_tokens=None, constraints=None):
         """Return the n-best current sentences; afterwards ``sample`` has nothing but current sentences."""
-        if self.options["target_context"] and not self.cfg.eval_bleu:  # validation logs the number
-            atexit.unregister(self._report_windows)
-            atexit.register(self._report_windows)  # fairseq-generate calls nothing later
+        if not self.cfg.eval_bleu:  # validation logs the number
+            atexit.unregister(self._report)
+            atexit.register(self._report)  # fairseq-generate calls nothing later
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
-        hypotheses = generate_current(
-            generator,
-            models,
-            sample,
-            self.tgt_dict.index(SEPARATOR),
-            self.window_count,
-            self.keep_sentence,
-            prefix_tokens=prefix_tokens,
-            constraints=constraints,
-        )
+        if self.dependent and hasattr(generator, "beam_size"):
+            if prefix_tokens is not None:
+                raise BadInput("--prefix-size: expected no target context, or --decoding window")
+            hypotheses = self._translations_of_split(generator, models, sample)
+        else:
+            hypotheses = generate_current(
+                generator,
+                models,
+                sample,
+                self.tgt_dict.index(SEPARATOR),
+                self.window_count,
+                self.keep_sentence,
+                prefix_tokens=prefix_tokens,
+                constraints=constraints,
+            )
         show_current(
             sample,
             self.src_dict,
@@ -82,7 +146,21 @@ class DecodingTask(TranslationTask):
             self.keep_sentence,
             self.cfg.left_pad_source,
         )
+        if sample["target"] is not None:
+            self.references += len(sample["target"])
+            self.with_unknown += int(sample["target"].eq(self.tgt_dict.unk()).any(1).sum())
         return hypotheses
+
+    def _translations_of_split(self, generator, models, sample):
+        """Return the n-best current sentences of a batch, after the translations before them."""
+        parts = sample["parts"]
+        if parts.split not in self.split_translations:
+            dataset = self.datasets[parts.split]
+            self.split_translations[parts.split] = SplitTranslations(self, dataset, models)
+        return self.split_translations[parts.split].translate(
+            *(generator, models, parts.lines.tolist(), sample["net_input"]["src_tokens"].numel()),
+            self.window_count,
+        )
 
     def _inference_with_bleu(self, generator, sample, model):
         # A copy, because fairseq keeps the first batch for workers that have run out of data.
@@ -103,13 +181,12 @@ class DecodingTask(TranslationTask):
         return loss, sample_size, logging_output
 
     def reduce_metrics(self, logging_outputs, criterion):
-        super().reduce_metrics(logging_outputs, criterion)
-        totals = [log["_bleu_totals_0"] for log in logging_outputs if "_bleu_totals_0" in log]
-        if totals and not sum(totals):  # else fairseq logs no BLEU, and --best-checkpoint-metric bleu dies
-            metrics.log_scalar("bleu", 0.0)
-        if any("separator_mismatches" in log for log in logging_outputs):
-            mismatches = sum(log.get("separator_mismatches", 0) for log in logging_outputs)
-            metrics.log_scalar_sum("separator_mismatches", mismatches)
+        if any("_bleu_sys_len" in log for log in logging_outputs):
+            log_bleu(logging_outputs)
+            metrics.log_scalar_sum(
+                "separator_mismatches", logged_sum(logging_outputs, "separator_mismatches")
+            )
+        super(TranslationTask, self).reduce_metrics(logging_outputs, criterion)
 
     def build_tokenizer(self, args):
         """Give ``fairseq-interactive`` and ``-generate`` the text steps, and the tokenizer that they name."""
@@ -125,6 +202,23 @@ class DecodingTask(TranslationTask):
         return OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )
+
+
+def log_bleu(logging_outputs: List[Dict[str, Any]]) -> None:
+    """Log the counts that BLEU is made of, summed, and BLEU of their sums over all batches.
+
+    fairseq leaves out a batch whose translations are all empty, but its references count for the brevity
+    penalty.
+    """
+    for name in itertools.chain(*_BLEU_PARTS):
+        metrics.log_scalar_sum(name, logged_sum(logging_outputs, name))
+
+    def score(meters: Dict[str, Any]) -> float:
+        correct, total, (ours, references) = ([meters[name].sum for name in names] for names in _BLEU_PARTS)
+        found = BLEU.compute_bleu(correct, total, int(ours), int(references), smooth_method="exp")
+        return round(found.score, 2)
+
+    metrics.log_derived("bleu", score)
 
 
 def _check_targets(sample: Dict[str, Any]) -> None:

@@ -115,6 +115,6 @@ class InteractiveDocument:
                 self.sources, str(sample["net_input"]["src_tokens"].device)
             ),
         )
-        hypotheses = running.translate(generator, models, [line], False, self.task.window_count)[line]
+        hypotheses = running.translate(generator, models, [line], self.task.window_count)[line]
         self.targets.append(running.targets[line])
         return [hypotheses]

@@ -24,7 +24,7 @@ from ctxmt_fairseq.text.metadata_text import is_prompt
 from ctxmt_fairseq.text.text_lines import PathLike
 from ctxmt_fairseq.vectors.context_store import ContextStore
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts, contexts_of
-from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
+from ctxmt_fairseq.vectors.text_encoders import TextEncoder, known_encoder
 
 LEAST_CONTEXTS = 2.0  # for less, log2(L^2 - L), the scale that QK-norm starts from, is not positive
 
@@ -36,6 +36,10 @@ class StoreConfig(TrainingConfig):
     context_store: Optional[str] = field(
         default=None,
         metadata={"help": "folder that ctxmt embed wrote (default: DATA/contexts)"},
+    )
+    text_encoder: Optional[str] = field(
+        default=None,
+        metadata={"help": "encoder of the store, if neither minilm nor discrete (ctxmt embed --encoder)"},
     )
 
 
@@ -68,13 +72,17 @@ class MetadataContextTask(ContextTask):
 
     dataset_class = MetadataContextDataset
     options_class = VectorOptions
-    evaluation_options = {"context_store": "data-bin/contexts"}
+    evaluation_options = {
+        **ContextTask.evaluation_options,
+        "context_store": "data-bin/contexts",
+        "text_encoder": "minilm",
+    }
     provides = ("vectors", "tags")
 
     def __init__(self, cfg, src_dict, tgt_dict):
         self.known: Dict[str, Any] = {}  # the training store's encoder, dimension and tags
         self._stores: Dict[str, ContextStore] = {}
-        self._encoder: Any = None
+        self._encoders: Dict[Optional[str], TextEncoder] = {}  # by the user's name
         super().__init__(cfg, src_dict, tgt_dict)
 
     # ---- options ---------------------------------------------------------------------------------------
@@ -101,8 +109,8 @@ class MetadataContextTask(ContextTask):
 
     def check_origin(self, task_state: Dict[str, Any]) -> None:
         """Also check that its parameters are about such vectors as the store has."""
-        super().check_origin(task_state)
         saved = _checked_facts(task_state.get("store", {}))
+        super().check_origin(task_state)
         for name in self.known.keys() & saved.keys():
             if self.known[name] != saved[name]:
                 raise BadInput(
@@ -169,11 +177,13 @@ class MetadataContextTask(ContextTask):
         Args:
             metadata: each sentence's, text by field; the field "" has a prompt, which is taken as it is.
         """
-        if self._encoder is None:
-            self._encoder = load_text_encoder(self._know("encoder"), device)
+        given = self.cfg.text_encoder
+        if given not in self._encoders:
+            known = self._know("encoder"), self.known.get("dimension")
+            self._encoders[given] = known_encoder(*known, given, device)
         steps = TextSteps.load(self._folder, self.cfg.source_lang)
         sentences = [steps.surface(sentence) for sentence in sentences]
-        return self._chosen(contexts_of(self._encoder, sentences, metadata))
+        return self._chosen(contexts_of(self._encoders[given], sentences, metadata))
 
     def contexts_of_tokens(self, sentences: Sequence[Any], device: str = "cpu") -> SentenceContexts:
         subwords = Subwords.load(self._folder, self.cfg.source_lang)

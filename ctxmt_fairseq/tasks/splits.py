@@ -27,6 +27,12 @@ class Split(NamedTuple):
     current: Optional[np.ndarray]
 
 
+def check_one_shard(folder: str, split: str, languages: Tuple[str, str]) -> None:
+    """Refuse a folder that has further parts of a split, which fairseq would append."""
+    if os.path.exists(os.path.join(folder, f"{split}1.{'-'.join(languages)}.{languages[0]}.idx")):
+        raise BadInput(f"{split}1: shards must be in a folder each; join the folders by {os.pathsep}", folder)
+
+
 def read_split(
     prefix: str, languages: Tuple[str, str], dictionaries: Tuple[Any, Any], implementation: Any, alone: bool
 ) -> Split:

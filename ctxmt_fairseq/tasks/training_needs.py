@@ -52,6 +52,20 @@ def training_needs(
     return needs
 
 
+def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
+    """Refuse a criterion that does not weigh words, if the task's configuration ``cfg`` has weights.
+
+    Args:
+        options: those of the criterion.
+    """
+    if cfg.token_weights is not None and not hasattr(criterion, "token_weights"):
+        raise BadInput(
+            f"--token-weights: --criterion {options._name} has no weights; choose context_margin or "
+            "context_discounted_label_smoothed_cross_entropy (with --context-discount 1 it is fairseq's "
+            "label_smoothed_cross_entropy, but for these weights)"
+        )
+
+
 def _word_weights(options: ContextOptions, prefix: str, sentences: int, alone: bool) -> Iterator[LineWeights]:
     """Read the weights of the words of a training text.
 

@@ -9,6 +9,7 @@ import itertools
 import json
 import logging
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
@@ -66,8 +67,8 @@ def parse_json(text: str, path: PathLike, line: Optional[int] = None) -> Any:
     def unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
-            keys = [key for key, _ in pairs]
-            repeated = next(key for key in keys if keys.count(key) > 1)
+            counts = Counter(key for key, _ in pairs)
+            repeated = next(key for key, count in counts.items() if count > 1)
             logger.warning("%s: the key %r is repeated; its last value counts", path, repeated)
         return value
 

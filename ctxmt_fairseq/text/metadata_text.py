@@ -1,10 +1,10 @@
 """Turns metadata, as files have it, into the texts that are embedded (MTCue, section 3.1 and table 2)."""
 
 import re
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.json_files import parse_json
+from ctxmt_fairseq.text.json_files import Place, parse_json
 from ctxmt_fairseq.text.text_lines import PathLike
 
 NON_VALUES = frozenset(
@@ -37,40 +37,40 @@ def single_spaces(text: str) -> str:
 def parse_metadata(line: str, path: PathLike, number: int) -> Dict[str, str]:
     """Read a line of a ``.meta.jsonl``: value by field.
 
-    Values are strings, or lists of strings as in a record of the Open Movie Database (see
-    ``texts_by_field``).
+    Values are as ``texts_by_field`` takes them.
 
     Args:
         path, number: where the line is, for the error.
     """
-    texts = texts_by_field(parse_json(line, path, number))
-    if texts is None:
-        raise BadInput("expected a JSON object of strings", path, number)
-    return texts
+    return texts_by_field(parse_json(line, path, number), Place(path, number).error)
 
 
-def texts_by_field(fields: Any) -> Optional[Dict[str, str]]:
-    """Turn the values of a JSON object into texts; None: it is no such object, or has other values.
+def texts_by_field(fields: Any, error: Callable[[str], BadInput] = BadInput) -> Dict[str, str]:
+    """Turn the values of a JSON object into texts: strings, numbers, and null, which is no value.
 
-    A list of strings is joined by commas, and so is a list such as ``[{"Source": "Metacritic", "Value":
+    A list of them is joined by commas, and so is a list such as ``[{"Source": "Metacritic", "Value":
     "66/100"}, ...]``, the ratings in a record of the Open Movie Database.
+
+    Args:
+        error: makes the error for anything else.
     """
     if not isinstance(fields, dict):
-        return None
+        raise error("expected a JSON object of strings")
     texts = {}
     for field, value in fields.items():
-        parts = [_rating(part) for part in value] if isinstance(value, list) else [value]
-        if not all(isinstance(part, str) for part in parts):
-            return None
-        texts[field] = ", ".join(parts)
+        parts = [_text(part) for part in (value if isinstance(value, list) else [value]) if part is not None]
+        if None in parts:
+            raise error(f"expected a JSON object of strings, found another value of the field {field!r}")
+        if value is not None:
+            texts[field] = ", ".join(map(str, parts))
     return texts
 
 
-def _rating(part: Any) -> Any:
-    """Turn an object with a source and a value into a text; anything else stays as it is."""
+def _text(part: Any) -> Optional[str]:
+    """The text of a string, a number, or an object with a source and a value; None for anything else."""
     if isinstance(part, dict) and all(isinstance(part.get(key), str) for key in ("Source", "Value")):
         return f"{part['Source']} {part['Value']}"
-    return part
+    return str(part) if isinstance(part, (str, int, float)) and not isinstance(part, bool) else None
 
 
 def metadata_text(field: str, value: str) -> Optional[str]:

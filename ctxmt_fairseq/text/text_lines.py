@@ -4,28 +4,39 @@ module imports no torch."""
 import gzip
 import itertools
 import os
+import re
 import stat
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.symbols import SEPARATOR
 
 if TYPE_CHECKING:
     import numpy as np
 
 PathLike = Union[str, Path]
 T = TypeVar("T")
+_ESCAPE = "surrogateescape"
+_NO_TEXT = re.compile("[\\0\ud800-\udfff]")  # NUL, and what ``_ESCAPE`` makes of bytes that are not UTF-8
 _BLOCK = 2**18  # bytes that are read at once
 LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, and few enough to keep
 
 
-def iterate_lines(path: PathLike) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file without their newlines; only ``\n`` ends a line."""
+def iterate_lines(path: PathLike, lenient: bool = False) -> Iterator[str]:
+    """Yield the lines of a UTF-8 text file without their newlines; only ``\n`` ends a line.
+
+    Args:
+        lenient: do not refuse lines that are no text, of which ``is_text`` is false.
+    """
     with open_text(path) as stream:
         for number, raw in enumerate(raw_lines(stream, path), 1):
-            yield decode_line(raw, path, number)
+            yield _line(raw.decode("utf-8", _ESCAPE), number) if lenient else decode_line(raw, path, number)
+
+
+def is_text(line: str) -> bool:
+    """Whether a line that was read leniently is text: UTF-8 without NUL."""
+    return _NO_TEXT.search(line) is None
 
 
 def open_text(path: PathLike) -> BinaryIO:
@@ -36,9 +47,9 @@ def open_text(path: PathLike) -> BinaryIO:
     return gzip.open(stream) if zipped else stream  # type: ignore[return-value]
 
 
-def lines_together(*paths: PathLike) -> Iterator[List[str]]:
-    """Yield a line of each file at a time; the files must be of the same length."""
-    return together([(path, iterate_lines(path)) for path in paths])
+def lines_together(*paths: PathLike, lenient: bool = False) -> Iterator[List[str]]:
+    """Yield a line of each file at a time (``iterate_lines``); the files must be of the same length."""
+    return together([(path, iterate_lines(path, lenient)) for path in paths])
 
 
 def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List[Any]]:
@@ -53,6 +64,17 @@ def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List
             longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
             raise BadInput(f"expected as many lines as {longer}, found {number}", paths[lines.index(None)])
         yield list(lines)
+
+
+def same_file(source: PathLike, target: PathLike) -> bool:
+    """Whether one file, or folder, is given for both sides of a text."""
+    return os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target)
+
+
+def check_not_same(source: PathLike, target: PathLike) -> None:
+    """Refuse one file, or folder, for both sides of a text: both would be in the same language."""
+    if same_file(source, target):
+        raise BadInput("is given for both sides", target)
 
 
 def one_each(lines: Iterable[T], count: int, path: PathLike) -> Iterator[T]:
@@ -140,8 +162,11 @@ def decode_line(raw: bytes, path: PathLike, number: int) -> str:
         raise BadInput(f"expected UTF-8, found byte 0x{raw[error.start]:02x}", path, number) from None
     if "\0" in line:
         raise BadInput("expected text, found a NUL byte", path, number)
-    if number == 1:
-        line = line.removeprefix("\ufeff")
+    return _line(line, number)
+
+
+def _line(line: str, number: int) -> str:
+    line = line.removeprefix("\ufeff") if number == 1 else line
     return line.rstrip("\n").rstrip("\r")
 
 
@@ -149,15 +174,9 @@ def read_sentences(path: PathLike) -> List[str]:
     """Read the sentences of a text file, one per line; empty lines are empty sentences.
 
     Raises:
-        BadInput: there is no such file, or it is no text in UTF-8; or a line has the separator, which marks
-            the end of a sentence inside a window and so cannot be part of the text.
+        BadInput: there is no such file, or it is no text in UTF-8.
     """
-    sentences = []
-    for number, line in enumerate(iterate_lines(path), 1):
-        if SEPARATOR in line:
-            raise BadInput(f"expected text, found the symbol {SEPARATOR}", path, number)
-        sentences.append(line.strip())
-    return sentences
+    return [line.strip() for line in iterate_lines(path)]
 
 
 def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:

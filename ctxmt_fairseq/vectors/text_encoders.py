@@ -5,18 +5,19 @@ An encoder always gives a text the same vector. All but the discrete one give si
 """
 
 import hashlib
-import warnings
+import os
 from pathlib import Path
-from typing import Any, Dict, Optional, Protocol, Sequence, Tuple
+from typing import List, Optional, Protocol, Sequence, Tuple
 
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import installation
-from ctxmt_fairseq.text.json_files import load_json
 
 DEFAULT_ENCODER = "minilm"
 POOLINGS = ("cls", "mean")  # of a plain transformer; a user writes one before the model's name, cls:NAME
+# What other programs need of a model on the hub.
+_UNUSED = ["*.py", "*.onnx", "*.h5", "*.msgpack", "*.ot", "onnx/*", "openvino/*", "coreml/*", "tf_model*"]
 BATCH = 64  # so many texts go through a model together
 
 
@@ -58,20 +59,32 @@ class SentenceEncoder:
 
     def __init__(self, name: str, source: str, device: str, batch_size: int, pooling: Optional[str] = None):
         try:
-            self.model = _load(source, device, pooling).eval()
-        except (OSError, ValueError, KeyError, FutureWarning) as error:
+            from ctxmt_fairseq.vectors.encoder_folder import load_encoder
+        except ImportError:
+            raise BadInput(
+                f'sentence vectors need the extra "embed": {installation("embed")} '
+                "(the encoder discrete needs nothing)"
+            ) from None
+        self.name, self.batch_size = name, batch_size
+        try:
+            self.model = load_encoder(_folder(source), device, pooling).eval()
+            self.dimension = self._encode([""]).shape[1]
+        except BadInput:
+            raise
+        except Exception as error:  # the libraries raise many kinds for a folder that is damaged, or no model
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise BadInput(
                 f"expected a sentence-transformers model (name or folder): {reason}", name
             ) from None
-        self.name = name
-        self.batch_size = batch_size
-        self.dimension = self._encode([""]).shape[1]
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
-        return self.model.encode(
-            list(texts), batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
-        )
+        how = dict(batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True)
+        try:
+            return self.model.encode(list(texts), **how)
+        except IndexError:
+            raise BadInput(
+                "is damaged: its tokenizer has symbols that its model does not", self.name
+            ) from None
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Turn n texts into (n, R) float32."""
@@ -80,53 +93,24 @@ class SentenceEncoder:
         return np.asarray(self._encode(texts), np.float32)
 
 
-def _load(source: str, device: str, pooling: Optional[str]) -> Any:
-    try:
-        from sentence_transformers import SentenceTransformer
-        from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    except ImportError:
-        raise BadInput(
-            f'sentence vectors need the extra "embed": {installation("embed")} '
-            "(the encoder discrete needs nothing)"
-        ) from None
+def _folder(source: str) -> Path:
+    """A model's folder. A name on the hub is that of its copy here; where there is none, it is made."""
+    if Path(source).is_dir():
+        return Path(source)
+    from huggingface_hub import snapshot_download
 
-    def load(local: bool) -> Any:
-        options: Dict[str, Any] = dict(trust_remote_code=False, local_files_only=local)
-        if pooling is None:
-            return SentenceTransformer(source, device=device, **options)
-        words = Transformer(source, model_kwargs=options, processor_kwargs=options, config_kwargs=options)
-        states = Pooling(words.get_embedding_dimension(), pooling_mode=pooling)
-        return SentenceTransformer(modules=[words, states], device=device)
-
-    with warnings.catch_warnings():  # the library warns of modules from elsewhere before it imports them
-        warnings.filterwarnings("error", message=".*trust_remote_code", category=FutureWarning)
-        try:  # without network, if the model is here
-            return load(local=True)
-        except (OSError, ValueError, KeyError):
-            if Path(source).is_dir():
-                raise
-        return load(local=False)
-
-
-def _check_modules(folder: Path) -> None:
-    """Refuse a model with modules that are not the library's own.
-
-    The library imports what a model's folder names, also Python files beside it, and a checkpoint or a store
-    names the folder.
-    """
-    for name in ("modules.json", "router_config.json", "wordembedding_config.json", "config.json"):
-        for path in sorted(folder.rglob(name)):
-            content = load_json(path)
-            kinds = []
-            if isinstance(content, list):
-                kinds += [module.get("type") for module in content if isinstance(module, dict)]
-            elif isinstance(content, dict):
-                types = content.get("types")
-                kinds += types.values() if isinstance(types, dict) else []
-                kinds += [content.get("tokenizer_class")] if name.startswith("word") else []
-            for kind in kinds:
-                if not str(kind).startswith("sentence_transformers."):
-                    raise BadInput(f"expected modules of sentence-transformers, found {kind}", path)
+    cache = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
+    names = [source] if "/" in source else [source, f"sentence-transformers/{source}"]
+    errors: List[Exception] = []
+    for local in (True, False):
+        for name in names:
+            try:
+                return Path(
+                    snapshot_download(name, cache_dir=cache, local_files_only=local, ignore_patterns=_UNUSED)
+                )
+            except (OSError, ValueError) as error:
+                errors.append(error)
+    raise errors[-1]
 
 
 def _minilm_folder() -> str:
@@ -157,9 +141,33 @@ def load_text_encoder(name: str, device: str = "cpu", batch_size: int = BATCH) -
     if source == DEFAULT_ENCODER:
         return SentenceEncoder(name, _minilm_folder(), device, batch_size, pooling)
     if Path(source).is_dir():
-        _check_modules(Path(source))
         source = str(Path(source).resolve())  # a store or a checkpoint may be used from another folder
     return SentenceEncoder(prefix + source, source, device, batch_size, pooling)
+
+
+def known_encoder(
+    name: str, dimension: Optional[int], given: Optional[str] = None, device: str = "cpu"
+) -> TextEncoder:
+    """Load the encoder that a checkpoint or a store names. What a file says is not followed: the encoder is
+    one of the package's own, or the one that the user gave.
+
+    Args:
+        name, dimension: what is known of it; None: nothing.
+        given: the user's encoder. Its folder may be elsewhere now.
+
+    Raises:
+        BadInput: the user gave none, where one is needed, or another one.
+    """
+    if given is None:
+        if split_pooling(name)[1] not in (DEFAULT_ENCODER, DiscreteEncoder.name):
+            raise BadInput(f"the context vectors are those of the encoder {name}: name it, --text-encoder")
+        return load_text_encoder(name, device)
+    encoder = load_text_encoder(given, device)
+    (pooling, model), (known_pooling, known_model) = map(split_pooling, (encoder.name, name))
+    same = (pooling, Path(model).name) == (known_pooling, Path(known_model).name)
+    if not same or dimension not in (None, encoder.dimension):
+        raise BadInput(f"--text-encoder {given}: expected {name}, whose vectors have {dimension} numbers")
+    return encoder
 
 
 def split_pooling(name: str) -> Tuple[Optional[str], str]:

@@ -5,17 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Dict, List, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.cli import systems as known
 from evidence.texts import HELP, SUBTITLES, Text
 
 VOCABULARY = 2000  # pieces of one joint SentencePiece model
 
-# Two layers of 192 units on each side, tied embeddings; the GRU in a like size.
-TRANSFORMER = """--share-all-embeddings
-    --encoder-layers 2 --encoder-embed-dim 192 --encoder-ffn-embed-dim 512 --encoder-attention-heads 4
-    --decoder-layers 2 --decoder-embed-dim 192 --decoder-ffn-embed-dim 512 --decoder-attention-heads 4"""
-GRU = "--share-all-embeddings --gru-embed-dim 192 --gru-size 256 --gru-encoder-depth 1 --gru-decoder-depth 2"
-TRAINING = """--optimizer adam --adam-betas (0.9,0.98) --label-smoothing 0.1 --dropout 0.1
-    --max-tokens 750 --num-workers 0 --cpu --log-format json --log-interval 100
+TRANSFORMER = f"--share-all-embeddings {known.SIZES['small'].dimensions}"
+GRU = f"--share-all-embeddings {known.SIZES['small'].gru}"
+TRAINING = f"""{known.COMMON} --dropout 0.1 --max-tokens 750
+    --num-workers 0 --cpu --log-format json --log-interval 100
     --no-epoch-checkpoints --save-interval-updates 250 --keep-interval-updates 1 --validate-interval 100000"""
 
 
@@ -42,7 +40,7 @@ def _second(data: str, updates: int, flags: str = "") -> Stage:
 # The first learns to translate single sentences. The second goes on from it, for every system and the control
 # alike, as long on the same sentences: those with a context and an ambiguous pronoun. Before, all that have a
 # context were tried, for a short time.
-SENTENCE = "--lr 2e-3 --lr-scheduler inverse_sqrt --warmup-updates 400"
+SENTENCE = "--lr 2e-3 --warmup-updates 400"
 LONG = "--dropout 0.2 --save-interval-updates 500"
 STAGES = {
     "sentence": Stage("data", 10000, SENTENCE),
@@ -57,14 +55,14 @@ STAGES = {
 # --max-tokens counts a batch's context too: with these sizes an update of the second stage has about as many
 # current sentences in every row: 26.6 (subtitles), 25.8 (help pages). (--count-current-tokens would keep that
 # number, with windows that are mostly pads.)
-WINDOWS = """--task document_window --arch concat_transformer
-    --criterion context_discounted_label_smoothed_cross_entropy"""
+WINDOWS = f"{known.SYSTEMS['windows'].words} --criterion context_discounted_label_smoothed_cross_entropy"
 S2TO2 = f"{WINDOWS} --source-context 1 --target-context 1 --max-tokens 1440 --context-discount 1"
 S4TO4 = f"{WINDOWS} --source-context 3 --target-context 3 --max-tokens 2350 --context-discount 1"
 CD, SHIFT = "--context-discount 0.01", "--segment-positions shift"
-MULTI_SOURCE = """--task multi_source --criterion label_smoothed_cross_entropy
-    --source-context 1 --target-context-on-source 1 --max-tokens 1970"""
-CACHING = f"{MULTI_SOURCE} --arch caching_transformer"
+
+
+def _multi_source(name: str) -> str:
+    return f"{known.SYSTEMS[name].words} --source-context 1 --target-context-on-source 1 --max-tokens 1970"
 
 
 @dataclass(frozen=True)
@@ -119,8 +117,8 @@ REQUIRED: Dict[str, System] = {
     "s2to2": System("context", S2TO2),
     "s2to2+CD": System("context", f"{S2TO2} {CD}"),
     "s2to2+shift+CD": System("context", f"{S2TO2} {CD} {SHIFT}"),
-    "caching": System("context", CACHING),
-    "gated": System("context", f"{MULTI_SOURCE} --arch gated_context_transformer"),
+    "caching": System("context", _multi_source("caching")),
+    "gated": System("context", _multi_source("gated")),
 }
 # With one seed. 2-to-1 has one target sentence, and so more sentences a token.
 FURTHER: Dict[str, System] = {
@@ -132,17 +130,16 @@ FURTHER: Dict[str, System] = {
         "s4to4+CD+sizes": f"{S4TO4} {CD} --sample-context-size",
         "2-to-1": f"{WINDOWS} --source-context 1 --max-tokens 1260",
         "s2to2+CD+margin": f"{S2TO2} {CD} --criterion context_margin",
-        "dual-encoder": f"{MULTI_SOURCE} --arch dual_encoder_transformer",
-        "context-encoder": f"{MULTI_SOURCE} --arch context_encoder_transformer",
-        "grouping": f"{CACHING} --shortening group",
-        "MTCue": """--task metadata_context --arch mtcue_transformer --source-context 1
-            --criterion label_smoothed_cross_entropy --max-tokens 820""",
+        "dual-encoder": _multi_source("dual-encoder"),
+        "context-encoder": _multi_source("context-encoder"),
+        "grouping": _multi_source("grouping"),
+        "MTCue": f"{known.SYSTEMS['mtcue'].words} --source-context 1 --max-tokens 820",
     }.items()
 }
 # What rows are compared with that a machine trained without bfloat16.
 FURTHER["float32-control"] = replace(REQUIRED["control"], seeds=(1,), amp=False)
 GRUS: Dict[str, System] = {
-    f"GRU-{name}": System(stage, f"{flags} --arch context_gru", (1,), family="GRU-", size=GRU)
+    f"GRU-{name}": System(stage, f"{flags} {known.SYSTEMS['gru'].words}", (1,), family="GRU-", size=GRU)
     for name, (stage, flags) in {
         "sentence": ("sentence", WINDOWS),
         "control": ("context", f"{WINDOWS} --max-tokens 820"),
@@ -157,7 +154,8 @@ HELP_FLAGS = {
     "control": WINDOWS,
     "s2to2": S2TO2,
     "s4to4+shift+CD": f"{FURTHER['s4to4+shift+CD'].flags} --max-tokens 2750",
-    "caching": f"{CACHING} --source-context 5 --target-context-on-source 5 --max-tokens 8000",
+    "caching": f"{_multi_source('caching')} --source-context 5 --target-context-on-source 5"
+    " --max-tokens 8000",
 }
 OF_HELP: Dict[str, System] = {}
 for language in ("de", "fr"):

@@ -2,13 +2,15 @@
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file
 from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu
+from ctxmt_fairseq.cli.systems import read_options
 from ctxmt_fairseq.tasks.cpu_autocast import has_fast_products
 from ctxmt_fairseq.text.json_files import load_json
 from evidence import commands, systems
@@ -29,7 +31,7 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
     command = [str(place.home(system.text) / stage.data), "--user-dir", str(PACKAGE)]
     command += ["--save-dir", str(checkpoint(place, row, seed).parent)]
     command += ["--max-update", str(stage.updates), "--seed", str(seed)]
-    command += f"{system.size} {systems.TRAINING} {stage.flags} {system.flags}".split()
+    command += shlex.split(f"{system.size} {systems.TRAINING} {stage.flags} {system.flags}")
     if stage.second:
         command += precision(place, row, seed)
         command += ["--sentence-checkpoint", str(checkpoint(place, *systems.start_of(row)))]
@@ -37,6 +39,11 @@ def flags(place: Workplace, row: str, seed: int) -> List[str]:
         few = f"--max-update {SMOKE_UPDATES} --save-interval-updates 2 --log-interval 1 --max-tokens 2500"
         command += few.split()
     return command
+
+
+def meaning(flags: Sequence[str]) -> Dict[str, List[str]]:
+    """What fairseq-train is told, in whatever order and with whatever blanks, as in (0.9, 0.98)."""
+    return {name: ["".join(each.split()) for each in values] for name, values in read_options(flags).items()}
 
 
 def precision(place: Workplace, row: str, seed: int) -> List[str]:
@@ -68,7 +75,7 @@ def begin(place: Workplace, row: str, seed: int) -> None:
     path = _begun(place, row, seed)
     now = [place.masked(flag) for flag in flags(place, row, seed)]
     before = begun(place, row, seed) if path.exists() else {"train": now, "commits": []}
-    if before["train"] != now:
+    if meaning(before["train"]) != meaning(now):
         raise BadInput(f"begun with other flags; remove {path.parent} to train anew", path)
     if before["commits"][-1:] != [commands.commit()] and not trained(place, row, seed):
         before["commits"].append(commands.commit())

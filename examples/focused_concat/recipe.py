@@ -24,9 +24,8 @@ CORPORA = {
 # Appendix A. Discount 1 is fairseq's own loss, and logs the current sentences' for every system (Figures 2,
 # 3).
 ALL = """
-    patience=12 adam-eps=1e-9 step-tokens=4000
-    --task document_window --arch concat_transformer_{size} --share-all-embeddings
-    --criterion context_discounted_label_smoothed_cross_entropy --context-discount 1 --segment-positions none
+    focused --context-discount 1 --segment-positions none --share-all-embeddings
+    size=base patience=12 adam-eps=1e-9 step-tokens=4000
 """
 PROFILES = {
     "en-ru": "lr=7e-4 batch-tokens=32000 warmup=4000 dropout=0.3 validate-every=0 max-update=0",

@@ -28,13 +28,11 @@ ALL = "kept=1 --share-decoder-input-output-embed"
 PROFILES = {  # Vaswani et al. (2017), to whom the paper refers
     "paper": "lr=7e-4 batch-tokens=25000 warmup=4000 dropout=0.1 validate-every=0 max-update=0",
 }
-CONCATENATION = "--task document_window --arch concat_transformer{_tiny}"
-GATED = "--task multi_source --arch gated_context_transformer{_tiny}"
 ROWS = {
-    "baseline": CONCATENATION,
-    "concatenation": f"{CONCATENATION} --source-context 1 --no-separator --segment-positions flag",
-    "previous": f"{GATED} --source-context 1",
-    "next": f"{GATED} --source-context-after 1",
+    "baseline": "windows",
+    "concatenation": "windows --source-context 1 --no-separator --segment-positions flag",
+    "previous": "gated --source-context 1",
+    "next": "gated --source-context-after 1",
 }
 
 # The best checkpoint, the search of Vaswani et al. Random context is "the same test set with shuffled context

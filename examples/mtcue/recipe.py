@@ -28,7 +28,7 @@ CORPORA = {
 }
 
 ALL = """
-    patience=5 adam-eps=1e-8 step-tokens=25000 kept=1
+    size=base patience=5 adam-eps=1e-8 step-tokens=25000 kept=1
     context-feature-dropout=0.25 context-dropout=0 store=none
     --share-all-embeddings --weight-decay 0.0001
 """
@@ -43,24 +43,22 @@ OPTIONS = {
 PROFILES = {  # section 3.4, appendix B
     "paper": "lr=3e-4 batch-tokens=200000 warmup=4000 dropout=0.3 validate-every=0 max-update=0",
 }
-SENTENCE = "--task document_window --arch transformer"
 WIDER = "--encoder-layers 10 --encoder-ffn-embed-dim 4096 --decoder-ffn-embed-dim 2048"  # table 3
 WIDE_DECODER = "--decoder-ffn-embed-dim 4096"
 WITH_CONTEXT = """
-    --task metadata_context --context-store {store}
+    --context-store {store}
     --sentence-checkpoint {start-from}/checkpoints/checkpoint_best.pt
     --context-feature-dropout {context-feature-dropout} --context-dropout {context-dropout}
 """
-CUE = f"{WITH_CONTEXT} --arch cue_transformer_{{size}} --source-context 5"
-MTCUE = f"{WITH_CONTEXT} --arch mtcue_transformer_{{size}} --source-context 5"
-TAGGING = f"{WITH_CONTEXT} --arch tagging_transformer_{{size}} --current-vector no"
+MTCUE = f"mtcue {WITH_CONTEXT} --source-context 5"
 HASHED = "store={data}/contexts-discrete --context-fusion flat --context-layers 0 --context-input small-init"
 ROWS = {
-    "BASE": SENTENCE,
-    "BASE-PM": f"{SENTENCE} {WIDER}",
-    "TAGGING": f"{TAGGING} {WIDER} start-from={{runs}}/BASE-PM",
+    "BASE": "sentence size=",
+    "BASE-PM": f"sentence size= {WIDER}",
+    "TAGGING": f"tagging {WITH_CONTEXT} {WIDER} start-from={{runs}}/BASE-PM",
     "TAGGING+hash": f"{MTCUE} {HASHED} {WIDER} {WIDE_DECODER} start-from={{runs}}/BASE-PM+wide-decoder",
-    "NOVOTNEY-CUE": f"{CUE} start-from={{runs}}/BASE store=?{{data}}/contexts-distilbert-base-cased",
+    "NOVOTNEY-CUE": f"cue {WITH_CONTEXT} --source-context 5 start-from={{runs}}/BASE "
+    "store=?{data}/contexts-distilbert-base-cased",
     "MTCUE": f"{MTCUE} start-from={{runs}}/BASE",
 }
 PARTS = {

@@ -10,7 +10,6 @@ out="$(cd "$out" && pwd -P)"
 CTXMT_EXTRAS="${CTXMT_EXTRAS-}"
 source "$root/scripts/environment.sh"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" # two trainings run side by side
-user_dir="$(ctxmt user-dir)"
 
 step() { printf '\n== %s\n' "$*"; }
 
@@ -19,32 +18,22 @@ step "Demo corpus"
 [[ -d "$out/data" ]] || ctxmt preprocess --source-lang en --target-lang fr --vocab-size 1000 --spm-type bpe --joint \
     --train "$out/text/train" --valid "$out/text/valid" --test "$out/text/test" --out "$out/data"
 
-# SYSTEM CONTEXT UPDATES OPTIONS...: windows of CONTEXT + 1 sentences on both sides
+# NAME SYSTEM CONTEXT UPDATES: windows of CONTEXT + 1 sentences on both sides
 train() {
-    local system="$1" context="$2" updates="$3"
-    shift 3
+    local system="$1" kind="$2" context="$3" updates="$4"
     [[ -f "$out/$system/finished" ]] && return
-    mkdir -p "$out/$system"
-    local log="$out/$system/train.log"
-    local command=(fairseq-train "$out/data" --user-dir "$user_dir" --task document_window
-        --source-context "$context" --target-context "$context" "$@"
-        --label-smoothing 0.1 --share-all-embeddings --dropout 0
-        --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt --warmup-updates 200
-        --max-tokens 2000 --max-update "$updates" --no-epoch-checkpoints --cpu --num-workers 0
-        --save-dir "$out/$system" --log-format simple --log-interval 100)
-    echo "+ ${command[*]}" > "$log"
-    "${command[@]}" >> "$log" 2>&1 ||
-        { tail -n 20 "$log" >&2; echo "error: training $system failed, see $log" >&2; return 1; }
+    ctxmt train "$kind" "$out/data" "$out/$system" --size tiny \
+        --source-context "$context" --target-context "$context" --adam-betas '(0.9, 0.98)' --lr 3e-3 \
+        --max-tokens 2000 --max-update "$updates" --no-epoch-checkpoints --cpu > "$out/$system.txt" 2>&1 ||
+        { tail -n 20 "$out/$system.txt" >&2; echo "error: training $system failed, see $out/$system.txt" >&2; return 1; }
     touch "$out/$system/finished"
 }
-focused=(--arch concat_transformer_tiny --segment-positions shift
-    --criterion context_discounted_label_smoothed_cross_entropy --context-discount 0.01)
 
 step "Training: sentence (transformer), s2to2 and s3to3 (shift + context discount); logs in $out/*/train.log"
-train s3to3 2 1200 "${focused[@]}" &
+train s3to3 focused 2 1200 &
 s3to3=$!
-train sentence 0 300 --criterion label_smoothed_cross_entropy --arch transformer_tiny
-train s2to2 1 1400 "${focused[@]}"
+train sentence sentence 0 300
+train s2to2 focused 1 1400
 wait "$s3to3"
 
 step "Translation and contrastive sets"
@@ -59,7 +48,7 @@ step "Significance and attention"
 ctxmt compare translations "$out/text/test.fr" "${runs[@]/%//evaluation/prefix.hyp}" \
     --docids "$out/text/test.docids" --json "$out/compared.json" > "$out/compared.txt"
 windows=("${runs[@]:1}")
-ctxmt analyse attention-share "$out/text/test" "${windows[@]/%//checkpoint_best.pt}" --cpu \
+ctxmt analyse attention-share "$out/text/test" "${windows[@]/%//checkpoints/checkpoint_best.pt}" --cpu \
     --json "$out/attention.json" --output "$out/entropy.png" > "$out/attention.txt"
 
 step "Report"

@@ -18,20 +18,17 @@ PROFILES = {  # appendix A, table 4
     "en-de": "lr=5e-4 batch-tokens=32768 warmup=2500 dropout=0.3 validate-every=0 max-update=0",
     "en-fr": "lr=5e-4 batch-tokens=32768 warmup=2500 dropout=0.3 validate-every=0 max-update=0",
 }
-CONCATENATION = "--task document_window --arch concat_transformer{_tiny} --source-context"
-SEVERAL = "--task multi_source --source-context {N}"
-DUAL = f"{SEVERAL} --arch dual_encoder_transformer{{_tiny}}"
-CACHING = f"{SEVERAL} --arch caching_transformer{{_tiny}} --shortening"
+CACHING = "caching --source-context {N} --shortening"
 ROWS = {
-    "sentence-level": f"{CONCATENATION} 0",
-    "single-encoder-{N}": f"{CONCATENATION} {{N}}",
-    "multi-encoder-{N}": f"{DUAL} --context-fusion concat --context-layout joined",
+    "sentence-level": "windows --source-context 0",
+    "single-encoder-{N}": "windows --source-context {N}",
+    "multi-encoder-{N}": "dual-encoder --source-context {N} --context-fusion concat --context-layout joined",
     "caching-tokens-{N}": f"{CACHING} none",
     "caching-sentence-{N}": f"{CACHING} sentence",
     "max-pooling-{N}": f"{CACHING} max --shortening-size 2",
     "avg-pooling-{N}": f"{CACHING} mean --shortening-size 2",
     "linear-pooling-{N}": f"{CACHING} linear --shortening-size 2",
-    "grouping-{N}": f"{CACHING} group --shortening-size 11",
+    "grouping-{N}": "grouping --source-context {N} --shortening-size 11",
     "selecting-{N}": f"{CACHING} select --shortening-size 11",
 }
 IN_PROFILE = [  # section 5.2

@@ -15,6 +15,8 @@ Voita[+pretrain][+margin]  context-aware Transformer; started from the sentence 
 all but the first two: +switch (the encoders' inputs exchanged), +ref (the reference is the context)
 """
 
+from ctxmt_fairseq.cli.systems import SIZES
+
 PREPARE = "--target-lang fr --vocab-size 30000 --held-out 0.0004"  # section 3.1.3; table 3.1: 20 of 55,600
 # Chapter 3: OPUS as it is aligned, without filtering; 20 documents each for development and test. Sentences
 # without counterpart stay as context. The lists of documents were not published: they are drawn. WMT: what
@@ -46,7 +48,7 @@ CORPORA = {
 }
 
 ALL = """
-    kept=1 sentence-model={runs}/src0tgt0_to_tgt0 sentence-limit=80
+    size=base kept=1 sentence-model={runs}/src0tgt0_to_tgt0 sentence-limit=80
     --share-all-embeddings --max-sentence-tokens {sentence-limit}
 """
 OPTIONS = {
@@ -62,17 +64,17 @@ PROFILES = {
     "wmt": f"lr=2e-4 {SCHEDULE}",
     "wmt-big": f"lr=2e-4 {SCHEDULE}",
 }
-WINDOW = "--task document_window --source-context {N} --target-context-on-source {M} --target-context {K}"
+WINDOW = "--source-context {N} --target-context-on-source {M} --target-context {K}"
 SPELLINGS = """
     src{N}tgt{M}_to_tgt{K} src{N}tgt{M}ref_to_tgt{K} src{N}tgt{M}mt_to_tgt{K} src{N}tgt{M}_to_tgt{K}_1st
 """.split()
-PREVIOUS = "--task multi_source --source-context 1 --context-selection document"
+PREVIOUS = "--source-context 1 --context-selection document"
 ROWS = {
-    **{name: f"{WINDOW} --arch transformer{{_tiny}}" for name in SPELLINGS},
-    **{f"RNN-{name}": f"{WINDOW} --arch context_gru_{{size}}" for name in SPELLINGS},
-    "DE": f"{PREVIOUS} --arch dual_encoder_transformer_{{size}}",
-    "CE": f"{PREVIOUS} --arch context_encoder_transformer_{{size}} --context-gate none",
-    "Voita": f"{PREVIOUS} --arch gated_context_transformer_{{size}}",
+    **{name: f"sentence {WINDOW}" for name in SPELLINGS},  # fairseq's own transformer reads the windows
+    **{f"RNN-{name}": f"gru {WINDOW}" for name in SPELLINGS},
+    "DE": f"dual-encoder {PREVIOUS}",
+    "CE": f"context-encoder {PREVIOUS} --context-gate none",
+    "Voita": f"gated {PREVIOUS}",
 }
 PRETRAINED = "--sentence-checkpoint {sentence-model}/checkpoints/checkpoint_best.pt"
 PARTS = {
@@ -88,13 +90,9 @@ PARTS = {
         "pretrain": PRETRAINED,
         "pretrain+freeze": f"{PRETRAINED} --train-context-only",
     },
-    "Voita": {"pretrain": PRETRAINED, "margin": "--criterion context_margin"},
+    "Voita": {"pretrain": PRETRAINED, "margin": "margin"},
     "DE CE Voita": {"switch": "--context-selection swapped", "ref": "--context-selection reference"},
 }
-BIG = " ".join(
-    f"--{side}-layers 6 --{side}-embed-dim 1024 --{side}-ffn-embed-dim 4096 --{side}-attention-heads 16"
-    for side in ("encoder", "decoder")
-)
 # Learning rates as in the Marian scripts that the thesis refers to, where they are not the profile's.
 IN_PROFILE = [
     ("opensubtitles europarl wmt wmt-big", "CE* Voita*+pretrain*", "lr=2e-4"),
@@ -102,7 +100,7 @@ IN_PROFILE = [
     ("europarl", "src* DE*", "lr=3e-4"),
     ("europarl", "src0tgt0_to_tgt0", "lr=2e-4"),  # the only one of its kind
     ("opensubtitles europarl wmt wmt-big", "RNN-*", "lr=3e-4 --warmup-init-lr {lr}"),  # constant at first
-    ("wmt-big", "src* DE* CE* Voita*", BIG),
+    ("wmt-big", "src* DE* CE* Voita*", SIZES["big"].dimensions),
 ]
 
 # Section 6.3.8: the best checkpoint, beam 6, n = 0.6, the whole window decoded. disambig: scores are

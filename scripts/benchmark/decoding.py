@@ -40,7 +40,7 @@ def forced_prefix(
     def measure(decoding: str) -> float:
         forced = length if decoding == "prefix" else length * (1 + synthetic.CONTEXT)
         search = SearchSettings(beam=beam, lenpen=0.6, max_len_a=0, max_len_b=length, min_len=forced)
-        translator = DocumentTranslator(loaded, search, decoding, width=documents)
+        translator = DocumentTranslator(loaded.with_options(decoding=decoding), search, width=documents)
         running = translator.running(sources, boundaries, targets)
         return seconds(lambda: list(translator.translate(running, lines)), device)
 

@@ -7,6 +7,7 @@ import io
 import itertools
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -24,9 +25,14 @@ from tests.fuzz.samples import TIME
 
 FAIRSEQ = {"fairseq-train": "fairseq_cli.train", "fairseq-validate": "fairseq_cli.validate"}
 # Programs that are no commands: name -> the module with its main(arguments).
-SCRIPTS = {"scripts.benchmark": "scripts.benchmark.__main__", "corenlp": "gated_context.corenlp"}
+SCRIPTS = {
+    "scripts.benchmark": "scripts.benchmark.__main__",
+    "corenlp": "gated_context.corenlp",
+    "threads": "tests.fuzz.threads",
+}
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
+MEBIBYTES = 1024  # that a case may take besides; no sample has one
 OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths", "--terms")
 PLACES = [
     "nowhere",
@@ -123,9 +129,11 @@ class Fuzzer:
         shutil.rmtree(self.folder / "work", ignore_errors=True)
         place.mkdir(parents=True)
         write_files(place, files)
-        before, started = snapshot(self.folder / "work"), time.process_time()
+        before, started, memory = snapshot(self.folder / "work"), time.process_time(), _peak()
         code, stderr, error = call(arguments, place)
         result, why = judge(code, stderr, error, before, snapshot(self.folder / "work"), arguments)
+        if _peak() - memory > MEBIBYTES:
+            result, why = RED, f"{_peak() - memory:.0f} MiB of memory"
         if not keep:
             shutil.rmtree(self.folder / "work", ignore_errors=True)
         return Outcome(number, command.name, result, why, arguments, time.process_time() - started)
@@ -152,6 +160,11 @@ class Fuzzer:
                 else:
                     arguments.insert(at, rng.choice(["--help", "--unknown", *VALUES]))
         return arguments
+
+
+def _peak():
+    """The most memory that this process has ever had, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def write_files(place, files):

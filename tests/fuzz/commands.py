@@ -36,7 +36,7 @@ EMBED = given(
 TRANSLATE = given(
     "--current text.current --output new --decoding prefix|window --target-context-from text.fr "
     "--context Sir --contexts text.meta.jsonl --keep-sentence current|first --documents-at-once 1 --scores "
-    "--lenpen 0|0.6|-1 --max-len-a 0|0.5 --max-len-b 0|3 --min-len 0|1|5 "
+    "--too-long cut|split|empty --lenpen 0|0.6|-1 --max-len-a 0|0.5 --max-len-b 0|3 --min-len 0|1|5 "
     "--unkpen 0|-2.5 --no-repeat-ngram-size 0|2 --corpus made --tag <BT> --mark origin=synthetic"
 )
 SENTENCE = given(
@@ -50,7 +50,7 @@ CONTRAST = given(
 EVALUATE = given(
     "--contexts trained|random|empty|absent|swapped --random-context random|shuffled --window 1|3 "
     "--keep-sentence current|first --decoding prefix|window --target-context-from reference|own|model "
-    "--lenpen 0|opt --dev few --lenpens 0.5 --bootstrap 5 --lowercase --average 1|2 --out new "
+    "--lenpen opt --dev few --lenpens 0.5 --bootstrap 5 --lowercase --average 1|2 --out new "
     "--convention suite|mean-window --tokenize char|none --documents documents"
 )
 PROBE = given(
@@ -71,11 +71,15 @@ COMMANDS = [
         *("demo-corpus", "demo-corpus new --documents 1 --evaluation-documents 1 --examples 2", "", 3),
         given("--seed 2 --document-length 4 --phenomena pronoun|deixis,ellipsis --json"),
     ),
+    Command(
+        *("train", "train gated data new --dry-run", "data", 6),
+        *(given("--size tiny|huge --from model/checkpoint_last.pt --lr x --list --bibtex"), True),
+    ),
     Command("score", "score text.fr text.fr", "text.", 60, {**SCORE, **given("--bootstrap 5")}),
     Command("score-forms", "score-forms forms.jsonl forms.hyp", "forms", 20, FORMS),
     Command("score-forms json", "score-forms forms.json forms.hyp", "forms", 20, FORMS),
     Command(
-        *("compare contrast", "compare contrast examples.jsonl examples.jsonl", "examples", 40),
+        *("compare contrast", "compare contrast A=examples.jsonl B=examples.jsonl", "examples", 40),
         given("--json json --all-pairs"),
     ),
     Command(
@@ -117,6 +121,14 @@ COMMANDS = [
         {**TEXT, **EMBED},
     ),
     Command("embed", "embed data --train text --encoder discrete", "text. data", 8, {**TEXT, **EMBED}),
+    Command(
+        *("preprocess pieces", f"preprocess {LANGUAGES} --test text --like pieces --out new", "text. pieces"),
+        *(15, {**TEXT, **given("--workers 1")}),
+    ),
+    Command(
+        "embed encoder", "embed data --train text --encoder encoder --cpu --out new", "text. data encoder", 15
+    ),
+    Command("threads", f"threads {MODEL} few.en", f"few. {MODEL} data", 4),
     # Text is read before the model: most of its defects show without one.
     Command(
         *("read text", "translate nowhere.pt text.en --docids text.docids", "text.", 25),

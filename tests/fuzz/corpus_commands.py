@@ -21,10 +21,12 @@ _RAW_OPTIONS = {
         "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5"
     ),
     "opus": given("--unaligned end|keep --clean none|all --skip-broken"),
-    "moses": given("--clean none|all"),
+    "moses": given("--clean none|all --skip-broken"),
+    "ted": given("--skip-broken"),
+    "voita": given("--skip-broken"),
     "europarl": given("--skip-broken"),
-    "wmt": given("--by A --system S1 --blank-lines --docs raw/names"),
-    "tmx": given("--clean none|all"),
+    "wmt": given("--by A|any --system S1 --blank-lines --docs raw/names --skip-broken"),
+    "tmx": given("--clean none|all --skip-broken"),
     "filter select": given("--document-scores new.tsv"),
 }
 CORPUS_COMMANDS: List[Command] = []

@@ -62,6 +62,9 @@ BYTES = [
 ]
 
 
+_BINARY = (".bin", ".idx", ".pt", ".index", ".ends", ".zip", ".gz", ".model", ".safetensors")
+
+
 def spoil(rng, name, content):
     """Other content for a file; None for no file."""
     if rng.random() < 0.04:
@@ -71,7 +74,7 @@ def spoil(rng, name, content):
     kind = re.search(r"\.json|\.partial|meta", name)
     if kind and rng.random() < 0.75:
         return spoil_json(rng, content)
-    if name.endswith((".bin", ".idx", ".pt", ".index", ".ends", ".zip", ".gz")) or rng.random() < 0.2:
+    if name.endswith(_BINARY) or rng.random() < 0.2:
         return spoil_bytes(rng, content)
     return spoil_lines(rng, content)
 
@@ -188,10 +191,19 @@ def spoil_checkpoint(rng, content):
         state = torch.load(io.BytesIO(content), weights_only=True)
     except Exception:
         return spoil_bytes(rng, content)
-    _spoil_entry(rng, state)
+    if rng.random() < 0.2:
+        _spoil_dimension(rng, vars(state["cfg"]["model"]))
+    else:
+        _spoil_entry(rng, state)
     stream = io.BytesIO()
     torch.save(state, stream)
     return stream.getvalue()
+
+
+def _spoil_dimension(rng, options):
+    """A model of another size than its parameters."""
+    name = rng.choice(sorted(name for name, value in options.items() if type(value) is int))
+    options[name] = rng.choice([0, -1, 1, 3, 10**6, 10**7, 2**31, 2**62])
 
 
 def _spoil_entry(rng, state):

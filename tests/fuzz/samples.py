@@ -97,7 +97,8 @@ def make_samples(folder):
     """Fill a folder with samples; returns content by file name.
 
     ``text.*`` is parallel text with metadata, ``data`` its data folder with the store ``data/contexts``,
-    ``given`` BPE codes and dictionaries of it,
+    ``given`` BPE codes and dictionaries of it, ``pieces`` a data folder with a subword model, ``encoder`` a
+    sentence encoder,
     ``model`` and ``mtcue`` hold checkpoints; contrastive sets of every format, sets of ``ctxmt control``,
     what commands write for each other, ``out.partial``, the journal of ``ctxmt translate`` to ``out``, and
     ``evaluated``, an evaluation's folder.
@@ -112,6 +113,8 @@ def make_samples(folder):
         text = ("--train", "text", "--valid", "text")
         ctxmt("preprocess", *languages, *text, "--no-subwords", "--out", "data")
         _given(languages)
+        ctxmt("preprocess", *languages, "--train", "text", "--vocab-size", 60, "--out", "pieces")
+        _encoder()
         ctxmt("embed", "data", *text, "--encoder", "discrete")
         window = ("--arch", "concat_transformer", "--source-context", "1", "--target-context", "1")
         train("model", "document_window", *window)
@@ -174,6 +177,24 @@ def _given(languages):
     for language in ("en", "fr"):
         Path(f"cut/dict.{language}.txt").rename(f"given/{language}.txt")
     shutil.rmtree("cut")
+
+
+def _encoder():
+    """``encoder/``: a sentence encoder of every module but the static one."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    letters = [chr(letter) for letter in range(ord("a"), ord("z") + 1)]
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]
+    write("vocab.txt", "".join(f"{word}\n" for word in words))
+    sizes = dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    BertModel(BertConfig(len(words), max_position_embeddings=32, **sizes)).save_pretrained("bert")
+    BertTokenizerFast("vocab.txt").save_pretrained("bert")
+    modules = [Transformer("bert"), Pooling(8), Dense(8, 4), Normalize()]
+    SentenceTransformer(modules=modules, device="cpu").save("encoder", create_model_card=False)
+    shutil.rmtree("bert")
+    Path("vocab.txt").unlink()
 
 
 def _sets():

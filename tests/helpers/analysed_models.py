@@ -1,4 +1,4 @@
-"""Tiny models of the task ``multi_source`` with a handful of subwords, as the commands load them."""
+"""Tiny models with a handful of subwords, as the commands load them."""
 
 import argparse
 
@@ -14,7 +14,7 @@ SUBWORDS = "▁It ▁was ▁a ▁beat ing ▁heart . , ! ▁— ▁Il ▁bat ▁
 POSITIONS = 60
 
 
-def loaded_model(arch, context, seed=1, **options):
+def loaded_model(arch, context, seed=1, task=(MultiSourceTask, MultiSourceConfig), **options):
     """A random model in evaluation mode.
 
     Args:
@@ -25,7 +25,8 @@ def loaded_model(arch, context, seed=1, **options):
     for piece in SUBWORDS:
         dictionary.add_symbol(piece)
     config = {"seed": 1, "required_seq_len_multiple": 1, **context}
-    task = MultiSourceTask(MultiSourceConfig(**config), dictionary, dictionary)
+    kind, configuration = task
+    task = kind(configuration(**config), dictionary, dictionary)
     sizes = {"encoder_embed_dim": 32, "max_source_positions": POSITIONS, "max_target_positions": POSITIONS}
     args = argparse.Namespace(arch=f"{arch}_tiny", dropout=0.1, **sizes, **options)
     ARCH_CONFIG_REGISTRY[args.arch](args)

@@ -14,7 +14,7 @@ for name in ctxmt fairseq-{train,generate,interactive,validate}; do
     eval "$name() { record $name \"\$@\"; }"
 done
 ctxmt() { [[ $1 == user-dir ]] && echo "$USER_DIR" || record ctxmt "$@"; }
-torchrun() { eval "${@: -1}"; }  # its last word is what each process runs
+torchrun() { while [[ $1 != --no-python ]]; do shift; done; "${@:2}"; }  # what each process runs
 command_not_found_handle() { :; }
 cd() { :; }
 source() { :; }

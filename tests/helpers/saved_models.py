@@ -40,11 +40,11 @@ def data_folder(folder):
     return folder
 
 
-def trained(folder, *arguments, arch="concat_transformer", task="document_window"):
+def trained(folder, *arguments, arch="concat_transformer", task="document_window", size=None):
     """What fairseq-train would save: (state, parsed command line)."""
     command = [str(data_folder(folder / "data")), "--source-lang", "en", "--target-lang", "fr"]
     command += ["--arch", arch, "--task", task, "--cpu", "--optimizer", "adam"]
-    command += [*SIZES.get(arch, FCONV if arch.startswith("fconv") else TINY), *arguments]
+    command += [*(size or SIZES.get(arch, FCONV if arch.startswith("fconv") else TINY)), *arguments]
     args = options.parse_args_and_arch(options.get_training_parser(), input_args=command)
     cfg = convert_namespace_to_omegaconf(args)
     torch.manual_seed(1)

@@ -112,7 +112,7 @@ def test_models_that_do_not_fit_are_refused(gated, source_only, tmp_path):
     line = refused("ctxmt", "analyse", "groups", gated, *output)
     assert "expected a caching_transformer with --shortening group or select" in line
     line = refused("ctxmt", "analyse", "attention", source_only / "checkpoint_last.pt", *output)
-    assert "expected a model with an attention to context alone" in line
+    assert "the sentence has no context that the model reads" in line
     assert not list(tmp_path.iterdir())
 
 

@@ -97,7 +97,7 @@ def test_only_the_checkpoint_s_task_and_the_command_line_s_context(corpus, data,
 
 
 def test_the_first_sentence_can_be_kept(corpus, data, last):
-    stdout = generate(data, last, "test1", "--keep-sentence", "first")
+    stdout = generate(data, last, "test1", "--keep-sentence", "first", "--decoding", "window")
     target, ids = read(corpus / "test1.fr"), read(corpus / "test1.docids")
     previous = [max(line - 1, ids.index(name)) for line, name in enumerate(ids)]
     assert printed(stdout, "T") == {line: [target[first]] for line, first in enumerate(previous)}
@@ -146,7 +146,7 @@ def test_validation_bleu_is_of_current_sentences_and_loss_is_repeated(corpus, da
     assert found == pytest.approx(loss, abs=2e-3)
 
 
-def test_a_sentence_that_no_model_can_hold(data, sentence_level, tmp_path):
+def test_a_sentence_that_no_model_can_hold(data, sentence_level, last, tmp_path):
     """The error comes up lazily, when the batches are made: still one line and exit code 2."""
     folder = shutil.copytree(data, tmp_path / "data")
     for language in ("en", "fr"):
@@ -159,6 +159,9 @@ def test_a_sentence_that_no_model_can_hold(data, sentence_level, tmp_path):
     options = ("--user-dir", USER_DIR, "--path", model, "--valid-subset", "valid", "--cpu", "--batch-size", 8)
     line = refused("fairseq-validate", folder, *options)
     assert "valid: line 2: expected a sentence of at most" in line and "found (6001, 6001)" in line
+    (folder / "valid.en-fr.docids").write_text("a\na\n")
+    stdout = generate(folder, last, "valid", "--skip-invalid-size-inputs-valid-test")
+    assert sorted(printed(stdout, "H")) == [0]
 
 
 def test_interactive_lines_are_sentences_of_documents(corpus, data, last):
@@ -216,3 +219,43 @@ def test_sentences_without_translations_are_neither_trained_on_nor_validated(dat
     save = ("--save-dir", tmp_path, "--max-tokens", 300, "--disable-validation")
     train = ("fairseq-train", tmp_path / "data", *TASK, *TINY, *TRAINING, "--arch", "transformer", *save)
     assert refused(*train) == expected
+
+
+@pytest.mark.parametrize("name", ["train", "generate", "interactive", "validate"])
+def test_a_value_of_two_dashes(tmp_path, name):
+    for option in ("--seed=--", "--source-lang=--"):
+        line = refused(f"fairseq-{name}", tmp_path, option, *TASK, input="")
+        assert line == f"ctxmt: error: {option}: expected a value, found --"
+
+
+def test_several_validation_sets(data, tmp_path):
+    folder = shutil.copytree(data, tmp_path / "data")
+    for path in folder.glob("test2.*"):
+        path.rename(folder / path.name.replace("test2", "valid1"))
+    training = (
+        "fairseq-train",
+        folder,
+        *TASK,
+        *TINY,
+        *TRAINING,
+        "--arch",
+        "transformer",
+        "--max-tokens",
+        1000,
+    )
+    training += ("--max-update", 1, "--no-save")
+    done = run(*training, "--valid-subset", "valid,valid1")
+    assert '"valid_loss"' in done.stdout and '"valid1_loss"' in done.stdout
+    assert "sets are valid,valid1; name those to validate on" in refused(*training)
+    assert "--combine-valid-subsets: name the sets" in refused(*training, "--combine-val")
+
+
+def test_gradients_that_are_not_finite(data, tmp_path):
+    """fairseq ends with two tracebacks, the last one a StopIteration."""
+    windows = ("--arch", "concat_transformer", "--source-context", 1, "--target-context", 1)
+    line = refused(
+        *("fairseq-train", data, *TASK, *TINY, *TRAINING, *windows, "--max-tokens", 1000, "--max-update", 9),
+        *("--optimizer", "sgd", "--lr", 1e12, "--lr-scheduler", "fixed", "--save-dir", tmp_path),
+    )
+    assert re.search(r"update [2-9]: gradients are Nan/Inf: .*--clip-norm", line)
+    assert (tmp_path / "crash.pt").exists() and str(tmp_path / "crash.pt") in line

@@ -4,7 +4,11 @@ import json
 import shutil
 
 import pytest
+import torch
 
+import ctxmt_fairseq.checkpoints.reading  # noqa: F401  (what checkpoints hold may be loaded)
+from ctxmt_fairseq.vectors.store_header import header_checksum
+from ctxmt_fairseq.vectors.text_encoders import _minilm_folder
 from tests.integration.commands import TINY, TRAINING, USER_DIR, losses, printed, read, refused, run
 
 SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
@@ -13,7 +17,6 @@ MODELS = {
     "cue_transformer": ("--source-context", 1, "--target-context", 1, "--current-vector", "no"),
     "tagging_transformer": ("--metadata-fields", "formality,speaker"),
 }
-OWN_TRANSLATIONS = "cue_transformer"  # what it translates depends on what it has translated
 SETS = ("formality.jsonl", "formality-unseen.jsonl", "speaker-gender.jsonl", "addressee-gender.jsonl")
 
 
@@ -72,8 +75,7 @@ def test_no_sentence_is_lost_and_the_store_is_what_translate_embeds(arch, model,
     alone = run("ctxmt", "translate", model, *text, *known, "--documents-at-once", 1).stdout.splitlines()
     together = run("ctxmt", "translate", model, *text, *known, "--documents-at-once", 7).stdout.splitlines()
     assert together == alone and len(alone) == 43 and len(set(alone)) > 5
-    if arch != OWN_TRANSLATIONS:
-        assert words(alone) == words(generated)
+    assert words(alone) == words(generated)
 
 
 def test_context_for_all_and_for_each_are_one(arch, model, contexts, corpus, tmp_path):
@@ -100,7 +102,7 @@ def test_interactive(arch, data, contexts, model, corpus):
     found = printed(done.stdout, "H")
     text = "".join(line + "\n" for line in first)
     (source := model.parent / "first.en").write_text(text)
-    alone = ("--decoding", "window", "--documents-at-once", 1, "--context-store", contexts)
+    alone = ("--documents-at-once", 1, "--context-store", contexts)
     expected = run("ctxmt", "translate", model, source, *SEARCH, *alone).stdout.splitlines()
     assert words(found[line][0] for line in sorted(found)) == words(expected)
 
@@ -147,3 +149,25 @@ def test_metadata_is_for_models_that_read_it(s2to2, corpus):
     text = (corpus / "test2.en", "--docids", corpus / "test2.docids")
     assert "metadata_context" in refused("ctxmt", "translate", model, *text, "--metadata", "Formal")
     assert "--metadata-fields" in refused("ctxmt", "translate", model, *text, "--metadata-fields", "none")
+
+
+def test_an_encoder_that_a_file_names_is_not_loaded(arch, model, data, contexts, corpus, tmp_path):
+    """It is neither a folder that an older checkpoint names nor one of the store, but what the user gives."""
+    folder = tmp_path / "encoder"
+    shutil.copytree(_minilm_folder(), folder)
+    state = torch.load(model, weights_only=True)
+    state["task_state"]["store"]["encoder"] = str(folder)
+    del state["cfg"]["task"]["text_encoder"]  # which 0.1.0 did not have
+    torch.save(state, hostile := tmp_path / "hostile.pt")
+    store = tmp_path / "store"
+    shutil.copytree(contexts, store)
+    header = json.loads((store / "store.json").read_text())
+    header.update(encoder=str(folder))
+    content = {name: value for name, value in header.items() if name not in ("format", "header_checksum")}
+    (store / "store.json").write_text(json.dumps({**header, "header_checksum": header_checksum(content)}))
+    command = ("ctxmt", "translate", hostile, corpus / "test2.en", *SEARCH, "--context-store", store)
+    assert f"encoder {folder}: name it, --text-encoder" in refused(*command)
+    assert f"expected {folder}" in refused(*command, "--text-encoder", "minilm")
+    assert len(run(*command, "--text-encoder", folder).stdout.splitlines()) == 43
+    read_by_fairseq = ("fairseq-interactive", data, "--user-dir", USER_DIR, "--path", hostile, *SEARCH)
+    assert "--text-encoder" in refused(*read_by_fairseq, "--context-store", store, input="a b\n")

@@ -1,5 +1,7 @@
 """README, from the text to the comparison: its commands and its Python as they are, in an empty folder."""
 
+import re
+
 import pytest
 
 from tests.helpers.documented import ROOT, blocks, commands
@@ -48,9 +50,12 @@ def folder(tmp_path_factory):
 def test_the_commands_of_the_page(folder):
     ran = [path.name[3:] for path in sorted((folder / "printed").iterdir())]
     scored = ["translate", "score", "contrast"]
-    assert ran == ["demo-corpus", "preprocess", *["data-bin"] * 3, *scored * 3, "compare", "probe"]
-    for system in ("sentence", "gated", "windows"):
+    assert ran == ["demo-corpus", "preprocess", *["train"] * 3, *scored * 3, "compare", "probe"]
+    for number, system in enumerate(("sentence", "gated", "windows"), 2):
         assert len(read(folder / f"{system}.fr")) == LINES["test"]
+        best, next_command, _ = read(folder / f"printed/{number:02} train")[-3:]
+        assert re.fullmatch(r"best validation: loss [0-9.]+ after 6 updates", best)
+        assert f"ctxmt translate runs/{system}/checkpoints/checkpoint_best.pt TEXT.en" in next_command
 
 
 def test_the_python_of_the_page(folder, monkeypatch, capsys):

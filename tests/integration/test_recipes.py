@@ -49,7 +49,7 @@ def test_tables_read_like_the_paper(recipe):
         assert any(recipes._fits(row, rows) for row in table.ROWS), rows
     for profiles, _, _ in getattr(table, "IN_PROFILE", []):
         assert set(profiles.split()) <= set(recipe.profiles)
-    known = {*recipe.everywhere().options, *recipe.options, "batch-tokens"}
+    known = {*recipe.everywhere().options, *recipe.options, "batch-tokens", "architecture"}
     for row in (text for plan in (getattr(table, "SMALL", {}), table.SMOKE) for text in plan.values()):
         for name in row.split():
             assert recipe.words(name, "small").options.keys() <= known

@@ -30,7 +30,7 @@ work = [
     ["user-dir"],
     demo,
     ["score", "demo/test.fr", "demo/test.fr", "--docids", "demo/test.docids"],
-    ["compare", "translations", *["demo/test.fr"] * 3, "--samples", "100"],
+    ["compare", "translations", "demo/test.fr", "demo/test.fr", "demo/test.en", "--samples", "100"],
     ["corpus", "check", "demo/test", *languages],
     ["corpus", "stats", "demo/test", *languages],
 ]

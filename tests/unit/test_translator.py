@@ -11,6 +11,8 @@ import torch
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.tasks.search.current_sentence import WindowCount, keep_sentence
+from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.translator import Translator
 from tests.helpers.evaluations import result
 from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
@@ -118,6 +120,29 @@ def test_nothing_to_translate(loaded, task):
     assert model.translate([]) == [] and model.translate([[], []]) == [[], []]
     assert model.n_best([]) == [] and model.score([[]], [[]]) == [[]]
     assert model.translate([[], ["", "a"], []])[1][0] == "" and len(model.translate([[], ["", "a"]])[1]) == 2
+
+
+def test_first_sentences_of_windows_translate_their_own_lines(models, text):
+    """A window of line n and the one before it is decoded; its first sentence translates line n - 1.
+    No window begins with the last line of a document."""
+    _, sources, *_ = text
+    first, current = (
+        Translator.load(models["document_window"], decoding="window", keep_sentence=keep, **SEARCH)
+        for keep in ("first", "current")
+    )
+    found, own = first.translate(sources), current.translate(sources)
+    translator, loaded = current.document_translator(), current.loaded
+    separator, eos = loaded.task.target_dictionary.index("<sep>"), loaded.task.target_dictionary.eos()
+    for document, translations, others in zip(sources, found, own, strict=True):
+        tokens = [loaded.encode_source(sentence) for sentence in document]
+        running = translator.running(tokens, Documents.from_lengths([len(tokens)]))
+        expected = []
+        for line in range(1, len(tokens)):
+            windows = translator.generator.generate(loaded.models, running.batch([line], False)[0])
+            ((best, *_),) = keep_sentence(windows, [1], separator, eos, WindowCount(), keep="first")
+            expected.append(loaded.decode_target(best["tokens"]))
+        assert translations == [*expected, others[-1]]
+    assert found != own
 
 
 # ---- loading and options -------------------------------------------------------------------------------
@@ -266,11 +291,13 @@ def test_loading_refuses_other_files(tmp_path):
         (["a b"], "documents[0]: expected a list of sentences, found a str"),
         ([["a"], None], "documents[1]: expected a list of sentences, found a NoneType"),
         ([["a", 3]], "documents[0][1]: expected a text, found a int"),
-        ([["a", "b <sep> c"]], "documents[0][1]: expected text, found the symbol <sep>"),
         ([["a\nb"]], "documents[0][0]: expected one sentence on one line"),
         ([["a\0b"]], "documents[0][0]: expected text, found a NUL character"),
         ([["\udcff"]], "documents[0][0]: expected text, found half a character"),
-        ([["a"], ["b", "a " * 1100]], "sentence 3 has 1101 "),
+        (
+            [["a"], ["b", "a " * 1100]],
+            "longer than the 1024 tokens that the models read: documents[1][1] (1101)",
+        ),
     ],
 )
 def test_documents_that_are_none(loaded, documents, line):
@@ -302,7 +329,11 @@ def test_translations_of_another_shape(loaded, translations, line):
         ([[{}]], "contexts: expected 2 documents, found 1"),
         ([[{}], [{}]], "contexts[0]: expected 2 sentences, found 1"),
         ([{}, {}], "contexts[0]: expected a list of contexts, one for each sentence, found a dict"),
-        ([[{}, {"year": 1999}], [{}]], "contexts[0][1]: expected a dictionary of texts by field"),
+        (
+            [[{}, {"year": True}], [{}]],
+            "contexts[0][1]: expected a JSON object of strings, found another value of",
+        ),
+        ([[{}, {3: "x"}], [{}]], "contexts[0][1]: expected a dictionary of texts by field"),
         ([[{}, 7], [{}]], "contexts[0][1]: expected a list of texts, found a int"),
         ([[{}, [7]], [{}]], "contexts[0][1]: expected a text, found a int"),
         (7, "contexts: expected a list of documents, as in documents, found a int"),

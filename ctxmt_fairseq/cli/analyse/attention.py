@@ -3,7 +3,9 @@
 For gated_context_transformer (its last encoder layer; figure 5 of Voita et al. 2018),
 context_encoder_transformer (every layer of encoder and decoder), and dual_encoder_transformer and
 caching_transformer (every decoder layer) with --context-fusion serial, parallel, separate or hierarchical;
-and for mtcue_transformer (every decoder layer), whose context is whole texts. Useful is the attention to
+for mtcue_transformer (every decoder layer), whose context is whole texts; and for models of windows
+(concat_transformer, transformer): the decoder's attention to the source window, or the encoder's to itself,
+where the columns have the current sentence, too. Useful is the attention to
 words: without <bos>, <eos> and punctuation.
 
 Example: ctxmt analyse attention checkpoint_best.pt --document talk.en --line 12 --output attention.png

@@ -29,6 +29,7 @@ from typing import List, Optional
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.paths import Input, Named
 from ctxmt_fairseq.cli.options.result_files import SYSTEMS, ChartFiles
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 ACROSS = {  # name -> as an axis is called
     "context": "context",
@@ -62,6 +63,7 @@ class Results(Command):
     )
     lines: bool = option("draw lines where there would be bars")
     files: ChartFiles
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis import value_tables as views

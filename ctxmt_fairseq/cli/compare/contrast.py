@@ -18,11 +18,13 @@ from typing import List
 from ctxmt_fairseq.base.command import Command, argument
 from ctxmt_fairseq.base.paths import Named
 from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Contrast(Command):
     systems: List[Named] = argument("EXAMPLES", RUNS.format("EXAMPLES"))
     results: Comparisons
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs

@@ -21,6 +21,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, Named
 from ctxmt_fairseq.cli.options.result_files import Json
 from ctxmt_fairseq.cli.options.scoring import Metric, Resampling
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Pronouns(Command):
@@ -37,6 +38,7 @@ class Pronouns(Command):
     scoring: Metric
     resampling: Resampling
     results: Json
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs
@@ -71,7 +73,7 @@ class Pronouns(Command):
         systems = list(dict.fromkeys(names))
         print(compared.subsets_table(systems, found))
         note = about(names, (each.result for subset in found for each in subset.comparisons), draws)
-        print(f"\n{self.scoring.metric}: {metric.signature}\n{note}")
+        print(f"\n{self.scoring.metric}: {metric.signature}\n{note}".rstrip())
         scores = {"subsets": compared.subset_records(systems, found)}
         head = {"metric": self.scoring.metric, "signature": metric.signature, "about": note}
         self.results.write({**head, **draws.settings(), **scores})

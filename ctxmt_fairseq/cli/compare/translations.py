@@ -18,6 +18,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input, Named
 from ctxmt_fairseq.cli.options.result_files import RUNS, Comparisons
 from ctxmt_fairseq.cli.options.scoring import Comet, Resampling, Tokens
+from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Translations(Command):
@@ -26,7 +27,7 @@ class Translations(Command):
     docids: Optional[Input] = option("document ids, one per line")
     current: Optional[Input] = option("0 or 1 per line: lines marked 0 are left out")
     metric: List[str] = option(
-        "bleu, chrf1, chrf2, chrf3, comet (default: bleu chrf2, with --comet comet too)", [], metavar="NAME"
+        "bleu, chrf1, chrf2, chrf3, comet (default: bleu chrf2, with COMET comet too)", [], metavar="NAME"
     )
     tokens: Tokens
     data: Optional[Folder] = option("the systems' data folder; if its text is lower-cased, case is ignored")
@@ -36,6 +37,7 @@ class Translations(Command):
     resampling: Resampling
     results: Comparisons
     comet: Comet
+    style: TableStyle
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis.system_names import distinct_runs
@@ -50,7 +52,7 @@ class Translations(Command):
         models = self.comet.models
         metrics = list(dict.fromkeys(self.metric or ["bleu", "chrf2", *(["comet"] if models else [])]))
         if ("comet" in metrics) != bool(models) or len(models) > 1:
-            raise BadInput("--metric comet: give one model, as --comet or --quality-estimation")
+            raise BadInput("--metric comet: give one model, as --comet, --quality-estimation or --comet-json")
         steps = steps_of_language(self.data, "target")
         how = self.tokens.tokenize, self.tokens.lowercase or steps.lowercase
         measures: List[Measure] = [measure(name, *how) for name in metrics if name != "comet"]

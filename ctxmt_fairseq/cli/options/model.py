@@ -55,6 +55,9 @@ class Model(UserDir):
     )
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")
+    text_encoder: Optional[str] = option(
+        "encoder of the context store, if it is neither minilm nor discrete (ctxmt embed --encoder)"
+    )
 
     def load(self, path: Any, search: Optional[OptionGroup] = None, **how: Any) -> "Translator":
         """The models at a path.

@@ -48,7 +48,7 @@ class Resampling(OptionGroup):
 class Comet(OptionGroup):
     """COMET, of every command that scores translations."""
 
-    heading = "COMET (needs the extra comet)"
+    heading = "COMET (needs the extra comet, or its scores as --comet-json)"
 
     comet: List[str] = option(
         "COMET against REF: folders with hparams.yaml and checkpoints/model.ckpt, or names on the Hugging "
@@ -58,6 +58,11 @@ class Comet(OptionGroup):
     )
     quality_estimation: List[str] = option(
         "models of COMET that score without REF, such as wmt20-comet-qe-da", [], metavar="MODEL"
+    )
+    comet_json: List[Input] = option(
+        "the scores of HYP, whatever its name there, that Unbabel's comet-score --to_json wrote",
+        [],
+        metavar="FILE",
     )
     source: Optional[Input] = option("the sentences that were translated, line by line")
     comet_context: int = option(
@@ -74,7 +79,7 @@ class Comet(OptionGroup):
 
     @property
     def models(self) -> List[str]:
-        return self.comet + self.quality_estimation
+        return [*self.comet, *self.quality_estimation, *self.comet_json]
 
     def scores(
         self,
@@ -92,7 +97,7 @@ class Comet(OptionGroup):
             for name in ("source", "comet_context"):
                 if getattr(self, name):
                     flag = name.replace("_", "-")
-                    raise BadInput(f"--{flag} needs --comet or --quality-estimation")
+                    raise BadInput(f"--{flag} needs --comet, --quality-estimation or --comet-json")
             return [[] for _ in hypotheses]
         if self.source is None:
             raise BadInput("COMET needs --source, the sentences that were translated")
@@ -101,6 +106,7 @@ class Comet(OptionGroup):
         from ctxmt_fairseq.evaluation.comet.comet_models import load_comet
         from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
         from ctxmt_fairseq.evaluation.comet.inputs import read_comet_text
+        from ctxmt_fairseq.evaluation.comet.unbabel_json import UnbabelScores
 
         scores: List[List[Any]] = [[] for _ in hypotheses]
         for names, against in ((self.comet, reference), (self.quality_estimation, None)):
@@ -113,6 +119,10 @@ class Comet(OptionGroup):
                     how = self.comet_context, cache, self.comet_batch_size, self.cpu
                     found.append(comet_score(text, model, *how))
                     _report_lengths(name, found[-1])
+        for known in map(UnbabelScores, self.comet_json):
+            for found, name in zip(scores, hypotheses, strict=True):
+                text = read_comet_text(self.source, name, reference, docids, current)
+                found.append(known.score(text, name))
         return scores
 
 

@@ -56,8 +56,8 @@ class Contexts(OptionGroup):
         metavar="K",
     )
     kept: Optional[Literal["current", "first"]] = option(
-        "which sentence of a decoded window is kept (default: that of the training); first is scored against "
-        "the previous reference",
+        "which sentence of a decoded window is kept (default: that of the training); first leaves out the "
+        "last lines of documents",
         flag="--keep-sentence",
     )
     target_context_from: Input = option(

@@ -2,13 +2,16 @@
 
 SOURCE and TARGET are folders with a file per day (ep-00-01-17.txt), or two such files. A document is a
 chapter (ep-00-01-17/6); the speaker becomes metadata. The text between two tags is paired line by line; if
-one side has more lines than the other, that text is left out, and the document ends there.
+one side has more lines than the other, that text is left out, and the document ends there. --skip-broken
+leaves out chapters whose speakers are not those of the other side, and files that are broken altogether.
 
 Example: ctxmt corpus europarl --source txt/en --target txt/de --source-lang en --target-lang de \\
              --out text/train
 """
 
+import functools
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Dict, Iterator, List, NamedTuple, Tuple
 
@@ -16,8 +19,8 @@ from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.corpus_command import FileWise, NewCorpus
-from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, open_text
+from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Pair, Part
+from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, is_text, iterate_lines, open_text
 
 _TAG = re.compile(r"\s*<(?P<name>[A-Za-z]+)(?P<attributes>(?:\s[^<>]*)?)/?>\s*")
 _ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\">]+))")
@@ -29,62 +32,116 @@ class Europarl(NewCorpus):
     reading: FileWise
 
     def parts(self) -> Iterator[Part]:
-        return self.reading.parts(pair_days, lines_of, days(self.source, self.target))
+        check_not_same(self.source, self.target)
+        work = functools.partial(pair_days, skip=self.reading.skip_broken)
+        return self.reading.parts(work, lines_of, days(self.source, self.target))
 
 
 class Block(NamedTuple):
-    """The lines between two tags, at least one, with their chapter of the agenda and the speaker, if
-    known."""
+    """The lines between two tags, not all of them blank, with the speaker, if known."""
 
-    chapter: str
     speaker: Dict[str, str]
     lines: List[str]
 
+    @property
+    def filled(self) -> List[str]:
+        return [line for line in self.lines if line.strip()]
 
-def read_blocks(path: PathLike) -> List[Block]:
-    """The blocks of a file, in order; blank lines are dropped."""
-    blocks = [Block("", {}, [])]
-    for number, line in enumerate(iterate_lines(path), 1):
+
+class Day(NamedTuple):
+    """A file's chapters of the agenda in order, what is wrong with some, and how many lines are no text.
+
+    A chapter's key is its number, and how often the number came before.
+    """
+
+    chapters: Dict[Tuple[str, int], List[Block]]
+    problems: Dict[Tuple[str, int], BadInput]
+    dropped: Counter
+
+
+def read_day(path: PathLike, lenient: bool = False) -> Day:
+    """Read a file; ``lenient`` is that of ``iterate_lines``."""
+    day, seen = Day({}, {}, Counter()), Counter[str]()
+    key, block = ("", 0), Block({}, [])
+    blocks = [(key, block)]
+    for number, line in enumerate(iterate_lines(path, lenient), 1):
         tag = _TAG.fullmatch(line)
         if tag is None:
-            blocks[-1].lines.extend([line] if line.strip() else [])
+            block.lines.append(line)
             continue
-        chapter, speaker, _ = blocks[-1]
+        day.dropped["tags"] += 1
+        speaker = block.speaker
         found = {key.lower(): quoted or bare for key, quoted, bare in _ATTRIBUTE.findall(tag["attributes"])}
         name = tag["name"].lower()
         if name == "chapter":
             chapter, speaker = found.get("id", "").lstrip("0"), {}
+            key = chapter, seen[chapter]
+            seen[chapter] += 1
         elif name == "speaker":
             named = {"speaker": found.get("name"), "language": found.get("language")}
             speaker = {key: value for key, value in named.items() if value}
-        elif name != "p":
-            raise BadInput(f"expected <CHAPTER>, <SPEAKER> or <P>, found <{tag['name']}>", path, number)
-        blocks.append(Block(chapter, speaker, []))
-    blocks = [block for block in blocks if block.lines]
-    if not blocks:
-        raise BadInput("has no text", path)
-    return blocks
-
-
-def pair_days(pair: Tuple[PathLike, PathLike]) -> Part:
-    """Pair a day's two files, which need the same chapters and speakers in the same order."""
-    source, target = pair
-    sides = read_blocks(source), read_blocks(target)
-    shapes = [[(block.chapter, bool(block.speaker)) for block in blocks] for blocks in sides]
-    if shapes[0] != shapes[1]:
-        raise BadInput(f"expected the chapters and speakers of {source} in the same order", target)
-    account = Account()
-    builders: List[DocumentBuilder] = []
-    for first, second in zip(*sides, strict=True):
-        name = f"{Path(source).name.partition('.')[0]}/{first.chapter}".rstrip("/")
-        if not builders or builders[-1].name != name:
-            builders.append(DocumentBuilder(name, account))
-        if len(first.lines) == len(second.lines):
-            for here, there in zip(first.lines, second.lines, strict=True):
-                builders[-1].add(here, there, first.speaker)
+        if name not in ("chapter", "speaker", "p") or not is_text(line):
+            message = f"expected <CHAPTER>, <SPEAKER> or <P>, found <{tag['name']}>"
+            day.problems.setdefault(key, BadInput(message, path, number))
+        block = Block(speaker, [])
+        blocks.append((key, block))
+    for key, block in blocks:
+        if block.filled:
+            day.chapters.setdefault(key, []).append(block)
         else:
-            builders[-1].leave_out("in blocks of different lengths", len(first.lines))
-    return Part([line for builder in builders for line in builder.pairs], account)
+            day.dropped["blank"] += len(block.lines)
+    if not day.chapters:
+        raise BadInput("has no text", path)
+    return day
+
+
+def pair_days(pair: Tuple[PathLike, PathLike], skip: bool = False) -> Part:
+    """Pair a day's two files, which need the same chapters and speakers in the same order.
+
+    Args:
+        skip: leave out and count the chapters that do not have them.
+    """
+    source, target = pair
+    sides = read_day(source, skip), read_day(target, skip)
+    account = Account(sides[0].dropped.total(), left_out=+sides[0].dropped)
+    pairs: List[Pair] = []
+    problems = {**sides[1].problems, **sides[0].problems}
+    different = BadInput(f"expected the chapters and speakers of {source} in the same order", target)
+    if list(sides[0].chapters) != list(sides[1].chapters) and not skip:
+        raise next(iter(problems.values()), different)
+    for key in dict.fromkeys([*sides[0].chapters, *sides[1].chapters]):
+        here, there = (side.chapters.get(key, []) for side in sides)
+        shapes = [[bool(block.speaker) for block in blocks] for blocks in (here, there)]
+        if shapes[0] != shapes[1]:
+            problems.setdefault(key, different)
+        name = f"{Path(source).name.partition('.')[0]}/{key[0]}".rstrip("/")
+        builder = DocumentBuilder(name, account)
+        if key not in problems:
+            for first, second in zip(here, there, strict=True):
+                _pair_blocks(first, second, builder)
+        elif skip:
+            builder.leave_out("in broken chapters", sum(len(block.lines) for block in here or there))
+            account.broken.append(f"{name}: {problems[key]}")
+        else:
+            raise problems[key]
+        pairs += builder.pairs
+    return Part(pairs, account)
+
+
+def _pair_blocks(first: Block, second: Block, builder: DocumentBuilder) -> None:
+    """Pair line by line, or, if a side has more blank lines, those that are not blank."""
+    here, there = first.filled, second.filled
+    if len(first.lines) == len(second.lines):
+        rows = list(zip(first.lines, second.lines, strict=True))
+        here, there = ([row[side] for row in rows if any(map(str.strip, row))] for side in (0, 1))
+    if len(here) < len(first.lines):
+        builder.account.read += len(first.lines) - len(here)
+        builder.account.left_out["blank"] += len(first.lines) - len(here)
+    if len(here) != len(there):
+        builder.leave_out("in blocks of different lengths", len(here))
+        return
+    for text, translation in zip(here, there, strict=True):
+        builder.add(text, translation, first.speaker)
 
 
 def days(source: PathLike, target: PathLike) -> Iterator[Tuple[Path, Path]]:

@@ -10,16 +10,16 @@ Example: ctxmt corpus moses --source TED2020.de-en.en --target TED2020.de-en.de 
 
 import itertools
 import re
-from typing import Iterator, List, NamedTuple, Optional, Sequence
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
 from ctxmt_fairseq.corpora.cleaning import clean
-from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning, skip_broken
 from ctxmt_fairseq.corpora.formats.opus_names import document_id, exchanged
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part, distinct
-from ctxmt_fairseq.text.text_lines import PathLike, lines_together
+from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, is_text, lines_together
 
 _NUMBER = re.compile(r"(.*?)(\d{1,18})")
 
@@ -29,10 +29,12 @@ class Moses(NewCorpus):
     target: Input = option("text of the target side")
     ids: Input = option("documents and sentences of each line")
     clean: Sequence[str] = cleaning()
+    skip_broken: bool = skip_broken()
 
     def parts(self) -> Iterator[Part]:
         """A part for each document of the source side; ids are as in ``opus_names``."""
-        lines = read_lines(self.source, self.target, self.ids, self.languages)
+        check_not_same(self.source, self.target)
+        lines = read_lines(self.source, self.target, self.ids, self.languages, self.skip_broken)
         return distinct(
             _document(documents[0], group, self.languages, self.clean)
             for documents, group in itertools.groupby(lines, key=lambda line: line.documents)
@@ -40,30 +42,49 @@ class Moses(NewCorpus):
 
 
 class Line(NamedTuple):
-    """A line of both sides; ``sentences`` are the ids of the sentences that each side is made of."""
+    """A line of both sides; ``sentences`` are the ids of the sentences that each side is made of. A broken
+    line has an error, no sentences, and the documents of the line before it."""
 
     texts: Sequence[str]
     documents: Sequence[str]
     sentences: Sequence[List[str]]
+    error: str = ""
 
 
-def read_lines(source: PathLike, target: PathLike, ids: PathLike, languages: Sequence[str]) -> Iterator[Line]:
+def read_lines(
+    source: PathLike, target: PathLike, ids: PathLike, languages: Sequence[str], skip: bool = False
+) -> Iterator[Line]:
     """Read the three files together; a line of ids is DOCUMENT, DOCUMENT, numbers, numbers between tabs.
 
     OPUS orders the languages by alphabet: if the target language comes first, the sides are exchanged.
     """
-    for number, (*texts, line) in enumerate(lines_together(source, target, ids), 1):
-        columns = line.split("\t")
-        if len(columns) != 4 or not all(map(str.strip, columns)):
-            message = "expected two documents and the numbers of their sentences, with tabs between them"
-            raise BadInput(message, ids, number)
-        documents, sentences = tuple(columns[:2]), tuple(side.split() for side in columns[2:])
-        swap = exchanged(documents, languages)
-        if swap is None:
-            message = f"expected documents of {' and '.join(languages)}, found {' and '.join(documents)}"
-            raise BadInput(message, ids, number)
-        order = -1 if swap else 1
-        yield Line(texts, documents[::order], sentences[::order])
+    last: Sequence[str] = ("", "")
+    for number, (*texts, line) in enumerate(lines_together(source, target, ids, lenient=skip), 1):
+        try:
+            documents, sentences = _ids(line, languages, ids, number)
+        except BadInput as error:
+            if not skip:
+                raise
+            yield Line(texts, last, (), str(error))
+            continue
+        last = documents
+        yield Line(texts, documents, sentences)
+
+
+def _ids(
+    line: str, languages: Sequence[str], path: PathLike, number: int
+) -> Tuple[Sequence[str], Sequence[List[str]]]:
+    columns = line.split("\t")
+    if len(columns) != 4 or not all(map(str.strip, columns)) or not is_text(line):
+        message = "expected two documents and the numbers of their sentences, with tabs between them"
+        raise BadInput(message, path, number)
+    documents, sentences = tuple(columns[:2]), tuple(side.split() for side in columns[2:])
+    swap = exchanged(documents, languages)
+    if swap is None:
+        message = f"expected documents of {' and '.join(languages)}, found {' and '.join(documents)}"
+        raise BadInput(message, path, number)
+    order = -1 if swap else 1
+    return documents[::order], sentences[::order]
 
 
 def follows(before: str, after: str) -> bool:
@@ -81,6 +102,10 @@ def _document(name: str, lines: Iterator[Line], languages: Sequence[str], cleani
     builder = DocumentBuilder(document_id(name), Account())
     last: Optional[Line] = None
     for line in lines:
+        if line.error:
+            builder.leave_out("broken lines")
+            builder.account.broken.append(line.error)
+            continue
         if last and not all(
             follows(a[-1], b[0]) for a, b in zip(last.sentences, line.sentences, strict=True)
         ):

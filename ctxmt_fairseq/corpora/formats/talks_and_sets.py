@@ -1,15 +1,17 @@
 """Pairs files that have the same documents, line by line, in tags that are not always well-formed XML:
 IWSLT's talks (``train.tags.*``), and test sets of WMT and IWSLT (SGM, XML)."""
 
+import codecs
 import html
 import io
 import re
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterator, NamedTuple, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.archives import read_document
+from ctxmt_fairseq.corpora.formats.language_codes import code_of, matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.text_lines import PathLike
+from ctxmt_fairseq.text.text_lines import PathLike, check_not_same
 
 # No XML parser reads them, because an unescaped & or < in the text must not matter; only these tags count.
 _TAG = re.compile(
@@ -20,81 +22,153 @@ _KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp", "src": "src", "ref"
 _DOCID = re.compile(
     r"<doc\b[^>]*\bdocid\s*=\s*[\"']?([^\"'\s>]+)|<talkid>\s*(\S+?)\s*</talkid>", re.IGNORECASE
 )
-Texts = Mapping[str, Mapping[str, str]]  # document -> segments by their id, in order
+# What a line of training text that is no text begins with; other lines that begin with < are text ("<3").
+_METADATA = re.compile(
+    r"\s*<(?:/?(?:doc|url|keywords|speaker|talkid|title|description|reviewer|translator|transcript|content|seekvideo|"
+    r"head|date|dtime|wordnum|charnum|mteval|srcset|refset|tstset|file)\b[^<>]*>|\?xml\b)",
+    re.IGNORECASE,
+)
+_TAG_LIKE = re.compile(r"\s*<[a-z]+>", re.IGNORECASE)
+_NO_UTF8 = re.compile("[\udc80-\udcff]")  # what "surrogateescape" makes of other bytes
+ANY = "any"  # translator: in each document the first that it has
 
 
 class Segment(NamedTuple):
-    """A segment of a test set, on one side: ``src``, ``ref`` or ``hyp``, whose translator ``by`` names."""
+    """A segment of a test set, on one side: ``src``, ``ref`` or ``hyp``, whose translator ``by`` names;
+    ``language`` is a code, if the file has one."""
 
     document: str
     kind: str
     by: Optional[str]
     id: str
     text: str
+    language: Optional[str] = None
+
+
+class Side(NamedTuple):
+    """One side's documents.
+
+    Attributes:
+        texts: document -> segments by their id, in order.
+        problems: document -> what is wrong with it; the first one counts.
+        numbered: whether it is a test set, whose lines all stay, also the empty ones.
+        metadata, tag_like: lines that are no text; lines that look so, and are text.
+    """
+
+    texts: Dict[str, Dict[str, str]]
+    problems: Dict[str, BadInput]
+    numbered: bool = True
+    metadata: int = 0
+    tag_like: int = 0
 
 
 def paired_files(
-    sources: Sequence[PathLike], targets: Sequence[PathLike], kind: str = "ref", by: Optional[str] = None
+    sources: Sequence[PathLike],
+    targets: Sequence[PathLike],
+    languages: Sequence[str],
+    kind: str = "ref",
+    by: Optional[str] = None,
+    skip: bool = False,
 ) -> Iterator[Part]:
     """Read a part from each pair of files: the pairs of all documents, in the order of the source side.
 
     Args:
-        kind, by: which translation, see ``read_side``.
+        languages, kind, by: which texts, see ``read_side``.
+        skip: leave out and count documents that are broken, or that one side lacks.
     """
     if len(sources) != len(targets):
         raise BadInput(f"--target: has {len(targets)} files, but --source has {len(sources)}")
     for source, target in zip(sources, targets, strict=True):
-        (here, numbered), (there, _) = read_side(source, "src"), read_side(target, kind, by)
-        for one, other, first, second in ((here, there, source, target), (there, here, target, source)):
-            for name in one:
-                if name not in other:
-                    raise BadInput(f"lacks the document {name}, which is in {first}", second)
+        here = read_side(source, "src", languages[0])
+        there = read_side(target, kind, languages[1], by)
+        if not here.numbered:
+            check_not_same(source, target)
         account, pairs = Account(), []
-        for name, texts in here.items():
-            others = there[name]
-            if list(texts) != list(others):
-                message = f"{name}: its {len(others)} segments are not the {len(texts)} of {source}"
-                raise BadInput(message, target)
-            builder = DocumentBuilder(name, account, keep_empty=numbered)
-            for number, text in texts.items():
-                builder.add(text, others[number])
+        if here.metadata:
+            account.read = account.left_out["metadata"] = here.metadata
+        account.remarks["lines that begin like a tag"] += here.tag_like
+        for name in dict.fromkeys([*here.texts, *there.texts]):
+            problem = _problem(name, (here, there), (source, target), by)
+            builder = DocumentBuilder(name, account, keep_empty=here.numbered)
+            if problem is None:
+                for number, text in here.texts[name].items():
+                    builder.add(text, there.texts[name][number])
+            elif skip:
+                builder.leave_out(
+                    "in broken documents", max(len(side.texts.get(name, ())) for side in (here, there))
+                )
+                account.broken.append(str(problem))
+            else:
+                raise problem
             pairs += builder.pairs
         yield Part(pairs, account)
 
 
-def read_side(path: PathLike, kind: str, by: Optional[str] = None) -> Tuple[Texts, bool]:
-    """Read one side's documents, and whether they are a test set, whose lines all stay, also the empty ones.
+def _problem(
+    name: str, sides: Sequence[Side], paths: Sequence[PathLike], by: Optional[str]
+) -> Optional[BadInput]:
+    """Why the texts of a document cannot be paired; None: they can."""
+    for side in sides:
+        if name in side.problems:
+            return side.problems[name]
+    for side, path, other in zip(sides, paths, reversed(paths), strict=True):
+        if name not in side.texts and path == other:
+            whose = f"by {by}" if by else "by the first translator (--by any takes whichever there is)"
+            what = "source" if side is sides[0] else "translation" if by == ANY else f"translation {whose}"
+            return BadInput(f"the document {name} has no {what}; --skip-broken leaves it out", path)
+        if name not in side.texts:
+            return BadInput(f"lacks the document {name}, which is in {other}", path)
+    here, there = (side.texts[name] for side in sides)
+    if list(here) != list(there):
+        message = f"{name}: its {len(there)} segments are not the {len(here)} of {paths[0]}"
+        return BadInput(message, paths[1])
+    return None
+
+
+def read_side(path: PathLike, kind: str, language: str = "", by: Optional[str] = None) -> Side:
+    """Read one side's documents.
 
     Args:
         kind: which side of a test set: ``src``, ``ref``, or ``hyp`` (what a system translated).
-        by: the translator or system whose translation is taken; default: the first.
+        language: segments that say another one are left aside.
+        by: the translator or system whose translation is taken; default: the first of the file; ``ANY``: the
+            first of each document.
     """
-    text = _read(path)
+    text = read_document(path).removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
     if "<seg" not in text:
-        talks = read_tagged_talks(text, path)
-        numbered = {name: enumerate(lines) for name, lines in talks.items()}
-        return {name: {str(at): line for at, line in lines} for name, lines in numbered.items()}, False
+        return read_tagged_talks(text, path)
     found = [segment for segment in read_segments(text, path) if segment.kind == kind]
+    codes = {segment.language for segment in found if segment.language}
+    others = codes.difference(matching(codes, language) if language else codes)
+    if others and all(segment.language in others for segment in found):
+        raise BadInput(f"has no <{kind}> in {language}, but in {', '.join(sorted(others))}", path)
+    found = [segment for segment in found if segment.language not in others]
     names = list(dict.fromkeys(segment.by for segment in found if segment.by)) if kind != "src" else []
-    if by is not None and by not in names:
+    if by not in (None, ANY, *names):
         raise BadInput(f"expected a translation by {by}, found {', '.join(names) or 'no names'}", path)
-    documents: Dict[str, Dict[str, str]] = {}
+    side = Side({}, {})
+    chosen: Dict[str, Optional[str]] = {}  # whose translation of each document
     for segment in found:
-        if not names or segment.by in (None, by or names[0]):
-            texts = documents.setdefault(segment.document, {})
-            if segment.id in texts:
-                raise BadInput(f"the segment {segment.id!r} is twice in {segment.document}", path)
-            texts[segment.id] = segment.text
-    if not documents:
+        if names and segment.by is not None:
+            whose = segment.by if by == ANY else by or names[0]
+            if chosen.setdefault(segment.document, whose) != segment.by:
+                continue
+        texts = side.texts.setdefault(segment.document, {})
+        if segment.id in texts:
+            problem = BadInput(f"the segment {segment.id!r} is twice in {segment.document}", path)
+            side.problems.setdefault(segment.document, problem)
+        _check_utf8(side, segment.document, segment.text, path)
+        texts[segment.id] = segment.text
+    if not side.texts:
         raise BadInput(f"has no document with <{kind}> and no set of such documents", path)
-    return documents, True
+    return side
 
 
-def _read(path: PathLike) -> str:
-    try:
-        return read_document(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"expected UTF-8, found byte 0x{error.object[error.start]:02x}", path) from None
+def _check_utf8(side: Side, document: str, text: str, path: PathLike, line: Optional[int] = None) -> None:
+    found = _NO_UTF8.search(text)
+    if found:
+        byte = ord(found[0]) & 0xFF
+        side.problems.setdefault(document, BadInput(f"expected UTF-8, found byte 0x{byte:02x}", path, line))
 
 
 def read_segments(text: str, path: PathLike) -> Iterator[Segment]:
@@ -128,36 +202,46 @@ def _segment(inside: Dict[str, Dict[str, str]], text: str, path: PathLike) -> Se
         raise BadInput(message, path)
     who = {**inside[side], **(document if side.endswith("set") else {})}
     by = who.get("translator") or who.get("system") or who.get("sysid")
+    keys = {"srcset": ("srclang",), "refset": ("trglang",), "tstset": ("trglang",)}
+    codes = (code_of(who.get(key)) for key in keys.get(side, ("lang", "language")))
     return Segment(
-        "/".join(filter(None, (who.get("setid"), name))), _KINDS[side], by, inside["seg"].get("id", ""), text
+        "/".join(filter(None, (who.get("setid"), name))),
+        _KINDS[side],
+        by,
+        inside["seg"].get("id", ""),
+        text,
+        next(filter(None, codes), None),
     )
 
 
-def read_tagged_talks(text: str, path: PathLike) -> Dict[str, List[str]]:
-    """Read the lines of each talk by its id, in order; metadata, lines that begin with a tag, are dropped.
+def read_tagged_talks(text: str, path: PathLike) -> Side:
+    """Read the lines of each talk by its id, in order; lines that begin with a known tag are metadata.
 
     A talk begins with ``<doc docid="...">``, in older files with ``<url>``, and has its id there or in
     ``<talkid>``. Messages call the file ``path``.
     """
-    talks: Dict[str, List[str]] = {}
-    name, head = "", False  # of the open talk; whether only metadata was seen of it
+    talks = Side({}, {}, numbered=False)
+    name, head, metadata, tag_like = "", False, 0, 0  # of the open talk; whether only metadata was seen of it
     for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
-        tag = line.strip().lower()
-        if not tag.startswith("<"):
+        if not _METADATA.match(line):
             if not name:
                 message = "the text is in no talk with an id (<doc docid=...>, <talkid>)"
                 raise BadInput(message, path, number)
-            talks[name].append(html.unescape(" ".join(line.split())))
+            _check_utf8(talks, name, line, path, number)
+            tag_like += _TAG_LIKE.match(line) is not None
+            talks.texts[name][str(len(talks.texts[name]))] = html.unescape(" ".join(line.split()))
             head = False
             continue
+        metadata += 1
+        tag = line.strip().lower()
         if tag.startswith(("<doc ", "</doc>")) or (tag.startswith("<url>") and not head):
             name, head = "", not tag.startswith("</")
         found = _DOCID.search(line)
         if found and head and not name:
             name = found[1] or found[2]
-            if name in talks:
-                raise BadInput(f"the talk {name} is there twice", path, number)
-            talks[name] = []
-    if not talks:
+            if name in talks.texts:
+                talks.problems.setdefault(name, BadInput(f"the talk {name} is there twice", path, number))
+            talks.texts.setdefault(name, {})
+    if not talks.texts:
         raise BadInput("has no talks (<doc docid=...>, <talkid>)", path)
-    return talks
+    return talks._replace(metadata=metadata, tag_like=tag_like)

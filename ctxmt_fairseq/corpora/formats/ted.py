@@ -14,15 +14,16 @@ from typing import Iterator, List
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.corpora.corpus_command import NewCorpus
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
 from ctxmt_fairseq.corpora.pairs import Part
 
 
 class Ted(NewCorpus):
     source: List[Input] = option("text of the source side")
     target: List[Input] = option("text of the target side")
+    skip_broken: bool = skip_broken("talks")
 
     def parts(self) -> Iterator[Part]:
         from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
 
-        return paired_files(self.source, self.target)
+        return paired_files(self.source, self.target, self.languages, skip=self.skip_broken)

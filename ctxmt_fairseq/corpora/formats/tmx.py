@@ -5,20 +5,23 @@ without address is a document by itself, whose id is its number. Files are read 
 memory does not grow with them. "ctxmt corpus filter" finds what is worth training on in a crawl. --clean
 works as in "ctxmt corpus opensubtitles".
 
+Of a unit in several languages that of the very code is taken (zh-TW), else that without region (zh); a code
+without region (pt) takes any. --skip-broken leaves out units that are no well-formed XML.
+
 Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs --out text/crawl
 """
 
 import itertools
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, cleaning, skip_broken
+from ctxmt_fairseq.corpora.formats.language_codes import matching
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.text.text_lines import PathLike
 
-Unit = Optional[List["Side"]]  # source and target; None where a language is missing
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
@@ -30,40 +33,53 @@ class Side(NamedTuple):
     pages: List[str]
 
 
+class Unit(NamedTuple):
+    """Source and target of a unit, or the reason why it has none; of ``variants`` the first was taken."""
+
+    sides: List[Side]
+    left_out: str = ""
+    variants: bool = False
+    error: str = ""
+
+
 class Tmx(NewCorpus):
     unit = "units"
 
     tmx: List[Input] = option("files, read one after the other")
     clean: Sequence[str] = cleaning()
+    skip_broken: bool = skip_broken("units")
 
     def parts(self) -> Iterator[Part]:
-        return tmx_documents(self.tmx, self.languages, self.clean)
+        return tmx_documents(self.tmx, self.languages, self.clean, self.skip_broken)
 
 
-def read_units(path: PathLike, languages: Sequence[str]) -> Iterator[Unit]:
-    """Read every unit (``<tu>``) of a file.
-
-    The first part of a code tells the language: en-US is en. The first segment in a language counts.
-    """
-    from ctxmt_fairseq.corpora.xml import xml_elements
+def read_units(path: PathLike, languages: Sequence[str], skip: bool = False) -> Iterator[Unit]:
+    """Read every unit (``<tu>``) of a file; ``skip``: also behind a broken one."""
+    from ctxmt_fairseq.corpora.xml import elements_apart, xml_elements
 
     unit = None
-    for unit in xml_elements(path, "tu"):
-        sides: Dict[str, Side] = {}
-        for variant in unit.iterchildren("tuv"):
-            segment = variant.find("seg")
-            if segment is not None:
-                pages = [prop.text for prop in variant.iterfind("prop[@type='source-document']") if prop.text]
-                side = Side("".join(_texts(segment)), [" ".join(page.split()) for page in pages])
-                sides.setdefault(_primary(variant.get(_XML_LANG) or variant.get("lang", "")), side)
-        found = [sides[_primary(language)] for language in languages if _primary(language) in sides]
-        yield found if len(found) == len(languages) else None
+    for unit in elements_apart(path, "tu") if skip else xml_elements(path, "tu"):
+        yield (
+            Unit([], "in broken units", error=str(unit))
+            if isinstance(unit, BadInput)
+            else _unit(unit, languages)
+        )
     if unit is None:
         raise BadInput("expected TMX, found no unit (<tu>)", path)
 
 
-def _primary(language: str) -> str:
-    return language.lower().replace("_", "-").partition("-")[0]
+def _unit(unit: Any, languages: Sequence[str]) -> Unit:
+    variants: Dict[str, List[Side]] = {}
+    for variant in unit.iterchildren("tuv"):
+        segment = variant.find("seg")
+        if segment is not None:
+            pages = [prop.text for prop in variant.iterfind("prop[@type='source-document']") if prop.text]
+            side = Side("".join(_texts(segment)), [" ".join(page.split()) for page in pages])
+            variants.setdefault(variant.get(_XML_LANG) or variant.get("lang", ""), []).append(side)
+    found = [[side for code in matching(variants, each) for side in variants[code]] for each in languages]
+    if not all(found):
+        return Unit([], "without one of the languages")
+    return Unit([sides[0] for sides in found], variants=any(len(sides) > 1 for sides in found))
 
 
 def _texts(element: Any) -> Iterator[str]:
@@ -75,41 +91,46 @@ def _texts(element: Any) -> Iterator[str]:
 
 
 def tmx_documents(
-    paths: Sequence[PathLike], languages: Sequence[str], cleaning: Sequence[str] = ()
+    paths: Sequence[PathLike],
+    languages: Sequence[str],
+    cleaning: Sequence[str] = (),
+    skip: bool = False,
 ) -> Iterator[Part]:
     """Pair each document (see above)."""
     from ctxmt_fairseq.corpora.cleaning import clean
 
-    units = itertools.chain.from_iterable(read_units(path, languages) for path in paths)
+    units = itertools.chain.from_iterable(read_units(path, languages, skip) for path in paths)
     for number, (run, pages) in enumerate(_runs(units), 1):
         name = " ".join(side[0] for side in pages) if all(pages) else str(number)
         builder = DocumentBuilder(name, Account())
         remarks = builder.account.remarks
         remarks["pairs without address"] += not all(pages)
-        for sides in run:
-            if sides is None:
-                builder.leave_out("without one of the languages")
+        for unit in run:
+            builder.account.broken.extend([unit.error] if unit.error else [])
+            if unit.left_out:
+                builder.leave_out(unit.left_out)
                 continue
-            texts = zip(sides, languages, strict=True)
+            remarks["units with several variants"] += unit.variants
+            texts = zip(unit.sides, languages, strict=True)
             here, there = (clean(side.text, language, cleaning, remarks) for side, language in texts)
             builder.add(here, there)
         yield builder.part()
 
 
 def _runs(units: Iterable[Unit]) -> Iterator[Tuple[List[Unit], List[List[str]]]]:
-    """Units that have pages in common on each side, and these pages; None is a hole."""
+    """Units that have pages in common on each side, and these pages; one that is left out is a hole."""
     run: List[Unit] = []
     common: List[List[str]] = []
     for unit in units:
-        if unit is not None:
+        if not unit.left_out:
             shared = [
                 [page for page in have if page in side.pages]
-                for have, side in zip(common, unit, strict=False)
+                for have, side in zip(common, unit.sides, strict=False)
             ]
             if run and not (shared and all(shared)):
                 yield run, common
                 run = []
-            common = shared if run else [side.pages for side in unit]
+            common = shared if run else [side.pages for side in unit.sides]
         run.append(unit)
     if run:
         yield run, common

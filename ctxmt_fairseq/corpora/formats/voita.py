@@ -16,9 +16,9 @@ from typing import Iterator, Literal, Optional
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.corpora.corpus_command import NewCorpus
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.text_lines import lines_together
+from ctxmt_fairseq.text.text_lines import check_not_same, lines_together
 
 END = "_eos"
 
@@ -38,21 +38,32 @@ class Voita(NewCorpus):
     source: Input = option("text of the source side")
     target: Input = option("text of the target side")
     release: Release
+    skip_broken: bool = skip_broken()
 
     def parts(self) -> Iterator[Part]:
         """A part for each line."""
+        check_not_same(self.source, self.target)
         paths = [self.source, self.target, *([self.release.context] if self.release.context else [])]
-        for number, (source, target, *context) in enumerate(lines_together(*paths), 1):
+        for number, (source, target, *context) in enumerate(
+            lines_together(*paths, lenient=self.skip_broken), 1
+        ):
             builder = DocumentBuilder(str(number), Account())
             if context:
                 if context[0].strip():
                     builder.add(context[0], "", current=False)
+                else:
+                    builder.account.remarks["sentences without context"] += 1
                 builder.add(source, target)
             else:
                 sides = [f" {line} ".split(f" {END} ") for line in (source, target)]
                 if len(sides[0]) != len(sides[1]):
                     message = f"expected {len(sides[0])} sentences as in {self.source}, found {len(sides[1])}"
-                    raise BadInput(message, self.target, number)
+                    error = BadInput(message, self.target, number)
+                    if not self.skip_broken:
+                        raise error
+                    builder.leave_out("in broken lines", len(sides[0]))
+                    builder.account.broken.append(str(error))
+                    sides = [[], []]
                 for place, (first, second) in enumerate(zip(*sides, strict=True), 1):
                     current = self.release.current == "all" or place == len(sides[0])
                     builder.add(first, second, current=current)

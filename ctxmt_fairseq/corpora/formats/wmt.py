@@ -1,10 +1,11 @@
 """Test sets and news of WMT: SGM, XML as of 2021, and plain text with its documents.
 
 SGM has source and reference in two files. XML has both in one file, which is given twice; its first reference
-is taken unless --by names another, or --system names the output of a system. Plain text has blank lines
-between documents (News-Commentary, Europarl v10: --blank-lines), or a file of names (WMT24: --docs), whose
-canary, a line that must not get into training text, is left out. Every other line of a test set stays, also
-an empty one.
+is taken unless --by names another ("any": whichever a document has), or --system names the output of a
+system. Plain text has blank lines between documents (News-Commentary, Europarl v10: --blank-lines), or a file
+of names (WMT24: --docs), whose canary, a line that must not get into training text, is left out. Every other
+line of a test set stays, also an empty one. Plain text in two columns (TSV) is given twice; its languages are
+in the order that the name says (news.de-en.tsv), else the source is first.
 
 Examples:
   ctxmt corpus wmt --source newstest2015-src.en.sgm --target newstest2015-ref.de.sgm \\
@@ -14,17 +15,27 @@ Examples:
 """
 
 import itertools
-from typing import Iterable, Iterator, List, Optional, Tuple
+import re
+from pathlib import Path
+from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input
-from ctxmt_fairseq.corpora.corpus_command import NewCorpus
+from ctxmt_fairseq.corpora.corpus_command import NewCorpus, skip_broken
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
-from ctxmt_fairseq.text.text_lines import PathLike, lines_together
+from ctxmt_fairseq.text.text_lines import (
+    PathLike,
+    is_text,
+    iterate_lines,
+    lines_together,
+    same_file,
+    together,
+)
 
 CANARY = "canary"  # the domain of the line that is to be kept out of training text
-Line = Tuple[str, str, Optional[str]]  # both sides, and the document; None: of none
+BETWEEN, BROKEN = "blank lines between documents", "broken lines"
+Line = Tuple[str, str, Optional[str], str]  # both sides, the document, and why the line is left out, if it is
 
 
 class Which(OptionGroup):
@@ -32,7 +43,7 @@ class Which(OptionGroup):
 
     exclusive = True
 
-    by: Optional[str] = option("translator of the reference")
+    by: Optional[str] = option("translator of the reference; any: the first of each document")
     system: Optional[str] = option("the translation of this system")
     blank_lines: bool = option("plain text, documents by blank lines")
     docs: Optional[Input] = option("plain text: a file with DOMAIN<tab>DOCUMENT for every line")
@@ -42,6 +53,7 @@ class Wmt(NewCorpus):
     source: List[Input] = option("text of the source side")
     target: List[Input] = option("text of the target side")
     which: Which
+    skip_broken: bool = skip_broken("documents, lines of plain text")
 
     def parts(self) -> Iterator[Part]:
         from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files
@@ -49,40 +61,63 @@ class Wmt(NewCorpus):
         which = self.which
         if not (which.blank_lines or which.docs):
             kind = "hyp" if which.system else "ref"
-            return paired_files(self.source, self.target, kind, which.system or which.by)
+            by = which.system or which.by
+            return paired_files(self.source, self.target, self.languages, kind, by, self.skip_broken)
         if not len(self.source) == len(self.target) == 1:
             raise BadInput("--source, --target: plain text is read from one file each")
-        sides = self.source[0], self.target[0]
+        lines = _sides(self.source[0], self.target[0], self.languages, self.skip_broken)
         if which.docs:
-            return _documents(_named(*sides, which.docs), CANARY, keep_empty=True)
-        return _documents(_divided(*sides), "blank lines between documents", keep_empty=False)
+            return _documents(_named(self.source[0], lines, which.docs, self.skip_broken), keep_empty=True)
+        return _documents(_divided(lines), keep_empty=False)
 
 
-def _divided(source: PathLike, target: PathLike) -> Iterator[Line]:
+def _sides(
+    source: PathLike, target: PathLike, languages: Sequence[str], skip: bool
+) -> Iterator[Tuple[str, ...]]:
+    """Both sides of each line, of two files or of the two columns of one; () for a broken line."""
+    if not same_file(source, target):
+        yield from map(tuple, lines_together(source, target, lenient=skip))
+        return
+    order = -1 if f"{languages[1]}-{languages[0]}" in re.split(r"[._]", Path(source).name) else 1
+    for number, line in enumerate(iterate_lines(source, skip), 1):
+        columns = line.split("\t")[:2] if line.strip() else ["", ""]
+        if len(columns) == 1 and not skip:
+            raise BadInput("is given for both sides: expected two columns, found no tab", source, number)
+        yield tuple(columns[::order]) if len(columns) == 2 else ()
+
+
+def _divided(sides: Iterable[Tuple[str, ...]]) -> Iterator[Line]:
     """Number the documents: a line that is blank on both sides ends one."""
     number, inside = 0, False
-    for first, second in lines_together(source, target):
-        blank = not (first.strip() or second.strip())
+    for texts in sides:
+        blank = bool(texts) and not any(text.strip() for text in texts)
         number += not blank and not inside
         inside = not blank
-        yield first, second, None if blank else str(number)
+        first, second = texts or ("", "")
+        yield first, second, str(number), BETWEEN if blank else "" if texts else BROKEN
 
 
-def _named(source: PathLike, target: PathLike, names: PathLike) -> Iterator[Line]:
-    for number, (first, second, name) in enumerate(lines_together(source, target, names), 1):
+def _named(source: PathLike, sides: Iterator[Tuple[str, ...]], names: PathLike, skip: bool) -> Iterator[Line]:
+    last = ""
+    for number, (texts, name) in enumerate(
+        together([(source, sides), (names, iterate_lines(names, skip))]), 1
+    ):
         domain, _, document = name.partition("\t")
-        if not (domain.strip() and document.strip()):
+        good = bool(domain.strip() and document.strip()) and is_text(name)
+        if not (good or skip):
             raise BadInput(f"expected a domain, a tab and a document's id, found {name!r}", names, number)
-        yield first, second, None if domain == CANARY else document.strip()
+        last = document.strip() if good else last
+        first, second = texts or ("", "")
+        yield first, second, last, BROKEN if not (good and texts) else CANARY if domain == CANARY else ""
 
 
-def _documents(lines: Iterable[Line], between: str, keep_empty: bool) -> Iterator[Part]:
-    """Read a part per document; lines of no document are left out and counted as ``between``."""
+def _documents(lines: Iterable[Line], keep_empty: bool) -> Iterator[Part]:
+    """Read a part per document; lines with a reason are left out and counted."""
     for name, group in itertools.groupby(lines, key=lambda line: line[2]):
         builder = DocumentBuilder(name or "", Account(), keep_empty)
-        for source, target, _ in group:
-            if name is None:
-                builder.leave_out(between)
+        for source, target, _, reason in group:
+            if reason:
+                builder.leave_out(reason)
             else:
                 builder.add(source, target)
         yield builder.part()

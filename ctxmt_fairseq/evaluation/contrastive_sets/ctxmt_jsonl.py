@@ -54,9 +54,7 @@ def _example(place: Place, record: Any) -> ContrastiveExample:
     context = get(place, record, "context", str)
     if context not in CONTEXTS:
         raise place.error(f"expected 'context' to be one of {', '.join(CONTEXTS)}, found {context!r}")
-    metadata = texts_by_field(get(place, record, "meta", dict) if "meta" in record else {})
-    if metadata is None:
-        raise place.error("expected 'meta' to be an object of strings")
+    metadata = texts_by_field(record.get("meta", {}), lambda message: place.error(f"'meta': {message}"))
     return example_of_texts(
         place,
         source,

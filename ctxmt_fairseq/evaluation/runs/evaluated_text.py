@@ -1,7 +1,7 @@
 """The text on which a model is evaluated."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 
@@ -39,31 +39,31 @@ class EvaluatedText:
         Args:
             lines: a translation of each line of the text.
             surface: a function for every line (``TextSteps.surface``).
-            first: whether each line translates the sentence before it (``--keep-sentence first``). Then it is
-                compared with the previous reference, and the first line of each document is left out.
+            first: whether translations are the first sentences of windows (``--keep-sentence first``). Then
+                the last line of each document, with which no window begins, is left out.
         """
         starts = self.documents.documents.starts
-        _, references, current = self._aligned(first)
+        current = self._counted(first)
         lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]
         kept = np.flatnonzero(current).tolist()
-        texts = [[surface(text[line].strip()) for line in kept] for text in (lines, references)]
+        texts = [[surface(text[line].strip()) for line in kept] for text in (lines, self.references)]
         return Translation(texts[0], [texts[1]], [length for length in lengths if length])
 
     def comet(self, lines: List[str], first: bool = False) -> CometText:
         """A translation as COMET reads it; the arguments are those of ``translation``."""
-        sources, references, current = self._aligned(first)
-        texts = [[line.strip() for line in text] for text in (sources, lines, references)]
-        kept = np.flatnonzero(current)
+        texts = [
+            [line.strip() for line in text] for text in (self.documents.sentences, lines, self.references)
+        ]
+        kept = np.flatnonzero(self._counted(first))
         return CometText(texts[0], texts[1], texts[2], self.documents.documents, kept)
 
-    def _aligned(self, first: bool) -> Tuple[List[str], List[str], np.ndarray]:
-        """The sources and references that belong to the lines of a translation, and which lines count."""
-        sources, references, current = self.documents.sentences, self.references, self.documents.current
+    def _counted(self, first: bool) -> np.ndarray:
+        """Which lines of a translation count."""
+        counted = self.documents.current
         if first:
-            sources, references = (["", *text[:-1]] for text in (sources, references))
-            current = current.copy()
-            current[self.documents.documents.starts[:-1]] = False
-        return sources, references, current
+            counted = counted.copy()
+            counted[self.documents.documents.starts[1:] - 1] = False
+        return counted
 
 
 def read_evaluated_text(prefix: str, loaded: LoadedModels) -> EvaluatedText:

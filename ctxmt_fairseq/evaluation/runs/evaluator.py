@@ -108,8 +108,8 @@ class Evaluator:
         ]
 
         def work() -> None:
-            loaded = self.loaded.with_options(**options) if options else self.loaded
-            translator = DocumentTranslator(loaded, SearchSettings(**search), decoding, settings.width)
+            loaded = self.loaded.with_options(decoding=decoding, **options)
+            translator = DocumentTranslator(loaded, SearchSettings(**search), settings.width)
             if given is None and loaded.task.context_options().context_selection == "reference":
                 raise BadInput("the selection reference needs --target-context-from reference")
             if given is not None and not translator.dependent:

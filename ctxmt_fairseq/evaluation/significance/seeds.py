@@ -152,7 +152,8 @@ def run_names(names: Sequence[str]) -> List[str]:
 
 
 def about(names: Sequence[str], results: Iterable[Any] = (), draws: object = "") -> str:
-    """What tests are about, systems or the models that were trained, and how they were made.
+    """What tests are about, systems or the models that were trained, and how they were made; empty of one
+    system.
 
     Args:
         names: the system of each run.
@@ -160,6 +161,8 @@ def about(names: Sequence[str], results: Iterable[Any] = (), draws: object = "")
         draws: the samples of tests that are not ``OverSeeds``.
     """
     runs = {name: len(places) for name, places in runs_of(names).items()}
+    if len(runs) < 2:
+        return ""
     single = [name for name, count in runs.items() if count == 1]
     if len(single) == len(runs):
         return f"{draws}\n{ONE_RUN}".strip()

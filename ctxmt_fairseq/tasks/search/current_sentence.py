@@ -1,11 +1,13 @@
 """Cuts the hypotheses of a window to its current sentence."""
 
 from dataclasses import dataclass
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import torch
 
-Hypothesis = Dict[str, Any]  # fairseq's: tokens (T,), positional_scores (T,), score, attention, alignment
+# fairseq's: tokens (T,), positional_scores (T,), score, attention, alignment. Of a cut window also
+# well_formed: whether it had the expected number of separators.
+Hypothesis = Dict[str, Any]
 
 
 @dataclass
@@ -15,7 +17,21 @@ class WindowCount:
     windows: int = 0
     mismatched: int = 0
 
-    def __str__(self) -> str:
+    def add(self, row: List[Hypothesis]) -> None:
+        """Count a window by its n-best list, as ``keep_sentence`` returns it."""
+        self.windows += 1
+        self.mismatched += bool(row) and not row[0]["well_formed"]
+
+    def report(self, forced: bool) -> Optional[str]:
+        """What is to be said at the end; None: nothing.
+
+        Args:
+            forced: the target context was forced, so only separators after it are wrong.
+        """
+        if not self.windows or (forced and not self.mismatched):
+            return None
+        if forced:
+            return f"separators in {self.mismatched} of {self.windows} translations are left out"
         return (
             f"{self.mismatched} of {self.windows} windows were translated with a wrong number of separators; "
             "their current sentence is a guess"
@@ -97,13 +113,13 @@ def keep_sentence(
 def _rank(row, expected, separator, eos, count, length_penalty, normalize, keep) -> List[Hypothesis]:
     sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
     sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
-    count.windows += 1
-    count.mismatched += bool(sentences) and not sentences[0][1]
     merged: Dict[Tuple[int, ...], Hypothesis] = {}
-    for sentence, _ in sentences:
+    for sentence, sentence["well_formed"] in sentences:
         score = sentence["positional_scores"].sum()
         if normalize:
             score = score / len(sentence["tokens"]) ** length_penalty
         sentence["score"] = score
         merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
-    return list(merged.values())
+    kept = list(merged.values())
+    count.add(kept)
+    return kept

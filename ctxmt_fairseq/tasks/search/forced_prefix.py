@@ -6,7 +6,7 @@ alone, so scores, minimum length and length penalty count nothing else.
 """
 
 import contextlib
-from typing import Dict, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
 from fairseq.models.transformer import TransformerDecoderBase
@@ -150,3 +150,8 @@ class ForcedPrefixEnsemble(Ensemble):
         with read_by(decoder, padding) as prefixes:
             decoder(read, encoder_out=encoder_out, features_only=True)
         return prefixes
+
+
+def forces_prefixes(generator: Any) -> bool:
+    """Whether a generator continues target contexts; others search for whole windows, or score references."""
+    return isinstance(getattr(generator, "model", None), ForcedPrefixEnsemble)

@@ -4,7 +4,8 @@ The dataset of the training builds the windows. Only the target sentences differ
 made so far, or given ones.
 """
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+import collections
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -14,10 +15,35 @@ from ctxmt_fairseq.data.context_dataset import join
 from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.tasks.search.forced_prefix import forces_prefixes
 from ctxmt_fairseq.tasks.search.window_generator import generate_current
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
+
+
+def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
+    """Divide lines into batches of at most ``width``.
+
+    Args:
+        lines: those to translate, in increasing order.
+        dependent: each line needs the translations before it in its document. Then a batch holds the next
+            line of each of ``width`` documents, and the next document takes the place of a finished one.
+    """
+    if not dependent:
+        yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
+        return
+    by_document: Dict[int, List[int]] = {}
+    starts, _ = documents.bounds(np.asarray(lines, np.int64))
+    for line, start in zip(lines, map(int, starts), strict=True):
+        by_document.setdefault(start, []).append(line)
+    waiting = collections.deque(group[::-1] for group in by_document.values())
+    active: List[List[int]] = []
+    while waiting or active:
+        while waiting and len(active) < width:
+            active.append(waiting.popleft())
+        yield [remaining.pop() for remaining in active]
+        active = [remaining for remaining in active if remaining]
 
 
 class Sentences:
@@ -43,7 +69,8 @@ class RunningDocuments:
 
     Args:
         task: a task of this plugin, whose models are built (they decide the batch's keys).
-        sources: (L,) int64 each, with ``</s>`` at the end. None may be longer than ``limits`` allow.
+        sources: (L,) int64 each, with ``</s>`` at the end. None that is translated may be longer than
+            ``limits`` allow.
         documents: their boundaries.
         targets: given target sentences; ``record`` fills in those that are missing or empty tensors.
         limits: the models' source and target positions.
@@ -69,12 +96,6 @@ class RunningDocuments:
         nothing = torch.empty(0, dtype=torch.long)
         self.targets = Sentences(targets if targets is not None else [nothing] * len(self.sources))
         self.limits = limits
-        longest = int(self.sources.sizes.argmax()) if self.sources else 0
-        if self.sources and len(self.sources[longest]) > limits[0]:
-            size = len(self.sources[longest])
-            raise BadInput(
-                f"sentence {longest + 1} has {size} tokens; the models read at most {limits[0]}: shorten it"
-            )
         self.end = torch.tensor([task.target_dictionary.eos()])
         self.dataset = task.build_dataset(
             "input",
@@ -104,6 +125,10 @@ class RunningDocuments:
             context of every row, whose sentences each end with a separator.
         """
         indices = np.array(lines)
+        longest = int(indices[self.sources.sizes[indices].argmax()])
+        if self.sources.sizes[longest] > self.limits[0]:
+            found = f"{self.sources.sizes[longest]} tokens; the models read at most {self.limits[0]}"
+            raise BadInput(f"sentence {longest + 1} has {found}: shorten it")
         builder = self.dataset.builder
         target_sizes = np.maximum(self.targets.sizes, 1)
         max_source, max_target = self.limits
@@ -140,10 +165,15 @@ class RunningDocuments:
         generator: Any,
         models: List[torch.nn.Module],
         lines: Sequence[int],
-        forced: bool,
         count: WindowCount,
+        keep: str = "current",
     ) -> Dict[int, List[Hypothesis]]:
-        """Translate some lines: returns their n-best lists, and records the best ones."""
+        """Translate the windows of some lines, and record the best translations of their current sentences.
+
+        Returns:
+            n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin with.
+        """
+        forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)
         hypotheses = generate_current(
@@ -152,10 +182,12 @@ class RunningDocuments:
             batch,
             self.dataset.target_separator,
             count,
-            self.task.keep_sentence,
+            keep,
             prefixes if forced else None,
         )
-        results = dict(zip(batch["parts"].lines.tolist(), hypotheses, strict=True))
+        parts = batch["parts"]
+        before = parts.sentences if keep == "first" else 0
+        results = dict(zip((parts.lines - before).tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
             if not len(self.targets[line]):
                 self.record(line, nbest[0]["tokens"])

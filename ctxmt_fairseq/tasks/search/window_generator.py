@@ -5,6 +5,7 @@ from argparse import Namespace
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
+from fairseq import utils
 from fairseq.data import data_utils
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -14,12 +15,14 @@ from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount,
 from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
 
 
-def remember_length_limit(generator: Any, args: Namespace) -> None:
-    """Keep the length limit that the user set for one sentence; ``generate_current`` applies it to windows.
+def remember_sentence_settings(generator: Any, args: Namespace) -> None:
+    """Keep the length limit that the user set for one sentence, and how its words are to be aligned, so that
+    ``generate_current`` applies them to windows.
 
     A scorer of references (``--score-reference``) has no limit.
     """
     if hasattr(generator, "max_len_b"):
+        generator.sentence_alignment = getattr(args, "print_alignment", None)
         generator.sentence_limit = (getattr(args, "max_len_a", 0), getattr(args, "max_len_b", 200))
 
 
@@ -101,10 +104,32 @@ def generate_current(
         getattr(generator, "normalize_scores", True),
         keep,
     )
+    if getattr(generator, "sentence_alignment", None) and keep == "current":
+        _align(hypotheses, sample, models[0].encoder.dictionary.pad(), eos, generator.sentence_alignment)
     return [
         [_nothing(row[0], eos)] if len(source) == 1 and keep == "current" else row
         for source, row in zip(parts.current, hypotheses, strict=True)
     ]
+
+
+def _align(hypotheses: List[List[Hypothesis]], sample: Dict[str, Any], pad: int, eos: int, kind: str) -> None:
+    """Align each translation with its source sentence, leaving attention to the context out.
+
+    Args:
+        kind: "hard": (source, target) words, of each target word the source word that it attends to most;
+            "soft": the attention to each source word.
+    """
+    extract = utils.extract_hard_alignment if kind == "hard" else utils.extract_soft_alignment
+    tokens, parts = sample["net_input"]["src_tokens"].cpu(), sample["parts"]
+    for row, (nbest, current) in enumerate(zip(hypotheses, parts.current, strict=True)):
+        begin = 0 if parts.source is None else int(parts.source[row, 0])
+        places = (tokens[row] != pad).nonzero().flatten()[begin : begin + len(current)]
+        for hypothesis in nbest:
+            attention = hypothesis["attention"]
+            if attention is None or attention.dim() != 2 or len(attention) != tokens.size(1):
+                raise BadInput("--print-alignment: the models do not say which source words they attend to")
+            aligned = extract(attention[places].T, current, hypothesis["tokens"], pad, eos)
+            hypothesis["alignment"] = aligned
 
 
 def show_current(
@@ -150,4 +175,5 @@ def _nothing(hypothesis: Hypothesis, eos: int) -> Hypothesis:
         "score": hypothesis["positional_scores"].new_zeros(()),
         "attention": torch.empty(0),
         "alignment": torch.empty(0),
+        "well_formed": hypothesis["well_formed"],
     }

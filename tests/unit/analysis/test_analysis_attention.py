@@ -12,6 +12,9 @@ from ctxmt_fairseq.analysis.passage import given_passage
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import PREVIOUS_SOURCE
 from ctxmt_fairseq.data.context_sizes import ContextSizes
+from ctxmt_fairseq.generation.document_translation import DocumentTranslator
+from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.tasks.document_window import DocumentWindowConfig, DocumentWindowTask
 from tests.helpers.analysed_models import POSITIONS, encode, loaded_model
 from tests.unit.models.test_shortening import softmax
 
@@ -126,6 +129,46 @@ def test_the_map_is_that_of_sentences_encoded_alone(case, queries):
     assert shown.words == ([True, True, False, False] if decoder else [True] * 4 + [False, False])
     assert sum(width for _, width in shown.map.sections) == len(shown.map.columns) == len(keys)
     assert not chosen.attention._forward_hooks and not chosen.attention._forward_pre_hooks
+
+
+@pytest.mark.parametrize("side, layer", [(None, None), ("encoder", 1)])
+def test_windows_are_drawn_with_their_borders(side, layer):
+    """concat_transformer: its decoder looks at the source window, its encoder at the window itself."""
+    context = {"source_context": 2, "source_context_after": 1, "target_context": 1}
+    windows = (DocumentWindowTask, DocumentWindowConfig)
+    loaded = loaded_model("concat_transformer", context, task=windows)
+    (model,) = loaded.models
+    passage = replace(given_passage(" ".join(CURRENT), [" ".join(FIRST), " ".join(SECOND)]), current=1)
+    target = None if side else TARGET
+    translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
+    if not side:
+        sources = [loaded.encode_source(text) for text in passage.sentences]
+        running = translator.running(sources, passage.documents)
+        list(translator.translate(running, [0]))
+        before = running.targets[0][:-1].tolist()
+    window = encode(loaded, *FIRST, "<sep>", *SECOND, "<sep>", *CURRENT, "</s>")
+    chosen = model.encoder.layers[0].self_attn if side else model.decoder.layers[1].encoder_attn
+    asked = []
+    hook = chosen.register_forward_pre_hook(
+        lambda module, args, kwargs: asked.append(kwargs), with_kwargs=True
+    )
+    shown = attention_map(loaded, passage, side, layer, target)
+    hook.remove()
+    query, key = (asked[-1][name][:, 0] for name in ("query", "key"))
+    rows = (
+        slice(len(FIRST) + 1, len(FIRST) + len(SECOND) + 2) if side else slice(-len(TARGET.split()) - 1, None)
+    )
+    if not side:
+        assert len(query) == len(before) + 1 + len(TARGET.split()) + 1
+        with torch.no_grad():
+            torch.testing.assert_close(key, states(model.encoder, window))
+    expected = plain_weights(chosen, query[rows], key)
+    np.testing.assert_allclose(shown.map.values, expected, atol=1e-5)
+    assert shown.map.rows == ([*SECOND, "<sep>"] if side else [*TARGET.split(), "<eos>"])
+    assert shown.map.columns == [*FIRST, "<sep>", *SECOND, "<sep>", *CURRENT, "<eos>"]
+    assert shown.map.sections == [("source −1", 5), ("current", 3), ("source +1", 6)]
+    words = [*(name.startswith("▁") and name[1:].isalpha() for name in FIRST), False, *[False] * 3]
+    assert shown.context_words == [*words, True, True, True, True, False, False]
 
 
 def test_useful_mass_is_that_of_words():

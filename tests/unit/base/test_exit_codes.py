@@ -1,6 +1,7 @@
 """Bad input becomes one line and exit code 2 where a command ends, and nowhere else."""
 
 import errno
+import re
 import subprocess
 import sys
 import textwrap
@@ -118,3 +119,25 @@ def test_command_lines_as_any_bad_input(wrong, line, capsys):
     error = capsys.readouterr().err
     assert stop.value.code == 2 and error.startswith("ctxmt: error: ") and error.count("\n") == 1
     assert line in error
+
+
+CONTROL = "\x1b]0;owned\x07a\u202eb\x9b"
+
+
+def test_what_a_file_says_is_shown_and_not_obeyed(tmp_path):
+    assert str(BadInput(f"expected text, found {CONTROL}", f"a{CONTROL}.en", 3)) == (
+        r"a\x1b]0;owned\x07a\u202eb\x9b.en:3: expected text, found \x1b]0;owned\x07a\u202eb\x9b"
+    )
+    path = tmp_path / f"a{CONTROL}.jsonl"
+    logged = f"""
+        import logging
+        logging.basicConfig()
+        sys.excepthook = sys.__excepthook__  # fairseq's commands set up logging before a task is
+        hook_command()
+        logging.warning("%s: repeated\\nis %s", {str(path)!r}, 1)
+        logging.warning("a format of {{%d}}")
+        raise BadInput("expected text", {str(path)!r})
+    """
+    code, error = ended(tmp_path, "fairseq-train", logged)
+    assert code == 2 and error.count(r"a\x1b]0;owned\x07a\u202eb\x9b.jsonl") == 2
+    assert "repeated\nis 1\n" in error and not re.search("[\x1b\x07\x9b\u202e]", error)

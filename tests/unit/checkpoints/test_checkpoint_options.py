@@ -13,6 +13,7 @@ from ctxmt_fairseq.checkpoints.averaging import Checkpoint
 from ctxmt_fairseq.checkpoints.options import checked_options, declared_options
 from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu, load_ensemble, read
 from ctxmt_fairseq.generation.loading import load_models
+from ctxmt_fairseq.tasks import folder_symbols
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 from tests.helpers.hostile_checkpoints import (
     ensemble,
@@ -81,7 +82,7 @@ def test_sections_open_nothing(state, tmp_path):
     options = section(state, "model")
     for side in ("encoder", "decoder"):
         names = ("layers", "embed_dim", "ffn_embed_dim", "attention_heads")
-        sizes = {name: options[f"{side}_{name}"] for name in names}
+        sizes = {name: options.get(f"{side}_{name}", options[f"encoder_{name}"]) for name in names}
         options[side] = {**sizes, "embed_path": str(tmp_path / "gone")}
     ensemble(save(tmp_path / "hostile.pt", state))
 
@@ -161,7 +162,7 @@ def test_what_an_architecture_sets_is_kept_or_set_again(arch):
 
 @pytest.mark.parametrize("store", ["x", {"encoder": 3}, {"dimension": "1"}, {"tags": [1]}, {"more": 1}])
 def test_facts_of_the_store_are_checked(store, monkeypatch):
-    monkeypatch.setattr(MetadataContextTask, "_known_symbols", lambda task: {})
+    monkeypatch.setattr(folder_symbols, "known_symbols", lambda task: {})
     task = MetadataContextTask.__new__(MetadataContextTask)
     with pytest.raises(BadInput, match="the checkpoint's context store"):
         task.load_state_dict({"context": {}, "store": store})

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from fairseq import checkpoint_utils, options
+from fairseq.data import data_utils
 from fairseq.data.indexed_dataset import MMapIndexedDataset
 from fairseq.data.iterators import BufferedIterator
 
@@ -213,7 +214,8 @@ def test_bf16_is_fairseqs_where_the_task_is():
 
 
 @pytest.mark.parametrize("flag", ["--bf16", "--fp16", "--tpu"])
-def test_bf16_does_not_mean_a_tpu(flag):
+def test_bf16_does_not_mean_a_tpu(flag, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # --fp16 needs it
     arguments = ["data", "--arch", "transformer", "--task", "document_window", flag]
     args = options.parse_args_and_arch(options.get_training_parser(), input_args=arguments)
     assert getattr(args, flag[2:]) is True
@@ -239,6 +241,37 @@ def test_help_has_the_options_of_what_the_command_names(parser, capsys):
             options.parse_args_and_arch(parser(), input_args=[flag, *named])
         words = capsys.readouterr().out.split()
         assert not ended.value.code and set(shown) <= set(words)
+
+
+def test_help_needs_no_architecture(capsys):
+    with pytest.raises(SystemExit) as ended:
+        options.parse_args_and_arch(options.get_training_parser(), input_args=["--help"])
+    assert not ended.value.code and "--max-tokens" in capsys.readouterr().out
+
+
+# ---- several validation sets
+
+
+def test_validation_sets_are_known_by_their_names(tmp_path, monkeypatch):
+    for name in ("_find_extra_valid_paths", "raise_if_valid_subsets_unintentionally_ignored"):
+        monkeypatch.setattr(data_utils, name, getattr(data_utils, name))  # puts it back
+    fairseq_fixes.several_validation_sets()
+    for name in ("valid", "valid1", "valid2"):
+        (tmp_path / f"{name}.en-fr.en.idx").touch()
+
+    def cfg(subset):
+        dataset = {"valid_subset": subset, "ignore_unused_valid_subsets": False}
+        dataset.update(combine_valid_subsets=False, disable_validation=False)
+        return types.SimpleNamespace(
+            dataset=types.SimpleNamespace(**dataset), task=types.SimpleNamespace(data=str(tmp_path))
+        )
+
+    data_utils.raise_if_valid_subsets_unintentionally_ignored(cfg("valid,valid2,valid1"))
+    with pytest.raises(BadInput, match="sets are valid,valid1,valid2; name those"):
+        data_utils.raise_if_valid_subsets_unintentionally_ignored(cfg("valid,valid1"))
+
+
+# ---- threads
 
 
 def test_a_run_that_stops_within_an_epoch_leaves_no_thread():

@@ -4,7 +4,7 @@ import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.formats.talks_and_sets import read_side, read_tagged_talks
+from ctxmt_fairseq.corpora.formats.talks_and_sets import paired_files, read_tagged_talks
 
 TAGS_EN = """<doc docid="1" genre="lectures">
 <url>http://www.ted.com/talks/al_gore</url>
@@ -128,8 +128,8 @@ def test_talks_with_tags(corpus, tmp_path):
 
 def test_talks_of_old_files_begin_with_their_address(tmp_path):
     old = "\n".join(line for line in TAGS_EN.splitlines() if "doc" not in line)
-    assert list(read_tagged_talks(old, "a")) == ["1", "7"]
-    assert read_tagged_talks(old, "a")["7"] == ["Hello.", "", "World."]
+    texts = read_tagged_talks(old, "a").texts
+    assert list(texts) == ["1", "7"] and list(texts["7"].values()) == ["Hello.", "", "World."]
 
 
 def test_several_sets_have_ids_of_their_own(corpus):
@@ -240,5 +240,6 @@ def test_as_many_files_on_both_sides(capsys, corpus):
 
 def test_no_utf8(tmp_path):
     (tmp_path / "a").write_bytes(sgm("srcset", ["caf\u00e9"]).encode("latin-1"))
+    (tmp_path / "b").write_text(sgm("refset", ["x"]))
     with pytest.raises(BadInput, match="a: expected UTF-8, found byte 0xe9"):
-        read_side(tmp_path / "a", "src")
+        list(paired_files([tmp_path / "a"], [tmp_path / "b"], ("en", "de")))

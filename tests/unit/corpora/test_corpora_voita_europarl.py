@@ -84,7 +84,8 @@ def test_europarl(corpus, days):
     assert [json.loads(line) for line in columns["meta.jsonl"]] == [
         {}, {"speaker": "President"}, {"speaker": "President"}, {}, {}, {},
     ]  # fmt: skip
-    assert counts["left_out"] == {"in blocks of different lengths": 2} and counts["read"] == 8
+    dropped = {"in blocks of different lengths": 2, "tags": 7, "blank": 1}
+    assert counts["left_out"] == dropped and counts["read"] == 16 == counts["kept"] + 10
     assert corpus("europarl", *days, "--workers", 2) == (columns, {**counts, "settings": counts["settings"]})
 
 

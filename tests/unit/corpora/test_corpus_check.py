@@ -33,7 +33,7 @@ def test_faults_are_named_with_their_lines(tmp_path, capsys):
     (tmp_path / "c.en").write_bytes(b"a <sep>\nb\n\xff\nd\ne\0\nf\ng\n")
     (tmp_path / "c.docids").write_text("a\n \nb\na\na\na\na\n\n")
     (tmp_path / "c.current").write_text("1\n" * 7 + "yes\n1\n")
-    (tmp_path / "c.meta.jsonl").write_text('{}\n\n[]\n{"a": 3}\n{\n{}\n{}\n{}\n')
+    (tmp_path / "c.meta.jsonl").write_text('{}\n\n[]\n{"a": {}}\n{\n{}\n{}\n{}\n')
     with pytest.raises(SystemExit) as end:
         run(prefix, "--json", tmp_path / "report.json")
     out, err = capsys.readouterr()
@@ -51,7 +51,7 @@ def test_faults_are_named_with_their_lines(tmp_path, capsys):
 
 
 def test_languages(tmp_path, identifier, capsys):
-    texts = [("en this is an English sentence", "de dies ist ein deutscher Satz"), ("ja", "nein")]
+    texts = [("en this is an English sentence", "de dies ist ein deutscher Satz"), ("fr oui", "sk toto")]
     texts += [("fr une phrase qui est en français", "sk toto je dlhšia slovenská veta")] * 2
     prefix = write_corpus_files(tmp_path / "c", [(*pair, "d", 1, {}) for pair in texts])
     run(prefix, "--source-admits", "en", "--target-admits", "de", "cs")

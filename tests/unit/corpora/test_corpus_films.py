@@ -143,8 +143,8 @@ def test_refusals(corpus, capsys):
     assert "give --omdb or --imdb" in refused()
     (corpus / "bad.jsonl").write_text(json.dumps(NOTHING) + '\n{"imdbID": "tt0133093"\n')
     assert "bad.jsonl:2: expected JSON" in refused("--omdb", corpus / "bad.jsonl")
-    (corpus / "bad.json").write_text(json.dumps({**NOTHING, "Plot": 7}))
-    assert "bad.json: expected a text, or a list of texts, as each of Genre, Rated" in refused(
+    (corpus / "bad.json").write_text(json.dumps({**NOTHING, "Plot": [True]}))
+    assert "bad.json: expected a JSON object of strings, found another value of the field 'plot'" in refused(
         "--omdb", corpus / "bad.json"
     )
     (corpus / "bad.json").write_text("[3]")

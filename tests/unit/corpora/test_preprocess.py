@@ -12,6 +12,7 @@ from fairseq.data.indexed_dataset import make_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.preprocess import (
     Corpus,
     preprocess,
@@ -240,3 +241,18 @@ def test_training_draws_a_sample_of_large_texts(monkeypatch):
     monkeypatch.setattr("ctxmt_fairseq.corpora.subwords.TRAINING_SENTENCES", 150)
     lines = [f"line number {i}" for i in range(400)]
     assert train_subwords(lines, 30) == train_subwords(iter(lines), 30)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_a_small_text_gets_the_most_pieces_that_it_carries(kind, tmp_path, caplog):
+    """By default; a size that was asked for is refused with the one that fits."""
+    lines = [f"the cat {word} on the mat" for word in ("sat", "ran", "slept", "stood")]
+    text = write(tmp_path / "t", en=lines, fr=lines, docids=["1"] * 4)
+    with pytest.raises(BadInput, match=r"at most (\d+) \(--vocab-size \1;") as refusal:
+        preprocess(corpus(text), Vocabulary(vocab_size=500, spm_type=kind), tmp_path / "data")
+    most = refusal.value.most
+    preprocess(corpus(text), Vocabulary(spm_type=kind), tmp_path / "data")
+    assert f"spm.model: {most} pieces, the most that the text carries" in caplog.text
+    assert Subwords(tmp_path / "data/spm.model").processor.get_piece_size() == most
+    with pytest.raises(BadInput, match=f"{most + 1} pieces"):
+        preprocess(corpus(text), Vocabulary(vocab_size=most + 1, spm_type=kind), tmp_path / "more")

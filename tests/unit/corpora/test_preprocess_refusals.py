@@ -52,7 +52,7 @@ REFUSALS = {
         r"train\.meta\.jsonl:2: expected a JSON",
     ),
     "metadata no string": (
-        {"meta__jsonl": ['{"a": 1}'] + ["{}"] * 5},
+        {"meta__jsonl": ['{"a": true}'] + ["{}"] * 5},
         r"train\.meta\.jsonl:1: expected a JSON",
     ),
     "metadata no JSON": ({"meta__jsonl": ["{}"] * 5 + ["{"]}, r"train\.meta\.jsonl:6: expected JSON: "),
@@ -93,10 +93,11 @@ def test_more_refusals(text, tmp_path):
     other = Vocabulary(like=tmp_path / "other")
     refused("has the languages en-fr, not fr-en", Corpus("fr", "en", {"test": text}), other)
     refused(
-        r"no subword model of 5000 pieces from this text: Vocabulary size .*--spm-type bpe .*--no-subwords",
+        r"no subword model of 5000 pieces from this text: it carries at most \d+ "
+        r"\(--vocab-size \d+; --spm-type bpe .*--no-subwords",
         vocabulary=Vocabulary(vocab_size=5000),
     )
-    refused(r"\(--vocab-size; --no-subwords", vocabulary=Vocabulary(vocab_size=5000, spm_type="bpe"))
+    refused(r"\(--vocab-size \d+; --no-subwords", vocabulary=Vocabulary(vocab_size=5000, spm_type="bpe"))
     wrong = {"en": f"{text}.en", "fr": f"{text}.en"}
     refused(r"train\.en: is no SentencePiece model", vocabulary=Vocabulary(spm=wrong))
     Path(f"{text}.fr").write_bytes(b"caf\xe9\n" * 6)

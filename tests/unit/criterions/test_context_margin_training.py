@@ -2,7 +2,6 @@
 
 import argparse
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +14,6 @@ from fairseq.models import build_model
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import ContextDiscountedCriterion
 from ctxmt_fairseq.criterions.context_margin import LEVELS, ContextMarginCriterion
-from ctxmt_fairseq.data.context_exchange import derangement
 from tests.helpers.margin_batches import (
     EPSILON,
     MARGINS,
@@ -31,32 +29,52 @@ from tests.helpers.window_datasets import VOCABULARY, dataset, requesting
 # ---- randomness
 
 
-def test_training_draws_from_torchs_generator_and_validation_from_the_ids():
-    def gap(seed, made, model, **more):
+def with_partners(chosen, orders):
+    """Some rows, and all four to exchange contexts with."""
+    partners = {"batch": sample(), "rows": np.array(chosen), "orders": np.array(orders)}
+    return {**sample(chosen), "partners": partners}
+
+
+def test_training_draws_from_torchs_generator_and_validation_is_given_its_partners():
+    def gap(seed, made, model, batch):
         torch.manual_seed(seed)
-        return made(model, {**sample(), **more})[2]["context_gap"].item()
+        return made(model, batch)[2]["context_gap"].item()
 
     made, model = criterion(), Bag()
-    assert gap(1, made, model) == gap(1, made, model)
-    assert len({gap(seed, made, model) for seed in range(9)}) > 1
+    assert gap(1, made, model, sample()) == gap(1, made, model, sample())
+    assert len({gap(seed, made, model, sample()) for seed in range(9)}) > 1
     model.eval()
-    assert len({gap(seed, made, model) for seed in range(9)}) == 1
+    batch = with_partners([0, 1, 2, 3], [[1, 2, 3, 0]])
+    assert len({gap(seed, made, model, batch) for seed in range(9)}) == 1
     state = torch.get_rng_state()
-    first = gap(0, made, model)
-    parts = [replace(sample()["parts"], lines=np.arange(4) + first) for first in range(9)]
-    assert len({gap(0, made, model, parts=some) for some in parts}) > 1
-    torch.manual_seed(0)
-    state = torch.get_rng_state()
-    assert made(model, sample())[2]["context_gap"].item() == first
+    made(model, batch)
     assert torch.equal(torch.get_rng_state(), state), "the global generator is left alone"
 
 
-def test_validation_reports_the_gap_whatever_the_weights():
+@pytest.mark.parametrize("orders", [[[1, 2, 3, 0]], [[1, 2, 3, 0], [3, 0, 1, 2]]])
+def test_validation_reports_the_gap_whatever_the_weights_and_batches(orders):
     model = Bag().eval()
-    loss, _, log = criterion(**NOTHING, **MARGINS)(model, sample())
-    assert torch.equal(loss, LabelSmoothedCrossEntropyCriterion(Task(), False, EPSILON)(model, sample())[0])
-    order = derangement(4, torch.Generator().manual_seed(0 + 1 + 2 + 3)).tolist()
-    assert log["context_gap"].item() == pytest.approx(from_the_thesis(model, [order])["gap"], abs=1e-9)
+    made, stock = criterion(**NOTHING, **MARGINS), LabelSmoothedCrossEntropyCriterion(Task(), False, EPSILON)
+    gap = 0.0
+    for chosen in ([3, 1], [0], [2]):
+        loss, _, log = made(model, with_partners(chosen, orders))
+        assert torch.equal(loss, stock(model, sample(chosen))[0])
+        gap += log["context_gap"].item()
+    assert gap == pytest.approx(from_the_thesis(model, orders)["gap"], abs=1e-9)
+
+
+@pytest.mark.parametrize("parts", [[[0, 1, 2, 3]], [[3], [1, 0], [2]]])
+def test_the_data_level_of_a_validation_is_that_of_all_batches(parts):
+    model, orders = Bag().eval(), [[1, 2, 3, 0]]
+    expected = from_the_thesis(model, orders)
+    logs = [criterion(**MARGINS)(model, with_partners(chosen, orders))[2] for chosen in parts]
+    size = sum(log["sample_size"] for log in logs)
+    values = reduced(logs)
+    for level in LEVELS:
+        nats = values[f"margin_{level}"] * size * math.log(2)
+        assert nats == pytest.approx(expected[level], abs=size * 4e-4)
+    less = reduced([criterion(margin_data=-9.0)(model, with_partners(chosen, orders))[2] for chosen in parts])
+    assert less["margin_data"] == 0
 
 
 # ---- metrics
@@ -136,10 +154,6 @@ def test_a_transformer_learns_from_it():
         optimizer.step()
         history.append((log["context_gap"] / log["context_gap_ntokens"]).item())
     assert sum(history[-5:]) / 5 > 0.2 > abs(sum(history[:5]) / 5)
-    model.eval()
-    with torch.no_grad():
-        first, second = (made(model, batch)[2] for _ in range(2))
-    assert first["context_gap"] == second["context_gap"] and first["loss"] == second["loss"]
 
 
 def test_without_context_there_is_no_gap():

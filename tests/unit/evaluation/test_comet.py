@@ -247,7 +247,7 @@ def test_systems_are_compared_by_comet(files, folders, loaded, capsys):
         (("--quality-estimation", "{reference}", "--source", "src"), "needs references; give them"),
         (("--comet", "{reference}", "--source", "src", "--comet-context"), "needs --docids"),
         (("--comet", "{reference}", "--source", "short"), "expected 5 lines, as in "),
-        (("--source", "src"), "--source needs --comet or --quality-estimation"),
+        (("--source", "src"), "--source needs --comet, --quality-estimation or --comet-json"),
         (("--comet", "{reference}", "--source", "src", "--comet-context", "-1"), "argument --comet-context"),
     ],
 )  # fmt: skip

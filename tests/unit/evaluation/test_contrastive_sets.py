@@ -77,7 +77,10 @@ def test_the_documented_example_is_readable(tmp_path, where):
         (json.dumps(own_record(targets=[["a"], ["b"]])), "expected 2 target sentences"),
         (json.dumps(own_record(targets=["a", "b"])), "expected 'targets' to be a list of sentences"),
         (json.dumps(own_record(correct=2)), "expected a correct index from 0 to 1, found 2"),
-        (json.dumps(own_record(meta={"year": 1999})), "expected 'meta' to be an object of strings"),
+        (
+            json.dumps(own_record(meta={"year": {}})),
+            "'meta': expected a JSON object of strings, found",
+        ),
         (json.dumps(own_record(distance="far")), "expected a whole number at the key 'distance'"),
         (json.dumps(own_record(source=["a <sep>", "b"])), "without the symbol <sep>"),
         ("", "expected JSON"),

@@ -145,16 +145,16 @@ def test_a_side_without_context_stays_without(models, text, tmp_path, monkeypatc
     assert [(options.source_context, options.target_context) for options in seen] == [(1, 0)]
 
 
-def test_the_first_sentence_is_scored_against_the_previous_reference(models, text, tmp_path):
+def test_first_sentences_are_scored_but_not_the_last_of_a_document(models, text, tmp_path):
     model = models["document_window"]
     options = ("--decoding", "window", "--keep-sentence", "first")
     scores = evaluate(model, text, tmp_path / "out", *options)["translations"]["window"]
     lines = (tmp_path / "out" / "window.hyp").read_text().splitlines()
     references = open(f"{text}.fr").read().splitlines()
     ids = open(f"{text}.docids").read().splitlines()
-    kept = [line for line in range(1, len(ids)) if ids[line] == ids[line - 1]]
+    kept = [line for line in range(len(ids) - 1) if ids[line] == ids[line + 1]]
     assert scores["sentences"] == len(kept) == sum(LENGTHS) - len(LENGTHS)
-    for name, column in (("hyp", [lines[n] for n in kept]), ("ref", [references[n - 1] for n in kept])):
+    for name, column in (("hyp", [lines[n] for n in kept]), ("ref", [references[n] for n in kept])):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in column))
     (tmp_path / "ids").write_text("".join(f"{ids[n]}\n" for n in kept))
     by_hand = tmp_path / "score.json"
@@ -215,6 +215,8 @@ def test_measures_of_a_suite_with_groups():
         ("multi_source", ("--contexts", "nearest"), "--contexts nearest: expected names from trained, "),
         ("multi_source", ("--decoding", "prefix beam"), "--decoding beam: expected names from prefix"),
         ("multi_source", ("--lenpen", "opt"), "--lenpen opt needs --dev"),
+        ("multi_source", ("--dev", "text"), "--dev needs --lenpen opt"),
+        ("multi_source", ("--lenpens", "0.5 1"), "--lenpens needs --lenpen opt"),
         ("multi_source", ("--lenpen", "much"), "argument --lenpen: expected a finite number, found 'much'"),
         ("multi_source", ("--window", "0"), "argument --window: expected a whole number of at least 1"),
         ("multi_source", ("--convention", "mean"), "argument --convention: invalid choice: 'mean'"),

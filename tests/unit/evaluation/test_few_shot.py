@@ -210,7 +210,7 @@ def test_bad_input_is_refused_and_leaves_nothing(tmp_path):
     own.write_text("f\nf\n")
     assert refusal(tmp_path, prefix) == f"{own}:1: the field speaker is in train.meta.jsonl too"
     own.unlink()
-    for line in ('{"speaker": 1}', "[]", '{"speaker": [1]}', '{"speaker": "\\ud800"}'):
+    for line in ('{"speaker": true}', "[]", '{"speaker": [true]}', '{"speaker": "\\ud800"}'):
         path.write_text('{"speaker": "f"}\n' + line + "\n")
         assert refusal(tmp_path, prefix).startswith(f"{path}:2: expected ")
 

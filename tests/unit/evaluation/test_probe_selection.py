@@ -1,6 +1,8 @@
 """``ctxmt probe --select``: the lines in which context helps most, from pieces of the text."""
 
+import gc
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -84,6 +86,20 @@ def test_pieces_of_any_size_give_the_numbers_of_the_whole_text(models, tmp_path,
             np.testing.assert_allclose(
                 [*each.words.values, each.words.end], [*expected["bits"], expected["end_bits"]], atol=2e-5
             )
+
+
+def test_memory_does_not_grow_with_the_text(models, tmp_path):
+    loaded = load_models(str(models("document_window")), device="cpu")
+    peaks = []
+    for documents in (6, 6, 24):  # the first time imports and caches count
+        prefix = write_text(tmp_path, (5,) * documents)
+        tracemalloc.start()
+        for number, _ in enumerate(streamed_words(loaded, prefix, None, 100, piece=10)):
+            if number % 10 == 9:
+                gc.collect()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert number == 119 and peaks[2] < 1.5 * peaks[1], peaks  # of a text four times as long
 
 
 def numbers(by, line, tagged=()):

@@ -142,7 +142,7 @@ def test_pseudovalues_have_the_score_as_mean():
 
 
 def test_what_tests_are_about():
-    assert about(["a", "b"]) == ONE_RUN and "trained models" in ONE_RUN
+    assert about(["a", "a"]) == "" and about(["a", "b"]) == ONE_RUN and "trained models" in ONE_RUN
     result = over_seeds(np.eye(3), np.ones((3, 3)))
     said = about(["a", "a", "a", "b", "b", "c"], [result, result]).splitlines()
     assert said[0] == result.method and "c has one run" in said[1] and "b: two runs are too few" in said[2]

@@ -1,5 +1,6 @@
 """The trainings of examples/evidence: what they begin with, what they go on from, and how they end."""
 
+import json
 import os
 import signal
 import subprocess
@@ -93,12 +94,25 @@ def test_a_run_that_was_begun_otherwise_is_refused(evidence, place, commands, mo
     evidence.training.train(place, "sentence", 1)
     if not ended:
         (place.run("sentence", 1) / "trained").unlink()
-    monkeypatch.setattr(evidence.systems, "TRAINING", f"{evidence.systems.TRAINING} --lr 5")
+    monkeypatch.setattr(evidence.systems, "TRAINING", f"{evidence.systems.TRAINING} --clip-norm 5")
     with pytest.raises(
         BadInput, match="begun.json: begun with other flags; remove .*sentence.1 to train anew"
     ):
         evidence.training.train(place, "sentence", 1)
     assert len(commands) == 1
+
+
+def test_a_run_that_was_begun_with_the_same_flags_in_another_order_goes_on(evidence, place, commands):
+    evidence.training.train(place, "sentence", 1)
+    path = place.run("sentence", 1) / "begun.json"
+    record = json.loads(path.read_text())
+    data, *flags = " ".join(record["train"]).replace("0.9, 0.98", "0.9,0.98").split(" --")
+    seen = {}
+    for flag in reversed(flags):  # the last counts
+        seen.setdefault(flag.split()[0], flag)
+    record["train"] = f"{data} --{' --'.join(seen.values())}".split()
+    path.write_text(json.dumps(record))
+    evidence.training.begin(place, "sentence", 1)
 
 
 def test_all_code_that_a_training_ran_is_named(evidence, place, commands, monkeypatch):

@@ -85,7 +85,6 @@ def test_json_lines(tmp_path):
         '{"source": "a", "document": " "}',
         '{"source": "a", "document": "x", "current": 1}',
         '{"source": "a\\nb", "document": "x"}',
-        '{"source": "a <sep> b", "document": "x"}',
         "",
     ],
 )

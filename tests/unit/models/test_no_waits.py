@@ -120,7 +120,7 @@ def test_translation_sends_and_fetches_a_batch_in_one_copy(system):
             loaded.task, sources, documents, limits=limits, unique_sentences=True if cached else None
         )
         for line in range(3):
-            running.translate(Search(device), loaded.models, [line, line + 4], False, WindowCount())
+            running.translate(Search(device), loaded.models, [line, line + 4], WindowCount())
     assert running.targets[6].tolist() == [7, 8, 2]
     assert set(device.waits) == {ENCODER, COPY} and device.fetched == {COPY: 3}
     # Besides the batch: which sentences are new to the kept ones, in the first batch alone; their sizes.

@@ -102,7 +102,9 @@ def test_well_formed_windows_rank_first_then_window_score_and_duplicates_merge()
     assert (count.windows, count.mismatched) == (1, 0)
     (nbest,) = rank([row[:1]], [1], count)
     assert (count.windows, count.mismatched) == (2, 1)
-    assert str(count).startswith("1 of 2 windows")
+    assert count.report(forced=False).startswith("1 of 2 windows were translated with a wrong number")
+    assert count.report(forced=True) == "separators in 1 of 2 translations are left out"
+    assert WindowCount(2).report(True) is WindowCount().report(False) is None
 
 
 @pytest.mark.parametrize(

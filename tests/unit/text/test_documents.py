@@ -114,17 +114,11 @@ def test_sentences_are_stripped_and_empty_ones_kept(tmp_path):
     [
         (b"one\ntwo \xc3\x28 three\n", 2, "expected UTF-8, found byte 0xc3"),
         (b"one\n\ntw\0o\n", 3, "expected text, found a NUL byte"),
-        (b"one <sep> two\n", 1, "expected text, found the symbol <sep>"),
     ],
 )
 def test_unusable_text_is_named_by_line(tmp_path, content, line, found):
     path = write(tmp_path, content, "train.en")
     assert message(read_sentences, path) == f"{path}:{line}: {found}"
-
-
-def test_the_separator_inside_a_word_is_refused(tmp_path):
-    with pytest.raises(BadInput, match="train.en:1: .*<sep>"):  # SentencePiece would make it a separator
-        read_sentences(write(tmp_path, b"a<sep>b\n", "train.en"))
 
 
 def test_white_space_around_an_id_is_no_part_of_it_for_any_command(tmp_path):

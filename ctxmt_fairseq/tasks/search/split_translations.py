@@ -1,0 +1,71 @@
+"""A split of a data folder in fairseq's commands: each sentence after the translations before it."""
+
+from typing import Any, Dict, List, Sequence, Set, Tuple
+
+import numpy as np
+from fairseq import utils
+
+from ctxmt_fairseq.data.context_dataset import ContextDataset
+from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
+
+
+class SplitTranslations:
+    """Translates the lines that a batch asks for, and first those before them in their documents.
+
+    fairseq cuts a split into batches of sentences of like length. What is translated before its batch comes
+    is kept until then, so each line is translated once, whatever the batches are.
+
+    Args:
+        task: with the models' request.
+        dataset: of the split; ``fairseq-generate`` and the like have filtered its examples.
+        models: whose positions are the limits.
+    """
+
+    def __init__(self, task: Any, dataset: ContextDataset, models: Sequence[Any]):
+        limits: Tuple[int, int] = utils.resolve_max_positions(
+            task.max_positions(), *[model.max_positions() for model in models]
+        )
+        sources = [dataset.source[line] for line in range(len(dataset.source))]
+        lines = np.asarray(dataset.lines)
+        lines = lines[np.asarray(dataset.source.sizes)[lines] <= limits[0]]
+        targets = None
+        if dataset.options.context_selection == "reference" and dataset.target is not None:
+            targets = [dataset.target[line] for line in range(len(sources))]
+        self.keep = task.keep_sentence
+        self.documents = dataset.builder.documents
+        self.running = RunningDocuments(
+            *(task, sources, self.documents, targets, limits),
+            contexts=getattr(dataset, "contexts", None),
+            current=lines,
+        )
+        self.longest = int(dataset.window_sizes.source.max(initial=1))
+        self._lines: Set[int] = set(lines.tolist())
+        self._found: Dict[int, List[Hypothesis]] = {}
+
+    def translate(
+        self,
+        generator: Any,
+        models: List[Any],
+        lines: Sequence[int],
+        tokens: int,
+        count: WindowCount,
+    ) -> List[List[Hypothesis]]:
+        """The n-best lists of some lines. Lines that come again, as in a worker that has run out of batches,
+        are translated again, to the same.
+
+        Args:
+            tokens: about so many, pads included, the source side of a batch may have.
+            count: these lines are added to it.
+        """
+        starts, _ = self.documents.bounds(np.asarray(lines))
+        spans = zip(starts.tolist(), lines, strict=True)
+        earlier = {each for start, line in spans for each in range(start, line)} & self._lines
+        missing = {line for line in earlier if not len(self.running.targets[line])} | set(lines)
+        todo = sorted(missing - self._found.keys())
+        for batch in schedule(self.documents, todo, max(1, tokens // self.longest), dependent=True):
+            self._found.update(self.running.translate(generator, models, batch, WindowCount(), self.keep))
+        found = [self._found.pop(line) for line in lines]
+        for row in found:
+            count.add(row)
+        return found

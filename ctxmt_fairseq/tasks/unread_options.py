@@ -1,0 +1,156 @@
+"""Refuses options of fairseq's commands that would do nothing, or something wrong, with these tasks.
+
+``tests/unit/tasks/test_fairseq_options.py`` has a line for every option that the commands have.
+"""
+
+import functools
+from argparse import ArgumentParser, Namespace
+from typing import Any, Dict
+
+import torch
+from fairseq import options
+from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.logging import metrics
+from fairseq.tasks import TASK_REGISTRY
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.data.context_options import flag
+from ctxmt_fairseq.tasks.decoding_task import DecodingTask
+
+_SPEECH = "only fairseq's two-pass speech models read it"
+_REFINING = "only models that refine a translation in steps read it"
+_VALID = "name the sets, as in --valid-subset valid,valid1; each is validated by itself"
+_SHARDS = "every process would translate all; give each a file of whole documents, or use ctxmt translate"
+
+# Name -> why it is refused, or what to do instead.
+UNREAD = {
+    "load_alignments": "no criterion reads them here; --attention-highlights teaches attention",
+    "num_batch_buckets": "batches are not padded to a few sizes",
+    "truncate_source": "of a window that is too long for the model the farthest context is left out, and "
+    "--skip-invalid-size-inputs-valid-test leaves out sentences that are too long",
+    "upsample_primary": "repeat whole documents in the training text",
+    "use_plasma_view": "sentences are memory-mapped",
+    "plasma_path": "sentences are memory-mapped",
+    "combine_valid_subsets": _VALID,
+    "num_shards": _SHARDS,
+    "shard_id": _SHARDS,
+    "beam_mt": _SPEECH,
+    "max_len_a_mt": _SPEECH,
+    "max_len_b_mt": _SPEECH,
+    "lenpen_mt": _SPEECH,
+    "eos_token": _SPEECH,
+    "print_step": _REFINING,
+    "iter_decode_eos_penalty": _REFINING,
+    "iter_decode_max_iter": _REFINING,
+    "iter_decode_force_max_iter": _REFINING,
+    "iter_decode_with_beam": _REFINING,
+    "iter_decode_with_external_reranker": _REFINING,
+    "retain_iter_history": _REFINING,
+    "decoding_format": _REFINING,
+    "no_early_stop": "the search ends when it has --beam finished hypotheses",
+    "no_beamable_mm": "only fully convolutional models read it",
+    "match_source_len": "the source has context besides the sentence; see --max-len-a and --min-len",
+    "diverse_beam_groups": "fairseq's search stops at an IndexError; see --diversity-rate",
+    "diverse_beam_strength": "fairseq's search stops at an IndexError; see --diversity-rate",
+    "replace_unk": "it needs fairseq's raw text, which these data folders do not have",
+    "lm_path": "language models cannot be joined to these tasks' search",
+    "lm_weight": "language models cannot be joined to these tasks' search",
+    "constraints": "these tasks' search knows no constraints",
+    "sacrebleu": "use --scoring sacrebleu",
+    "encoder_layers_to_keep": "--encoder-layers says how many layers there are",
+    "decoder_layers_to_keep": "--decoder-layers says how many layers there are",
+    "pipeline_model_parallel": "these models cannot be cut into pipelines",
+    "model_parallel_size": "these models cannot be cut into parts",
+}
+_SCORERS = ("bleu", "sacrebleu", "chrf")
+
+
+def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
+    """Refuse options, as a command line gave them, that the tasks do not read.
+
+    Args:
+        parser: has the options' defaults.
+    """
+
+    def given(name: str) -> bool:
+        return getattr(args, name, None) not in (None, parser.get_default(name))
+
+    for name, reason in UNREAD.items():
+        if given(name):
+            raise BadInput(f"{flag(name)}: {reason}")
+    if given("scoring") and args.scoring not in _SCORERS:
+        raise BadInput(f"--scoring {args.scoring}: expected {', '.join(_SCORERS)}; see ctxmt score")
+    if getattr(args, "score_reference", False) and given("print_alignment"):
+        raise BadInput("--print-alignment: expected no --score-reference; see ctxmt analyse attention")
+    if getattr(args, "fp16", False) and (args.cpu or not torch.cuda.is_available()):
+        raise BadInput("--fp16 needs a GPU; CPUs have --amp")
+    width = getattr(args, "decoder_embed_dim", None)
+    shared = getattr(args, "share_all_embeddings", False) or getattr(
+        args, "share_decoder_input_output_embed", False
+    )
+    if shared and getattr(args, "decoder_output_dim", width) != width:
+        raise BadInput(f"--decoder-output-dim: expected {width}, as shared embeddings have")
+    if "," in getattr(args, "train_subset", ""):
+        raise BadInput(f"--train-subset {args.train_subset}: expected one split; join their texts")
+    if getattr(args, "disable_validation", False):
+        for name in ("patience", "keep_best_checkpoints"):
+            if getattr(args, name, -1) > 0:
+                raise BadInput(f"{flag(name)}: expected no --disable-validation")
+
+
+_WITH_OPTIONS = {
+    "bleu": "eval_bleu",
+    **dict.fromkeys(("accuracy", "n_correct", "total"), "report_accuracy"),
+}
+
+
+class _Anything(Dict[str, Any]):
+    """A criterion's logging output that has every entry."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> int:
+        return (
+            2 if name == "ntokens" else 1
+        )  # other than sample_size, so that losses per token are logged too
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name]
+
+
+def check_best_metric(args: Namespace) -> None:
+    """Refuse a --best-checkpoint-metric that no validation computes: fairseq stops after the first."""
+    wanted = getattr(args, "best_checkpoint_metric", None)
+    if wanted is None or getattr(args, "disable_validation", False):
+        return
+    with metrics.aggregate(new_root=True) as found:
+        try:
+            CRITERION_REGISTRY[args.criterion].reduce_metrics([_Anything()])
+        except Exception:  # a criterion of --user-dir may want more of its logging outputs
+            return
+    possible = {name for name in (*found.keys(), "bleu") if not name.startswith("_")}
+    names = {
+        name for name in possible if name not in _WITH_OPTIONS or getattr(args, _WITH_OPTIONS[name], False)
+    }
+    if wanted not in names:
+        needs = f"; it needs {flag(_WITH_OPTIONS[wanted])}" if wanted in possible else ""
+        raise BadInput(
+            f"--best-checkpoint-metric {wanted}: expected one of {', '.join(sorted(names))}{needs}"
+        )
+
+
+def refuse_unread_options() -> None:
+    """Have fairseq's commands refuse them when they parse their command line."""
+    parse = options.parse_args_and_arch
+
+    @functools.wraps(parse)
+    def parse_args_and_arch(parser: ArgumentParser, *args: Any, **kwargs: Any) -> Any:
+        result = parse(parser, *args, **kwargs)
+        parsed = result[0] if isinstance(result, tuple) else result
+        if issubclass(TASK_REGISTRY.get(getattr(parsed, "task", None), object), DecodingTask):
+            refuse_unread(parsed, parser)
+            check_best_metric(parsed)
+        return result
+
+    options.parse_args_and_arch = parse_args_and_arch

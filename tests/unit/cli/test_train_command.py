@@ -1,0 +1,175 @@
+"""ctxmt train: the command that it makes of a system and a size, what it leaves in RUN, and how it ends."""
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from fairseq import options as fairseq_options
+
+from ctxmt_fairseq.base import processes
+from ctxmt_fairseq.cli import main
+from ctxmt_fairseq.cli.systems import PAPERS, SIZES, SYSTEMS, read_options
+from tests.helpers.documented import ROOT
+
+VALID = "2026-11-25 20:00 | INFO | valid | epoch 001 | valid on 'valid' subset | loss {} | num_updates {}"
+
+
+@pytest.fixture
+def data(tmp_path):
+    """What ctxmt train looks at in a data folder."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for language in ("en", "fr"):
+        (folder / f"dict.{language}.txt").write_text("a 1\n")
+    (folder / "ctxmt.json").write_text('{"source_lang": "en", "target_lang": "fr"}')
+    return folder
+
+
+@pytest.fixture
+def dry(data, capsys):
+    """``dry(SYSTEM, OPTIONS..)``: the command of fairseq-train that is printed."""
+
+    def run(system, *words):
+        assert main.main(["train", system, str(data), "runs/x", *words, "--dry-run"]) == 0
+        return shlex.split(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.fixture
+def trained(data, tmp_path, monkeypatch):
+    """``trained(LOSS, WORDS.., code=0)``: a training that validates once; what ctxmt ends with."""
+
+    def run(loss, *words, code=0):
+        def fairseq_train(command, log):
+            assert command[:3] == [sys.executable, "-m", "fairseq_cli.train"]
+            if log:
+                with open(log, "a") as file:
+                    file.write(VALID.format(loss, int(1000 * loss)) + "\n" if loss else "")
+            checkpoint = tmp_path / "run/checkpoints/checkpoint_best.pt"
+            checkpoint.parent.mkdir(parents=True, exist_ok=True)
+            checkpoint.touch()
+            return code
+
+        monkeypatch.setattr(processes, "run_logged", fairseq_train)
+        return main.main(["train", "gated", str(data), str(tmp_path / "run"), *words])
+
+    return run
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_fairseq_knows_every_system_in_every_size(dry, data, system, size):
+    words = dry(system, "--size", size)
+    assert words[0] == "fairseq-train"
+    args = fairseq_options.parse_args_and_arch(fairseq_options.get_training_parser(), words[1:])
+    assert (args.task, args.data) == (SYSTEMS[system].task, str(data))
+    assert args.arch.startswith(SYSTEMS[system].architecture) and args.share_all_embeddings
+    width = args.gru_size if system == "gru" else args.encoder_embed_dim
+    assert width == {"tiny": 128, "small": 256 if system == "gru" else 192, "iwslt": 512}.get(size, width)
+    if size == "big":
+        assert width == 1024
+
+
+def test_the_users_options_replace_those_of_the_system_and_the_size(dry):
+    words = dry(
+        "focused", "--lr", "3", "--context-discount=0.5", "--arch", "mine", "--size", "tiny", "--fp16"
+    )
+    found = read_options(words[2:])
+    assert [words.count(name) for name in ("--lr", "--context-discount", "--arch")] == [1, 1, 1]
+    assert (found["--lr"], found["--context-discount"], found["--arch"]) == (["3"], ["0.5"], ["mine"])
+    assert found["--fp16"] == [] and found["--warmup-updates"] == ["200"]
+    started = read_options(dry("gated", "--from", "s.pt")[2:])
+    assert started["--sentence-checkpoint"] == ["s.pt"]
+    assert started["--lr"] == ["7e-4"]  # with that of the first training the loss would rise again
+
+
+def test_languages_with_dictionaries_of_their_own_share_less(dry, data):
+    (data / "dict.fr.txt").write_text("b 1\n")
+    words = dry("gated")
+    assert "--share-all-embeddings" not in words and "--share-decoder-input-output-embed" in words
+
+
+def test_what_a_training_leaves_and_ends_with(trained, tmp_path, capsys):
+    run = tmp_path / "run"
+    assert trained(4.5) == 0
+    printed = capsys.readouterr().out.splitlines()
+    command = (run / "train.sh").read_text().splitlines()[1]
+    assert printed[0] == f"+ {command}" and shlex.split(command)[0] == "fairseq-train"
+    assert printed[-3] == "best validation: loss 4.5 after 4500 updates"
+    assert printed[-2].startswith(f"next: ctxmt translate {run}/checkpoints/checkpoint_best.pt TEXT.en ")
+    assert printed[-1] == f"  or: ctxmt evaluate {run} TEXT"
+    assert trained(5, "--lr", "1") == 0  # goes on: the log of before is kept, and its best counts
+    assert capsys.readouterr().out.splitlines()[-3].startswith("best validation: loss 4.5 ")
+    log = (run / "train.log").read_text()
+    assert log.count("loss") == 2 and len(re.findall(r"^\+ fairseq-train", log, re.M)) == 2
+
+
+def test_a_training_that_does_not_validate(trained, capsys):
+    assert trained(None, "--disable-validation") == 0
+    printed = capsys.readouterr().out
+    assert "next: ctxmt translate" in printed and "best validation" not in printed
+
+
+def test_a_training_that_fails_ends_as_it_does(trained, capsys):
+    assert trained(4.5, code=137) == 137
+    assert "next:" not in capsys.readouterr().out
+
+
+def test_processes_of_torchrun(trained, dry, tmp_path, monkeypatch, capsys):
+    """fairseq counts GPUs, not processes; and the first alone keeps the log."""
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    found = read_options(dry("gated", "--cpu")[2:])
+    assert (found["--distributed-world-size"], found["--distributed-rank"]) == (["2"], ["1"])
+    assert found["--distributed-backend"] == ["gloo"] and "--distributed-no-spawn" in found
+    assert trained(4.5, "--cpu") == 0
+    assert not (tmp_path / "run/train.log").exists() and capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "words, line",
+    [
+        (["gatd", "{data}", "run"], "gatd: no such system; did you mean gated?"),
+        (["gated", "{data}"], "expected SYSTEM DATA RUN, and then options"),
+        (["gated", "{data}", "run", "more"], "more: expected an option of fairseq-train"),
+        (["gated", "nowhere", "run"], "nowhere: is no data folder of ctxmt preprocess"),
+        (["gated", "{data}", "run", "--size", "bas"], "did you mean base?"),
+    ],
+)
+def test_refusals(words, line, data, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main.main(["train", *(word.format(data=data) for word in words)])
+    (error,) = capsys.readouterr().err.splitlines()
+    assert stop.value.code == 2 and line in error and not (tmp_path / "run").exists()
+
+
+def test_the_list_and_the_papers(capsys):
+    assert main.main(["train", "--list"]) == 0
+    shown = capsys.readouterr().out
+    for name, row in SYSTEMS.items():
+        assert re.search(rf"^{name} +{row.paper} +{re.escape(row.purpose)}", shown, re.M)
+    for name, size in SIZES.items():
+        assert re.search(rf"^--size {name} +{size.purpose}$", shown, re.M)
+    assert main.main(["train", "--list", "--bibtex"]) == 0
+    printed = capsys.readouterr().out
+    assert printed == PAPERS.read_text()
+    assert set(re.findall(r"^@\w+{([\w-]+),$", printed, re.M)) == {row.paper for row in SYSTEMS.values()}
+    assert printed.count("{") == printed.count("}")
+
+
+def test_the_first_page_names_systems_for_what_they_are_for():
+    """README has the choice of some, in the words of the table."""
+    page = (ROOT / "README.md").read_text().partition("## Which system?")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|`]+) \| `([\w-]+)`", page, re.M)
+    assert len(rows) == 6
+    assert [(SYSTEMS[name].purpose, name) for _, name in rows] == rows
+
+
+def test_the_table_is_read_without_torch():
+    code = "import sys; import ctxmt_fairseq.cli.systems; print({'torch', 'fairseq'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "set()\n", done.stderr
