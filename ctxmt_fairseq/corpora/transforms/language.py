@@ -93,7 +93,8 @@ def _batch(
 def _document(
     admitted: Sequence[Sequence[str]], judge: Judge, as_context: bool, document: List[Pair]
 ) -> Part:
-    sides = [judge.foreign([pair[side] for pair in document], codes) for side, codes in enumerate(admitted)]
+    texts = [pair.source for pair in document], [pair.target for pair in document]
+    sides = [judge.foreign(side, codes) for side, codes in zip(texts, admitted, strict=True)]
     reasons = [
         "source in another language" if source else "target in another language" if target else ""
         for source, target in zip(*sides, strict=True)
