@@ -1,6 +1,5 @@
 """prepare.sh looks at all its inputs before the first command, and goes on where it was stopped."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 import recipe_preparing
 import recipe_steps
 
-from tests.integration import downloads
 from tests.integration.recipes import FOCUSED, MTCUE, THESIS, start
 
 SHORT = ("text/train", "text/dev", "data", "--target-lang", "fr")
@@ -132,40 +130,3 @@ def test_what_is_gone_or_changed_is_made_again(tmp_path, commands):
     commands.ran, commands.stop = [], -1
     assert start(MTCUE / "prepare.sh", *options, "--vocab-size", 9, "--", "--overwrite") == 0
     assert [words[1] for words in commands.ran] == ["preprocess", "embed"]
-
-
-@pytest.mark.slow
-def test_the_same_files(tmp_path, monkeypatch, forked_commands):
-    """As an uninterrupted run, whichever command was not begun."""
-    (tmp_path / "raw").mkdir()
-    pairs = [(f"one line {n} of the text", f"une ligne {n} du texte") for n in range(80)]
-    downloads.opus(tmp_path / "raw", [pairs[at : at + 4] for at in range(0, 80, 4)])
-    run = recipe_steps.run
-
-    def files(place, stops):
-        (tmp_path / place).mkdir()
-        monkeypatch.chdir(tmp_path / place)
-        options = ("--raw", "../raw", "--encoders", "discrete", "--vocab-size", 60, "--workers", 1)
-        for stop in (*stops, None):
-            left = iter(range(10))
-
-            def until(*arguments, stop=stop, left=left):
-                if next(left) == stop:
-                    raise KeyboardInterrupt
-                run(*arguments)
-
-            monkeypatch.setattr(recipe_steps, "run", until)
-            if stop is None:
-                assert start(MTCUE / "prepare.sh", *SHORT, *options) == 0
-            else:
-                with pytest.raises(KeyboardInterrupt):
-                    start(MTCUE / "prepare.sh", *SHORT, *options)
-        return {
-            str(path.relative_to(tmp_path / place)): path.read_bytes()
-            for path in sorted((tmp_path / place).rglob("*"))
-            if path.is_file()
-        }
-
-    whole = files("whole", [])
-    assert json.loads(whole["data/ctxmt.json"]) and "data/contexts/store.json" in whole
-    assert files("stopped", [0, 1, 1, 2, 1, 1]) == whole
