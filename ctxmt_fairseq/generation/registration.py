@@ -1,18 +1,14 @@
 """The plugin's tasks, architectures and criterions, made known to fairseq."""
 
-import contextlib
 import functools
-import logging
-from importlib import metadata
 
 from ctxmt_fairseq.base import loggers
 
-logger = logging.getLogger(__name__)
 PACKAGES = ("fairseq", "fairseq-fixed")  # whose module is called fairseq
 
 
 def register() -> None:
-    """Import fairseq, mend it, and register the tasks, architectures and criterions with it.
+    """Import fairseq, and register the tasks, architectures and criterions with it.
 
     Call this first in a program that imports this package before fairseq and then asks fairseq for one of
     them by its name. A second call does nothing.
@@ -26,12 +22,16 @@ def register() -> None:
 def warn_of_two_fairseqs() -> None:
     """Say that pip has installed a fairseq over another one: then it is a mixture of both, and neither can be
     uninstalled alone."""
+    import contextlib  # here, because a --help does without these
+    import logging
+    from importlib import metadata
+
     installed = []
     for name in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             installed.append(f"{name} {metadata.version(name)}")
     if len(installed) > 1:
-        logger.warning(
+        logging.getLogger(__name__).warning(
             "%s are installed over each other; to have one: pip uninstall -y fairseq fairseq-fixed, then "
             "pip install fairseq-fixed, or the other one and this plugin with --no-deps",
             " and ".join(installed),
