@@ -11,18 +11,19 @@ FAILS = {"generate_without_the_checkpoint": "OSError", "help_of_other_tasks": "R
 DATA = "load_before_anything_is_allowed"
 
 
-def outcomes(folder, plugin, slow):
+def outcomes(folder, plugin):
     """In a process that has imported fairseq alone, as ``forked`` has them."""
     with ProcessPoolExecutor(1, mp_context=forked.server()) as pool:
-        return pool.submit(stock_situations.main, folder, plugin, slow).result()
+        return pool.submit(stock_situations.main, folder, plugin, True).result()
 
 
-def compare(folder, slow):
-    """Hold the situations without the plugin against those with it."""
+@pytest.mark.slow
+def test_stock_situations(tmp_path):
+    """With the plugin they end as without it."""
     found = []
     for plugin in (False, True):
-        (folder / str(plugin)).mkdir()
-        found.append(outcomes(folder / str(plugin), plugin, slow))
+        (tmp_path / str(plugin)).mkdir()
+        found.append(outcomes(tmp_path / str(plugin), plugin))
     without, with_plugin = found
     assert without.keys() == with_plugin.keys()
     mine = "ctxmt_fairseq.checkpoints.fairseq_fixes."
@@ -37,12 +38,3 @@ def compare(folder, slow):
     assert {name: kind for name, kind in kinds.items() if str(kind).endswith(("Error", "Exception"))} == FAILS
     assert without["train_translation"][1] == 3 and without["resume"][1] == 5  # updates
     assert len(without["generate"]) == 5 * 6 + 1 and len(without["interactive"]) == 2 * 4
-
-
-def test_stock_situations(tmp_path):
-    compare(tmp_path, slow=False)
-
-
-@pytest.mark.slow
-def test_those_that_train_for_longer(tmp_path):
-    compare(tmp_path, slow=True)
