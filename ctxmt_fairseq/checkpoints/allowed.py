@@ -29,7 +29,7 @@ from ctxmt_fairseq.checkpoints.options import (
 from ctxmt_fairseq.data.context_options import flag
 
 # The fairseq modules whose classes a checkpoint may name, and other classes may derive from. None of them
-# evaluates or opens anything that ``checkpoint_options`` lets through.
+# evaluates or opens anything that ``checkpoints.options`` lets through.
 ALLOWED: FrozenSet[str] = frozenset(
     f"fairseq.{module}"
     for module in (

@@ -177,7 +177,7 @@ def amp_without_cuda() -> None:
 
 
 def load_checkpoints_safely() -> None:
-    """Let fairseq's commands, too, build only what ``checkpoint_rules`` allows a checkpoint to name.
+    """Let fairseq's commands, too, build only what ``checkpoints.allowed`` allows a checkpoint to name.
 
     fairseq's fully convolutional models, among others, pass strings from the checkpoint to ``eval``.
     """

@@ -1,4 +1,4 @@
-"""Reads checkpoints: nothing that a file says is run, and only what ``checkpoint_rules`` allows is built."""
+"""Reads checkpoints: nothing that a file says is run, and only what ``allowed`` allows is built."""
 
 import argparse
 import contextlib

@@ -1,5 +1,6 @@
 """Checkpoints with random weights of the three tasks, and a text to probe them with, for tests."""
 
+import functools
 import json
 import random
 
@@ -23,6 +24,11 @@ ARCHITECTURES = {
     "multi_source": "dual_encoder_transformer",
     "metadata_context": "mtcue_transformer",
 }
+
+
+def checkpoint_by_task(root):
+    """task -> its checkpoint below a folder, made when it is first asked for."""
+    return functools.cache(lambda task: checkpoint(root / task, task))
 
 
 def checkpoint(folder, task, *options, arch=None):

@@ -12,7 +12,7 @@ from ctxmt_fairseq.evaluation.probe.prober import Prober, warn_of_unknown_absenc
 from ctxmt_fairseq.generation.loading import load_models
 from ctxmt_fairseq.generation.search_settings import SearchSettings
 from tests.helpers.plain_log_probs import PLAIN
-from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, write_text
+from tests.helpers.probed_models import LENGTHS, TASKS, checkpoint, checkpoint_by_task, write_text
 
 FAST = ("--samples", "100", "--beam", "2", "--max-len-b", "8", "--cpu")
 STARTS = np.repeat(np.cumsum([0, *LENGTHS[:-1]]), LENGTHS)
@@ -22,15 +22,7 @@ ALL = ["document", "random", "shuffled", "empty", "absent", "reference", "swappe
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """task -> checkpoint."""
-    root = tmp_path_factory.mktemp("probed")
-    made = {}
-
-    def model(task):
-        if task not in made:
-            made[task] = checkpoint(root / task, task)
-        return made[task]
-
-    return model
+    return checkpoint_by_task(tmp_path_factory.mktemp("probed"))
 
 
 def read(prefix, suffix):

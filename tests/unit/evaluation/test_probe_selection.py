@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.evaluation.probe.streamed_words import overlapping, streamed_words
 from ctxmt_fairseq.generation.loading import load_models
-from tests.helpers.probed_models import TASKS, checkpoint, write_text
+from tests.helpers.probed_models import TASKS, checkpoint_by_task, write_text
 
 CURRENT = ["1", "1", "0", *"1" * 10]
 
@@ -20,15 +20,7 @@ CURRENT = ["1", "1", "0", *"1" * 10]
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """task -> checkpoint."""
-    root = tmp_path_factory.mktemp("selecting")
-    made = {}
-
-    def model(task):
-        if task not in made:
-            made[task] = checkpoint(root / task, task)
-        return made[task]
-
-    return model
+    return checkpoint_by_task(tmp_path_factory.mktemp("selecting"))
 
 
 def records(path):
