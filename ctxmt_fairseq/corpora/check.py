@@ -94,7 +94,7 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
             elif path.name.endswith(".meta.jsonl") and line.strip():
                 _check_metadata(report, path, number, line)
             elif path in texts and (SEPARATOR in line or MASK in line):
-                report.add(report.faults, f"lines with {SEPARATOR} or {MASK}", path, number)
+                report.add(report.remarks, f"lines with {SEPARATOR} or {MASK}", path, number)
     report.lines = {str(path): count for path, count in counts.items()}
     for path, count in counts.items():
         if not filled[path] <= counts[texts[0]] <= count:

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import logging
 import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.corpora.data_folder import (
     PathLike,
     digest_line,
@@ -41,7 +42,9 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.data.binarised import dictionary_digest
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 
+logger = logging.getLogger(__name__)
 BATCH = 10_000  # so many sentences are encoded together
 
 
@@ -73,9 +76,8 @@ def preprocess(
     """
     languages = corpus.languages
     like = _check(corpus, vocabulary)
-    whole_words = vocabulary.whole_words(languages)
     files = {
-        split: TextFiles(prefix, corpus.source_lang, corpus.target_lang, corpus.blank_lines, whole_words)
+        split: TextFiles(prefix, corpus.source_lang, corpus.target_lang, corpus.blank_lines)
         for split, prefix in corpus.splits.items()
     }
     with new_folder(out, overwrite) as folder:
@@ -180,6 +182,7 @@ def _stage(
     if files.metadata:
         columns["metadata"] = folder / corpus.name(split, "meta.jsonl")
     sentences, documents, context_only, previous = 0, 0, 0, None
+    like_symbols: List[str] = []  # places of text that reads like a symbol, which ``Subwords`` spells out
     source_steps, target_steps = (steps[language] for language in corpus.languages)
     digest = hashlib.sha256()
     with contextlib.ExitStack() as stack:
@@ -197,6 +200,14 @@ def _stage(
             documents += row.document != previous
             context_only += row.current == "0"
             previous = row.document
+            like_symbols += [
+                f"{files.path(language)}:{row.line}"
+                for language, text in zip(corpus.languages, (row.source, row.target), strict=True)
+                if SEPARATOR in text or MASK in text
+            ]
+    if like_symbols:
+        found = f"{SEPARATOR} or {MASK} is read as text in {len(like_symbols)} sentences"
+        logger.warning("%s: %s", found, named(like_symbols))
     return {
         "sentences": sentences,
         "documents": documents,
