@@ -179,10 +179,12 @@ def read_sentences(path: PathLike) -> List[str]:
     return [line.strip() for line in iterate_lines(path)]
 
 
-def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:
+def check_count(
+    lines: Sequence[Any], expected: int, other: object, path: PathLike, way_out: str = ""
+) -> None:
     """Refuse the lines of a file that are not as many as those of another one."""
     if len(lines) != expected:
-        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}", path)
+        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}{way_out}", path)
 
 
 def read_flags(path: PathLike, expected: int) -> "np.ndarray":
