@@ -10,6 +10,10 @@ from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
 
 CHRF_BETAS = (1, 2, 3)
+# Programs that translate whole documents divide them as they like.
+REALIGN = (
+    "; if the translation has other sentences than the reference, mweralign divides it as the reference is"
+)
 NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of rules
 
 
@@ -70,7 +74,7 @@ def read_translation(
     texts = [hypotheses]
     for path in references:
         texts.append([surface(line.strip()) for line in iterate_lines(path)])
-        check_count(texts[-1], len(hypotheses), hypothesis, path)
+        check_count(texts[-1], len(hypotheses), hypothesis, path, REALIGN)
     marks = [True] * len(hypotheses)
     if current is not None:
         marks = read_flags(current, len(hypotheses)).tolist()

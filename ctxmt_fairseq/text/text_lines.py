@@ -38,7 +38,7 @@ def iterate_lines(path: PathLike, lenient: bool = False) -> Iterator[str]:
 
 def is_text(line: str) -> bool:
     """Whether a line that was read leniently is text: UTF-8 without NUL."""
-    return _NO_TEXT.search(line) is None
+    return "\0" not in line if line.isascii() else _NO_TEXT.search(line) is None
 
 
 def open_text(path: PathLike) -> BinaryIO:
@@ -182,10 +182,12 @@ def read_sentences(path: PathLike) -> List[str]:
     return [line.strip() for line in iterate_lines(path)]
 
 
-def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:
+def check_count(
+    lines: Sequence[Any], expected: int, other: object, path: PathLike, way_out: str = ""
+) -> None:
     """Refuse the lines of a file that are not as many as those of another one."""
     if len(lines) != expected:
-        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}", path)
+        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}{way_out}", path)
 
 
 def read_flags(path: PathLike, expected: int) -> "np.ndarray":
