@@ -223,7 +223,7 @@ COMMANDS = [
         {**SENTENCE, **CONTEXT},
     ),
     Command(
-        *("analyse attention-share", f"analyse attention-share text {MODEL} --cpu", f"text. {MODEL} data", 1),
+        *("analyse attention-share", f"analyse attention-share {MODEL} text --cpu", f"text. {MODEL} data", 1),
         {
             **CONTEXT,
             **given("--json json --output map.png --samples 100 --seed 2 --max-tokens 1|90 --rule program"),

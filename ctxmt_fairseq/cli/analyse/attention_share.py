@@ -11,7 +11,7 @@ Several models are compared with the first, window by window (approximate random
 That is about these trained models. NAME=MODEL several times gives the runs (seeds) of a system: intervals and
 p are then over seeds and windows together, as in ctxmt compare translations.
 
-Example: ctxmt analyse attention-share text/test plain.pt discounted.pt --json shares.json
+Example: ctxmt analyse attention-share plain.pt discounted.pt text/test --json shares.json
 """
 
 from typing import List, Literal, Optional
@@ -35,10 +35,10 @@ class Files(MapFiles):
 
 
 class AttentionShare(Command):
-    text: Prefix = argument("TEXT", "prefix of the text's files")
     models: List[Named] = argument(
         "MODEL", "checkpoints, or NAME=MODEL; several of one name are seeds of a system"
     )
+    text: Prefix = argument("TEXT", "prefix of the text's files")
     samples: int = option("shuffles of the windows, for p", 1000, whole_number(100, 10**7))
     seed: int = option("of the shuffles", 1, option_types.seed)
     max_tokens: int = option("per batch", 4000)

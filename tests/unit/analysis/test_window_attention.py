@@ -204,14 +204,16 @@ def test_runs_of_a_system_are_seeds():
 
 def test_names_without_what_all_share():
     assert short_names(["runs/a/averaged.pt", "runs/b/averaged.pt"]) == ["a", "b"]
-    assert short_names(["a.pt"]) == ["a.pt"] and short_names(["x/a.pt", "b.pt"]) == ["x/a.pt", "b.pt"]
-    assert short_names(["a.pt", "/x/b.pt"]) == ["a.pt", "/x/b.pt"]
+    assert short_names(["a.pt"]) == ["a.pt"] and short_names(["x/a.pt", "b.pt"]) == ["x/a", "b"]
+    assert short_names(["a.pt", "/x/b.pt"]) == ["a", "/x/b"]
+    assert short_names(["o/a.fr.examples.jsonl", "o/b.examples.jsonl"]) == ["a.fr", "b"]
+    assert short_names(["o/a.txt", "o/a.fr"]) == ["a.txt", "a.fr"]
 
 
 def test_the_command(paths, text, tmp_path, capsys):
     models = (f"ours={paths['concat']}", str(paths["stock"]))
     files = ("--json", str(tmp_path / "shares.json"), "--output", str(tmp_path / "entropy.png"), "--cpu")
-    assert main(["analyse", "attention-share", text, *models, *files]) == 0
+    assert main(["analyse", "attention-share", *models, text, *files]) == 0
     printed = capsys.readouterr().out
     found = json.loads((tmp_path / "shares.json").read_text())
     loaded = load_models(paths["concat"])
