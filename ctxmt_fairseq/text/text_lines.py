@@ -38,7 +38,7 @@ def iterate_lines(path: PathLike, lenient: bool = False) -> Iterator[str]:
 
 def is_text(line: str) -> bool:
     """Whether a line that was read leniently is text: UTF-8 without NUL."""
-    return _NO_TEXT.search(line) is None
+    return "\0" not in line if line.isascii() else _NO_TEXT.search(line) is None
 
 
 def open_text(path: PathLike) -> BinaryIO:
