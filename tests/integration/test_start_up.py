@@ -1,4 +1,4 @@
-"""Nothing heavy is imported by the package or at a command's start; what a worker registers; what is put off."""
+"""The package and the start of a command import nothing heavy; what a worker registers; what is put off."""
 
 import subprocess
 import sys
