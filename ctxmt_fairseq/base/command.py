@@ -21,7 +21,9 @@ import textwrap
 from contextvars import copy_context
 from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Type, TypeVar, get_origin
 
-from ctxmt_fairseq.base.paths import Input, Language, Output
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import STANDARD, Input, Language, Output
+from ctxmt_fairseq.base.put_off import put_back
 
 Group = TypeVar("Group", bound="OptionGroup")
 
@@ -149,7 +151,10 @@ class Command(OptionGroup):
 
     def start(self) -> Optional[int]:
         """``run``, once it is certain that the outputs can be written; what is read stays as it is."""
-        return copy_context().run(self._start)
+        try:
+            return copy_context().run(self._start)
+        finally:
+            put_back()
 
     def _start(self) -> Optional[int]:
         from ctxmt_fairseq.base.loggers import quiet_libraries
@@ -159,6 +164,8 @@ class Command(OptionGroup):
         values = list(_flat(self.settings().values()))
         inputs = [value for value in values if isinstance(value, Input)]
         outputs = [value for value in values if isinstance(value, Output)]
+        if inputs.count(Input(STANDARD)) > 1:
+            raise BadInput("- is standard input, which only one option can read: give files for the others")
         if not (inputs or outputs):
             return self.run()
         from ctxmt_fairseq.base.files import check_outputs, keeping

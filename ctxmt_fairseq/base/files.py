@@ -31,6 +31,7 @@ from typing import (
 
 from ctxmt_fairseq.base.drafts import PREFIX, Draft, PathLike
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import STANDARD
 
 Content = Union[str, bytes, Callable[[BinaryIO], object]]
 OpenOutputs = Dict[PathLike, BinaryIO]
@@ -144,7 +145,9 @@ def status(path: PathLike) -> Optional[os.stat_result]:
 
 
 def _descriptor(name: str) -> Optional[int]:
-    """The descriptor that a name means, such as 1 for /dev/stdout; None for any other name."""
+    """The descriptor that a name means, such as 1 for - and /dev/stdout; None for any other name."""
+    if name == STANDARD:
+        return 1
     for _ in range(_LONGEST_CHAIN):
         name = os.path.abspath(name)
         found = _DESCRIPTOR.fullmatch(name)

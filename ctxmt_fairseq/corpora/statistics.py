@@ -56,10 +56,9 @@ class Statistics:
     def histogram(self, languages: Sequence[str]) -> str:
         """Tab-separated: length, source and target sentences, and documents of as many sentences."""
         columns = [*self.lengths, self.documents]
-        rows = [(length, *(column[length] for column in columns)) for length in sorted(set().union(*columns))]
-        return "".join(
-            "\t".join(map(str, row)) + "\n" for row in (("length", *languages, "documents"), *rows)
-        )
+        rows: List[Sequence[Any]] = [("length", *languages, "documents")]
+        rows += ((length, *(each[length] for each in columns)) for length in sorted(set().union(*columns)))
+        return "".join("\t".join(map(str, row)) + "\n" for row in rows)
 
 
 def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:

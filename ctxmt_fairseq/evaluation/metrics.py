@@ -10,6 +10,10 @@ from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
 
 CHRF_BETAS = (1, 2, 3)
+# Programs that translate whole documents divide them as they like.
+REALIGN = (
+    "; if the translation has other sentences than the reference, mweralign divides it as the reference is"
+)
 NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of rules
 
 
@@ -70,7 +74,7 @@ def read_translation(
     texts = [hypotheses]
     for path in references:
         texts.append([surface(line.strip()) for line in iterate_lines(path)])
-        check_count(texts[-1], len(hypotheses), hypothesis, path)
+        check_count(texts[-1], len(hypotheses), hypothesis, path, REALIGN)
     marks = [True] * len(hypotheses)
     if current is not None:
         marks = read_flags(current, len(hypotheses)).tolist()
@@ -127,14 +131,14 @@ def score_translation(
     lowercase: bool = False,
     bootstrap: int = 0,
 ) -> List[MetricScore]:
-    """BLEU, chrF1, chrF2 and chrF3 over sentences, and BLEU over documents if they are known.
+    """BLEU, chrF1, chrF2, chrF3 and TER over sentences, and BLEU over documents if they are known.
 
     The "level" is the unit in which the corpus score counts n-grams: sentences, or whole documents joined by
     spaces (d-BLEU of Liu et al. 2020, mBART).
 
     Args:
         tokenize: BLEU's tokeniser; default: sacrebleu's own.
-        lowercase: for BLEU and chrF.
+        lowercase: for BLEU and chrF; TER ignores case, as sacrebleu's does.
         bootstrap: samples of sacrebleu's bootstrap; 0: none. Its seed is the environment variable
             ``SACREBLEU_SEED``, 12345 if that is not set.
     """
@@ -152,9 +156,12 @@ def score_translation(
             details.get("confidence_var"),
         )
 
+    from sacrebleu.metrics import TER
+
     texts = [translation.hypotheses, *translation.references]
     scores = [compute(bleu(tokenize, lowercase), "sentence", texts)]
     scores += (compute(chrf(beta, lowercase), "sentence", texts) for beta in CHRF_BETAS)
+    scores.append(compute(TER(), "sentence", texts))
     if translation.document_lengths is not None:
         lengths = translation.document_lengths
         scores.append(

@@ -68,12 +68,17 @@ class DecodingTask(TranslationTask):
     def decoding(self) -> Optional[str]:
         """How target windows are decoded, to be said; None: they are the current sentence alone."""
         how = self.cfg.decoding
-        return f"--decoding {how}: {DECODINGS[how]}" if self.options["target_context"] else None
+        return f"--decoding {how}: {DECODINGS[how]}" if self.decodes_windows else None
+
+    @property
+    def decodes_windows(self) -> bool:
+        """Whether a target window has more than the current sentence."""
+        return self.options["target_context"] > 0 or self.options.get("context_end") == "eos"
 
     @property
     def forced(self) -> bool:
         """Whether the target context is forced: the translations so far, or given ones."""
-        return self.cfg.decoding == "prefix" and self.options["target_context"] > 0
+        return self.cfg.decoding == "prefix" and self.decodes_windows
 
     @property
     def dependent(self) -> bool:
@@ -90,10 +95,8 @@ class DecodingTask(TranslationTask):
         """Make fairseq's search, or, with ``--score-reference``, what scores references."""
         if self.decoding and not getattr(args, "score_reference", False):
             logger.info("%s", self.decoding)
-            if self.forced and self.reach:
-                raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
             if self.dependent and self.reach:
-                raise BadInput("--keep-sentence first: expected no target text on the source side")
+                raise BadInput("--keep-sentence first needs --decoding window, and no target text as source")
             if self.reach and getattr(args, "print_alignment", None):
                 raise BadInput("--print-alignment: expected --keep-sentence current")
             if self.forced:
@@ -113,7 +116,7 @@ class DecodingTask(TranslationTask):
 
     def _report(self) -> None:
         report = self.window_count.report(self.forced)
-        if report and self.options["target_context"]:
+        if report and self.decodes_windows:
             logger.warning("%s", report)
         if self.with_unknown:
             logger.warning(

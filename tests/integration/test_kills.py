@@ -33,7 +33,7 @@ def works(corpus, data, checkpoint):
         "embed": ("ctxmt", "embed", data, "--train", demo / "train", "--encoder", "discrete", "--out", "out"),
         "preprocess": (
             *("ctxmt", "preprocess", *LANGUAGES, "--train", demo / "train", "--valid", demo / "valid"),
-            *("--vocab-size", 300, "--workers", 2, "--out", "out"),
+            *("--vocab-size", 300, "--workers", 2, "--out", "out", "--overwrite"),
         ),
         "train": (
             *(
@@ -59,13 +59,14 @@ def works(corpus, data, checkpoint):
 
 
 def left(folder):
-    """file -> bytes; of checkpoints the parameters, the history, and what chooses the best."""
+    """file -> bytes; of checkpoints the parameters, and what the training goes on with."""
     found = {}
     for path in sorted(Path(folder).rglob("*")):
         if path.suffix == ".pt":
             state = torch.load(path, weights_only=True)
             chosen = {key: state["extra_state"].get(key) for key in ("best", "val_loss", "train_iterator")}
-            found[path.name] = repr((chosen, state["model"], state["optimizer_history"]))
+            parameters = {name: value.numpy().tobytes() for name, value in state["model"].items()}
+            found[path.name] = (chosen, state["optimizer_history"][-1]["num_updates"], parameters)
         elif path.is_file():
             found[str(path.relative_to(folder))] = path.read_bytes()
     return found

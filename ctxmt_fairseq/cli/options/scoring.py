@@ -8,7 +8,7 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
-from ctxmt_fairseq.base.paths import Input
+from ctxmt_fairseq.base.paths import STANDARD, Input
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
@@ -99,6 +99,8 @@ class Comet(OptionGroup):
                     flag = name.replace("_", "-")
                     raise BadInput(f"--{flag} needs --comet, --quality-estimation or --comet-json")
             return [[] for _ in hypotheses]
+        if STANDARD in hypotheses:
+            raise BadInput("COMET keeps its scores beside HYP: give a file, not standard input")
         if self.source is None:
             raise BadInput("COMET needs --source, the sentences that were translated")
         if self.comet and reference is None:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.text.json_files import Place
-from ctxmt_fairseq.text.symbols import SEPARATOR
 
 Sentences = Tuple[str, ...]
 
@@ -103,8 +102,8 @@ def make_example(
     lists nothing but the correct candidate: it stays as it is, and is reported as a tie.
 
     Raises:
-        BadInput: a current sentence is empty, the text contains the separator, there are fewer than two
-            candidates, or ``correct`` is out of range.
+        BadInput: a current sentence is empty, there are fewer than two candidates, or ``correct`` is out of
+            range.
     """
     if len(candidates) < 2:
         raise place.error(f"expected at least two candidates, found {len(candidates)}")
@@ -115,11 +114,6 @@ def make_example(
         distinct = tuple(candidates)
     if not source.strip() or not all(candidate.current.strip() for candidate in distinct):
         raise place.error("the current sentence is empty, or a candidate's translation of it")
-    text = [source, *source_before, *source_after]
-    for candidate in distinct:
-        text += [candidate.current, *candidate.before]
-    if any(SEPARATOR in sentence.split() for sentence in text):
-        raise place.error(f"expected text without the symbol {SEPARATOR}")
     return ContrastiveExample(
         id=id,
         source_before=tuple(source_before),

@@ -47,7 +47,6 @@ def test_faults_are_named_with_their_lines(tmp_path, capsys):
     assert report["examples"]["lines that are not UTF-8 text"] == [f"{prefix}.en:3", f"{prefix}.en:5"]
     assert report["examples"]["blank document ids"] == [f"{prefix}.docids:2", f"{prefix}.docids:8"]
     assert report["remarks"]["ids that return after other documents"] == 1
-    assert report["remarks"]["lines with <sep> or <mask>"] == 1
     assert f"metadata that is no JSON object of strings: 3 ({prefix}.meta.jsonl:3" in out
 
 

@@ -215,7 +215,7 @@ def test_odd_unicode_keeps_every_line(tmp_path_factory, lines):
 def test_text_that_reads_like_symbols_is_spelled_out_and_counted(text, tmp_path, caplog, vocabulary):
     write(text, en=["x <sep> y", "x<mask>", *ENGLISH[2:]], fr=["x", "y </s>", *FRENCH[2:]])
     preprocess(corpus(text), vocabulary, tmp_path / "data")
-    assert f"<sep> or <mask> is read as text in 2 sentences: {text}.en:1, {text}.en:2" in caplog.text
+    assert f"<sep> or <mask> is read as text in 2 lines: {text}:1, {text}:2" in caplog.text
     (first, second, *_), (_, third, *_) = (read_back(tmp_path / "data", "train", x) for x in ("en", "fr"))
     if vocabulary is WORDS:
         assert (first, second, third) == (["x", *"<sep>", "y"], ["x<mask>"], ["y", *"</s>"])
