@@ -37,6 +37,12 @@ def distinct_runs(arguments: Sequence[str], called: Called = lambda path: "") ->
     return named
 
 
+def files_of(runs: Sequence[Tuple[str, str]]) -> Dict[str, str]:
+    """The file of each system that has one run."""
+    names = [name for name, _ in runs]
+    return {name: path for name, path in runs if names.count(name) == 1}
+
+
 def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
     """``distinct_runs`` as system -> paths of its runs."""
     runs: Dict[str, List[str]] = {}
@@ -63,10 +69,13 @@ def _training(path: str) -> str:
 
 
 def short_names(paths: Sequence[str]) -> List[str]:
-    """Names for paths: without the folders at the beginning and the end that all of them share."""
+    """Names for paths: without the folders at the beginning and the end, and the endings, that they share."""
     parts = [Path(path).parts for path in paths]
     while min(map(len, parts)) > 1 and len({each[-1] for each in parts}) == 1:
         parts = [each[:-1] for each in parts]
     while min(map(len, parts)) > 1 and len({each[0] for each in parts}) == 1:
         parts = [each[1:] for each in parts]
-    return [str(Path(*each)) for each in parts]
+    names = [Path(*each) for each in parts]
+    while names[0].suffix and len({name.suffix for name in names}) == 1 and len(set(names)) > 1:
+        names = [name.with_suffix("") for name in names]
+    return list(map(str, names))

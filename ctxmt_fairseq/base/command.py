@@ -23,6 +23,7 @@ from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Type
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Language, Output
+from ctxmt_fairseq.base.put_off import put_back
 
 Group = TypeVar("Group", bound="OptionGroup")
 
@@ -150,7 +151,10 @@ class Command(OptionGroup):
 
     def start(self) -> Optional[int]:
         """``run``, once it is certain that the outputs can be written; what is read stays as it is."""
-        return copy_context().run(self._start)
+        try:
+            return copy_context().run(self._start)
+        finally:
+            put_back()
 
     def _start(self) -> Optional[int]:
         from ctxmt_fairseq.base.loggers import quiet_libraries

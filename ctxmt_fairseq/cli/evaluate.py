@@ -109,6 +109,7 @@ class Evaluate(Command):
         record = {**found, "trained_window": evaluator.trained_window, "made_by": made_by()}
         write_file(out / results_file.RESULTS, as_json(record))
         print(results_file.results_table({out.name: record}))
+        print("", *results_file.signatures(record), sep="\n")
 
     def _read_suites(self) -> List["ContrastiveSet"]:
         """The contrastive sets; the documents go to those whose format has such a folder."""

@@ -20,7 +20,7 @@ COMMANDS = {
         "train": "train a system: fairseq-train with a system's and a size's options",
         "translate": "translate documents",
         "contrast": "score a contrastive set",
-        "score": "BLEU and chrF of a translation",
+        "score": "BLEU, chrF and TER of a translation",
         "score-forms": "do translations contain the forms that their context calls for?",
         "compare": "is one system better than another? significance tests",
         "probe": "what a model makes of its context: other contexts, sizes, CXMI",

@@ -1,4 +1,4 @@
-"""BLEU and chrF1/2/3 of a translation against one or more references, with sacrebleu's signatures; and COMET.
+"""BLEU, chrF and TER of a translation against one or more references, with sacrebleu's signatures; COMET.
 
 Scores by sentences always; with --docids also BLEU by documents (their sentences joined by spaces). --data
 names the system's data folder: where that is lower-cased (ctxmt preprocess --lowercase), case is ignored.

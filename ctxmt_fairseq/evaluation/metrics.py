@@ -121,14 +121,14 @@ def chrf(beta: int, lowercase: bool = False) -> Any:
 def score_translation(
     translation: Translation, tokenize: Optional[str] = None, lowercase: bool = False, bootstrap: int = 0
 ) -> List[MetricScore]:
-    """BLEU, chrF1, chrF2 and chrF3 over sentences, and BLEU over documents if they are known.
+    """BLEU, chrF1, chrF2, chrF3 and TER over sentences, and BLEU over documents if they are known.
 
     The "level" is the unit in which the corpus score counts n-grams: sentences, or whole documents joined by
     spaces (d-BLEU of Liu et al. 2020, mBART).
 
     Args:
         tokenize: BLEU's tokeniser; default: sacrebleu's own.
-        lowercase: for BLEU and chrF.
+        lowercase: for BLEU and chrF; TER ignores case, as sacrebleu's does.
         bootstrap: samples of sacrebleu's bootstrap; 0: none. Its seed is the environment variable
             ``SACREBLEU_SEED``, 12345 if that is not set.
     """
@@ -140,9 +140,12 @@ def score_translation(
         spread = details.get("confidence_mean"), details.get("confidence_var")
         return MetricScore(result.name, level, result.score, signature, *spread)
 
+    from sacrebleu.metrics import TER
+
     texts = [translation.hypotheses, *translation.references]
     scores = [compute(bleu(tokenize, lowercase), "sentence", texts)]
     scores += (compute(chrf(beta, lowercase), "sentence", texts) for beta in CHRF_BETAS)
+    scores.append(compute(TER(), "sentence", texts))
     lengths = translation.document_lengths
     if lengths is not None:
         joined = [join_documents(text, lengths) for text in texts]

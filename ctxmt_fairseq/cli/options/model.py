@@ -6,6 +6,7 @@ from ctxmt_fairseq.base.command import Field, OptionGroup, group, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
 from ctxmt_fairseq.base.paths import Folder, Joined
+from ctxmt_fairseq.base.put_off import put_back, put_off
 from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.data.context_options import ALL
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
@@ -59,6 +60,10 @@ class Model(UserDir):
         "encoder of the context store, if it is neither minilm nor discrete (ctxmt embed --encoder)"
     )
 
+    def begin(self) -> None:
+        super().begin()
+        put_off()
+
     def load(self, path: Any, search: Optional[OptionGroup] = None, **how: Any) -> "Translator":
         """The models at a path.
 
@@ -70,6 +75,7 @@ class Model(UserDir):
         """
         from ctxmt_fairseq.translator import Translator
 
+        put_back()
         given = {**self.settings(), **(search.settings() if search else {}), **how}
         device = "cpu" if given.pop("cpu") else None
         del given["user_dir"]
