@@ -24,6 +24,7 @@ from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional, Type
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Language, Output
+from ctxmt_fairseq.base.put_off import put_back
 
 Group = TypeVar("Group", bound="OptionGroup")
 
@@ -156,6 +157,7 @@ class Command(OptionGroup):
     def start(self) -> Optional[int]:
         """``run``, once it is certain that the outputs can be written; what is read stays as it is."""
         with ExitStack() as end:
+            end.callback(put_back)
             return copy_context().run(self._start, end)
 
     def _start(self, end: ExitStack) -> Optional[int]:

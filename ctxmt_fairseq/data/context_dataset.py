@@ -109,7 +109,7 @@ class ContextDataset(BatchedWindows, ABC):
         example = {"id": line, **self.inputs(line, slots), "target": None}
         if self.target is not None:
             current = self.target[line]
-            target = join(self.target_context(slots) + [current], self.target_separator)
+            target = self.window(self.target_context(slots), [current], self.target_separator)
             example.update(target=target, target_first=len(target) - len(current))
             if self.weights is not None:
                 context = torch.ones(example["target_first"])
@@ -119,8 +119,16 @@ class ContextDataset(BatchedWindows, ABC):
     def inputs(self, line: int, slots: Slots) -> Dict[str, Any]:
         """Build the part of an example that does not depend on its translation, given its context (C and M
         sentences)."""
-        sizes = sum(sentence != NO_SENTENCE for sentence in slots.target)
+        sizes = sum(sentence != NO_SENTENCE for sentence in slots.target) or int(self.builder.ends_with_eos)
         return {**self.source_side(line, slots), "target_context_sizes": sizes}
+
+    def window(
+        self, context: List[torch.Tensor], rest: List[torch.Tensor], separator: Optional[int]
+    ) -> torch.Tensor:
+        """Join the sentences before the current one with it and those after it."""
+        if not self.builder.ends_with_eos:
+            return join([*context, *rest], separator)
+        return torch.cat([join(context or [self.empty], separator), join(rest, separator)])
 
     @abstractmethod
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:

@@ -179,6 +179,12 @@ class WindowOptions(ContextOptions):
         "(--segment-positions flag), or nothing does; without --target-context",
         offered=False,
     )
+    context_end: str = one_of(
+        ("separator", "eos"),
+        "what ends the context in a window: <sep> (the papers' rule), or </s>, on both sides, and also where "
+        "there is no context (the program of Fernandes et al. 2021)",
+        offered=False,
+    )
 
 
 class RowsOptions(ContextOptions):
@@ -191,6 +197,13 @@ class RowsOptions(ContextOptions):
         lambda value: value >= 0,
         "a number of sentences, or 0",
         training=True,
+    )
+
+    missing_context: str = one_of(
+        ("none", "empty"),
+        "what is in the place of context that a document does not have, nothing (the papers' rule) or a "
+        "sentence without words (the program of sequence shortening)",
+        offered=False,
     )
 
     def evaluated(self) -> "RowsOptions":

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.context_dataset import ContextDataset, join
+from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.highlighted_batch import SentenceStarts, highlight_batch, in_window
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
@@ -56,6 +56,12 @@ class DocumentWindowDataset(ContextDataset):
         sentences: List[Sentence] = list(zip(sides, slots.source, strict=True))
         before, after = sentences[: self.before], sentences[self.before :]
         targets: List[Sentence] = [("target", sentence) for sentence in slots.target]
+        if self.builder.ends_with_eos:
+            empty: List[Sentence] = [("source", EMPTY_SENTENCE)]
+            before, targets = (
+                side if any(sentence != NO_SENTENCE for _, sentence in side) else empty
+                for side in (before, targets)
+            )
         return {
             "source": self._starts([*before, ("source", line), *after], self.marks),
             "target": self._starts([*targets, ("target", line)], 0),
@@ -96,7 +102,9 @@ class DocumentWindowDataset(ContextDataset):
             for side in (texts[: self.before], texts[self.before :])
         )
         current = self._current(line)
-        window = join(before + [current] + after, self.separator if self.separators else None)
+        if self.builder.ends_with_eos:
+            before = before or [self.empty]
+        window = self.window(before, [current, *after], self.separator if self.separators else None)
         first = sum(len(sentence) + self.marks for sentence in before)
         end = first + len(current) + (self.marks if after else 0)
         return {

@@ -1,11 +1,13 @@
 """Which model, which of its context, and how it searches."""
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, Type
 
 from ctxmt_fairseq.base.command import Field, OptionGroup, group, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
 from ctxmt_fairseq.base.paths import Folder, Joined
+from ctxmt_fairseq.base.put_off import put_back, put_off
 from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.data.context_options import ALL
@@ -60,6 +62,10 @@ class Model(UserDir):
         "encoder of the context store, if it is neither minilm nor discrete (ctxmt embed --encoder)"
     )
 
+    def begin(self, end: ExitStack) -> None:
+        super().begin(end)
+        put_off()
+
     def load(self, path: Any, search: Optional[OptionGroup] = None, **how: Any) -> "Translator":
         """The models at a path.
 
@@ -71,6 +77,7 @@ class Model(UserDir):
         """
         from ctxmt_fairseq.translator import Translator
 
+        put_back()
         given = {**self.settings(), **(search.settings() if search else {}), **how}
         for name in ("user_dir", *Device.all_fields):
             del given[name]
