@@ -118,7 +118,7 @@ class Evaluator:
             run = {"path": self.files, "made_from": made_from}
             translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
             if translator.separators:
-                print(f"ctxmt: {translator.separators}", file=sys.stderr)
+                print(f"ctxmt: warning: {translator.separators}", file=sys.stderr)
 
         self._make(output, made_from, [output], work)
 

@@ -7,6 +7,7 @@ units' statistics are resampled, never their text: as matrix products over many 
 from typing import Callable, Iterator, NamedTuple, Sequence, Tuple
 
 import numpy as np
+from tqdm.auto import tqdm
 
 _CHUNK = 4_000_000  # numbers that are drawn at once, some 32 MB
 _ROUNDING = 1e-9  # sums of the same numbers in another order differ by less
@@ -100,8 +101,10 @@ def _chunks(samples: int, units: int) -> Iterator[int]:
     """The number of samples in each chunk: multiples of 32, because NumPy draws that many random bits at
     once, so that the sizes change no result."""
     most = max(32, _CHUNK // max(1, units) // 32 * 32)
-    for start in range(0, samples, most):
-        yield min(most, samples - start)
+    with tqdm(total=samples, unit=" samples", delay=1, leave=False, disable=None) as progress:
+        for start in range(0, samples, most):
+            yield min(most, samples - start)
+            progress.update(most)
 
 
 def paired_tests(
