@@ -168,7 +168,7 @@ class Evaluate(Command):
             too_long=self.search.too_long,
             comet=scores.comet_models(),
             comet_context=scores.comet_context,
-            cpu=self.model.cpu,
+            cpu=self.model.hardware.chosen == "cpu",
         )
         first_pass = None
         if source not in ("own", "reference"):

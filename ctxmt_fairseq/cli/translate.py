@@ -28,7 +28,7 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
-from ctxmt_fairseq.cli.options.model import Model, TooLong, search, too_long
+from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.input_documents import InputDocuments
@@ -71,7 +71,7 @@ class Translate(Command):
     )
     documents_at_once: int = option("documents translated side by side", 16)
     scores: bool = option("print each translation's score and a tab before it")
-    too_long: TooLong = too_long()
+    too_long: TooLong = TOO_LONG
     search: OptionGroup = search()
     model: Model
 
@@ -84,7 +84,7 @@ class Translate(Command):
         how = {name: getattr(self, name) for name in ("documents_at_once", "decoding", "keep_sentence")}
         model = self.model.load(self.path, self.search, **how)
         translator = model.document_translator()
-        remarks = [model.loaded.task.decoding]
+        remarks: List[Optional[str]] = []
         for documents, metadata in texts:
             self._check(model, documents, bool(metadata))
             model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
@@ -97,8 +97,10 @@ class Translate(Command):
                 how = {"tag": tag, "beside": beside, "too_long": self.too_long}
                 remark = translate_file(translator, documents, output, settings, *given, **how)
             remarks += [remark, documents.with_separator]
-        for each in filter(None, (*remarks, translator.separators)):
-            print(f"ctxmt: {each}", file=sys.stderr)
+        if model.loaded.task.decoding:
+            print(f"ctxmt: {model.loaded.task.decoding}", file=sys.stderr)
+        for each in dict.fromkeys(filter(None, (*remarks, translator.separators))):
+            print(f"ctxmt: warning: {each}", file=sys.stderr)
 
     def _texts(self) -> Iterator[Tuple["InputDocuments", Optional[List[Dict[str, str]]]]]:
         """What is translated at once, with its metadata."""

@@ -93,8 +93,8 @@ class TextFiles:
             values = dict(zip(extra, more, strict=True))
             yield Row(
                 number,
-                _sentence(source, number),
-                _sentence(target, number),
+                " ".join(source.split()),
+                " ".join(target.split()),
                 values.get("docids", str(number)),
                 str(int(parse_flag(values["current"], self.path("current"), number)))
                 if "current" in values
@@ -104,8 +104,7 @@ class TextFiles:
     def _blank_line_rows(self) -> Iterator[Row]:
         document, between = 0, True
         for number, (source, target) in self._aligned(self.source_lang, self.target_lang):
-            source = _sentence(source, number)
-            target = _sentence(target, number)
+            source, target = " ".join(source.split()), " ".join(target.split())
             if bool(source) != bool(target):
                 sides = self.source_lang, self.target_lang
                 suffix, other = reversed(sides) if source else sides
@@ -121,9 +120,3 @@ class TextFiles:
             between = not source
         if not document:
             raise BadInput("expected text, found only blank lines", self.path(self.source_lang))
-
-
-def _sentence(line: str, number: int) -> str:
-    if number == 1:
-        line = line.lstrip("\ufeff")  # a byte order mark
-    return " ".join(line.split())

@@ -97,8 +97,9 @@ class DecodingTask(TranslationTask):
             logger.info("%s", self.decoding)
             if self.dependent and self.reach:
                 raise BadInput("--keep-sentence first needs --decoding window, and no target text as source")
-            if self.reach and getattr(args, "print_alignment", None):
-                raise BadInput("--print-alignment: expected --keep-sentence current")
+            for name in ("print_alignment", "prefix_size"):
+                if self.reach and getattr(args, name, None):
+                    raise BadInput(f"--{name.replace('_', '-')}: expected --keep-sentence current")
             if self.forced:
                 models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
         models = models if isinstance(models, Ensemble) else Ensemble(models)
@@ -134,10 +135,7 @@ class DecodingTask(TranslationTask):
             return self.document.translate(generator, models, sample)
         if (self.dependent or self.reach) and hasattr(generator, "beam_size"):
             if prefix_tokens is not None:
-                raise BadInput(
-                    "--prefix-size: expected no target context, or --decoding window without "
-                    "--keep-sentence first"
-                )
+                raise BadInput("--prefix-size: expected no target context, or --decoding window")
             hypotheses = self._translations_of_split(generator, models, sample)
         else:
             hypotheses = generate_current(

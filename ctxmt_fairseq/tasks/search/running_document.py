@@ -170,10 +170,7 @@ class RunningDocuments:
         With ``--keep-sentence first``, a line's translation is the first sentence of the window that begins
         with it. No window begins with the last lines of a document, unless it is as short, and what the
         models cannot hold is left out of windows: these lines have their own window's current sentence.
-
-        Args:
-            windows: yields the n-best lists of the windows that end with some lines; its second argument is
-                ``keep`` of ``translate``.
+        ``windows(lines, keep)`` yields what ``translate`` returns for these lines, in batches.
         """
         rest, reach = dict.fromkeys(lines), self.task.reach
         if reach:

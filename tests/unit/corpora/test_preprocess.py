@@ -206,7 +206,7 @@ def test_odd_unicode_keeps_every_line(tmp_path_factory, lines):
     root = tmp_path_factory.mktemp("odd")
     text = write(root / "t", en=lines, fr=lines, docids=["1"] * len(lines))
     description = preprocess(corpus(text), WORDS, root / "data")
-    expected = [line.lstrip("\ufeff") if number == 0 else line for number, line in enumerate(lines)]
+    expected = [line.removeprefix("\ufeff") if number == 0 else line for number, line in enumerate(lines)]
     assert read_back(root / "data", "train", "fr") == [line.split() for line in expected]
     assert description["splits"]["train"]["sentences"] == len(lines)
 

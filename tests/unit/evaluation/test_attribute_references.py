@@ -1,4 +1,4 @@
-"""Attribute sets with references, and those of EAMT 2022 as published: BLEU, chrF and TER against sacrebleu."""
+"""Attribute sets with references, and those of EAMT 2022 as published: scores against sacrebleu."""
 
 import json
 from unittest.mock import Mock
