@@ -119,8 +119,8 @@ class Evaluator:
                 needs = "a model with target context, and --decoding prefix"
                 raise BadInput(f"--target-context-from needs {needs}")
             run = {"path": self.files, "made_from": made_from}
-            how = {"metadata": text.metadata, "replace": True, "too_long": settings.too_long}
-            remark = translate_file(translator, text.documents, path, run, given, **how)
+            how: Dict[str, Any] = {"metadata": text.metadata, "too_long": settings.too_long}
+            remark = translate_file(translator, text.documents, path, run, given, replace=True, **how)
             for each in filter(None, (translator.separators, remark)):
                 print(f"ctxmt: warning: {each}", file=sys.stderr)
 
