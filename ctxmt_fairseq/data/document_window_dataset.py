@@ -96,15 +96,23 @@ class DocumentWindowDataset(ContextDataset):
             for side in (texts[: self.before], texts[self.before :])
         )
         current = self._current(line)
+        return {"current": current, **self.layout(before, current, after)}
+
+    def layout(
+        self, before: List[torch.Tensor], current: torch.Tensor, after: List[torch.Tensor]
+    ) -> Dict[str, Any]:
+        """Put the sentences of a source window, each with ``</s>`` at its end, in a row.
+
+        Another layout has as many tokens, because batches are cut before any token is read; it does not go
+        with ``--attention-highlights``, whose places are those of this one.
+
+        Returns:
+            ``source``, ``current_segment`` and ``current_span``.
+        """
         window = join(before + [current] + after, self.separator if self.separators else None)
         first = sum(len(sentence) + self.marks for sentence in before)
         end = first + len(current) + (self.marks if after else 0)
-        return {
-            "source": window,
-            "current": current,
-            "current_segment": len(before),
-            "current_span": (first, end),
-        }
+        return {"source": window, "current_segment": len(before), "current_span": (first, end)}
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         """Return ``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""
