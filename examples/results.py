@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.metrics import read_translation
-from ctxmt_fairseq.evaluation.runs.results_file import read_results, results_table
+from ctxmt_fairseq.evaluation.runs.results_file import in_words, read_results, results_table
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
@@ -72,7 +72,7 @@ def translation_stars(columns: Dict[str, Tuple[Path, Any]], reference: str, doci
         texts = [read_translation(path, [reference], docids) for path in paths.values()]
         unit = ["document" if docids else "sentence"]
         for row in compare_translations(list(paths), texts, list(map(measure, METRICS)), unit):
-            found[row.b, f"{METRICS[row.metric]}, {translation}"] = stars(row.p_holm)
+            found[row.b, f"{METRICS[row.metric]}, {in_words(translation)}"] = stars(row.p_holm)
     return found
 
 

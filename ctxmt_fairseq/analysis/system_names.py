@@ -9,11 +9,10 @@ from ctxmt_fairseq.base.errors import BadInput
 USUAL = ("train.log", "results.json", "evaluation")  # the same in the folder of every training
 
 
-def _unknown(_: str) -> str:
-    return ""
+Called = Callable[[str], str]
 
 
-def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
+def named_paths(arguments: Sequence[str], called: Called = lambda path: "") -> List[Tuple[str, str]]:
     """Names and paths of systems, given as PATH or NAME=PATH; paths of one name are runs of one system.
 
     Paths without a name get one from ``short_names``; what is ``USUAL`` does not become part of it.
@@ -27,7 +26,7 @@ def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknow
     return [(name or next(names), path) for name, path in parts]
 
 
-def distinct_runs(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
+def distinct_runs(arguments: Sequence[str], called: Called = lambda path: "") -> List[Tuple[str, str]]:
     """``named_paths``; a run that is there twice is refused, because it would count as two."""
     named = named_paths(arguments, called)
     found = set()
@@ -36,6 +35,12 @@ def distinct_runs(arguments: Sequence[str], called: Callable[[str], str] = _unkn
             raise BadInput(f"give each run of {name} once", path)
         found.add((name, os.path.realpath(path)))
     return named
+
+
+def files_of(runs: Sequence[Tuple[str, str]]) -> Dict[str, str]:
+    """The file of each system that has one run."""
+    names = [name for name, _ in runs]
+    return {name: path for name, path in runs if names.count(name) == 1}
 
 
 def runs_by_system(arguments: Sequence[str]) -> Dict[str, List[str]]:
@@ -64,10 +69,13 @@ def _training(path: str) -> str:
 
 
 def short_names(paths: Sequence[str]) -> List[str]:
-    """Names for paths: without the folders at the beginning and the end that all of them share."""
+    """Names for paths: without the folders at the beginning and the end, and the endings, that they share."""
     parts = [Path(path).parts for path in paths]
     while min(map(len, parts)) > 1 and len({each[-1] for each in parts}) == 1:
         parts = [each[:-1] for each in parts]
     while min(map(len, parts)) > 1 and len({each[0] for each in parts}) == 1:
         parts = [each[1:] for each in parts]
-    return [str(Path(*each)) for each in parts]
+    names = [Path(*each) for each in parts]
+    while names[0].suffix and len({name.suffix for name in names}) == 1 and len(set(names)) > 1:
+        names = [name.with_suffix("") for name in names]
+    return list(map(str, names))

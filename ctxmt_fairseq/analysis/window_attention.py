@@ -40,6 +40,10 @@ class WindowAttention:
             sentence itself, as mean over heads, layers and tokens. NaN if this side of a window has no
             context.
         entropies: by kind, (N, L, H): the entropy -sum a ln a of the weights, as mean over all tokens.
+
+    The authors' program computes them otherwise (``RULES``). Weights are averaged over layers and heads
+    before their entropy is taken, so L and H are 1. In the decoder the first token belongs to the current
+    sentence, and what it attends to, itself, is left out. Windows without context have a share, too.
     """
 
     shares: Dict[str, np.ndarray]
@@ -56,31 +60,35 @@ class WindowAttention:
         return np.concatenate([each.reshape(len(each), -1) for each in chosen], axis=1).mean(1)
 
 
-def window_attention(loaded: LoadedModels, text: ProbedText, max_tokens: int = MAX_TOKENS) -> WindowAttention:
-    """Measure the attention of one model over a text.
+def window_attention(
+    loaded: LoadedModels, text: ProbedText, max_tokens: int = MAX_TOKENS, rule: str = "paper"
+) -> WindowAttention:
+    """Measure the attention of one model of windows, a transformer, over a text.
 
     Args:
-        loaded: one model of the task ``document_window`` whose layers are a transformer's.
         max_tokens: the most tokens of the longer side, pads included, in a batch.
+        rule: one of ``RULES``.
     """
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     attentions = _attentions(model)
-    if not isinstance(dataset, DocumentWindowDataset) or not attentions:
-        raise BadInput(
-            "expected concat_transformer or transformer, trained with --task document_window, found "
-            + architecture(model)
-        )
+    windows = isinstance(dataset, DocumentWindowDataset) and not dataset.builder.ends_with_eos
+    if not windows or not attentions:
+        wanted = "concat_transformer or transformer, trained with --task document_window"
+        raise BadInput(f"expected {wanted}, found {architecture(model)}")
     shares = {side: np.full(len(dataset), np.nan) for side in SIDES}
     layers = {kind: 1 + max(layer for name, layer, _ in attentions if name == kind) for kind in KINDS}
     heads = {kind: next(module.num_heads for name, _, module in attentions if name == kind) for kind in KINDS}
+    if rule == "program":
+        layers = heads = dict.fromkeys(KINDS, 1)
     entropies = {kind: np.zeros((len(dataset), layers[kind], heads[kind])) for kind in KINDS}
     with tqdm(total=len(dataset), unit="window", disable=None) as progress:
         for batch in batches_by_length(dataset.sizes.max(1), max_tokens):
-            reducer = _Reducer(loaded, {place: dataset[place] for place in batch}, dataset)
+            reducer = RULES[rule](loaded, {place: dataset[place] for place in batch}, dataset)
             places = reducer.places
             with torch.no_grad(), _watched(attentions, reducer):
                 model(**reducer.net_input)
+            reducer.finish()
             for side in SIDES:
                 shares[side][places] = reducer.share(side)
             for (kind, layer), values in reducer.entropies.items():
@@ -145,24 +153,54 @@ class _Reducer:
             "encoder": self.real["encoder"] & (order >= first[:, None]) & (order < end[:, None]),
             "decoder": self.real["decoder"] & (segment_index(target, separator) >= before[:, None]),
         }
+        encoder, decoder = self.real.values()
+        self.asking = {"encoder self": encoder, "decoder self": decoder, "cross": decoder}  # the queries
         self.entropies: Dict[Tuple[str, int], Tensor] = {}  # (B, H)
         self._shares: Dict[str, List[Tensor]] = {side: [] for side in SIDES}  # (B,) of each layer
 
     def __call__(self, kind: str, layer: int, weights: Tensor) -> None:
         weights = weights.double()
-        asking = self.real["encoder" if kind == "encoder self" else "decoder"]
+        asking = self.asking[kind]
         entropy = torch.special.entr(weights).sum(-1)  # (H, B, T)
         self.entropies[kind, layer] = _mean(entropy, asking).T
         if kind != "cross":
             side = kind.split()[0]
             within = (weights * self.current[side][None, :, None]).sum(-1)
-            self._shares[side].append(_mean(within, self.current[side]).mean(0))
+            self._shares[side].append(_mean(within, self.current[side] & asking).mean(0))
+
+    def finish(self) -> None:
+        """Reduce what is reduced when all layers are known."""
 
     def share(self, side: str) -> np.ndarray:
         """(B,) the mean over layers and heads; NaN for windows without context on this side."""
         share = torch.stack(self._shares[side]).mean(0)
         context = (self.real[side] & ~self.current[side]).any(1)
         return share.masked_fill(~context, float("nan")).cpu().numpy()
+
+
+class _ProgramReducer(_Reducer):
+    """Reduces as the authors' program does."""
+
+    def __init__(self, *args: Any):
+        super().__init__(*args)
+        decoder = self.real["decoder"]
+        first = decoder & decoder.long().cumsum(1).eq(1)
+        self.current["decoder"] |= first
+        self.asking["decoder self"] = decoder & ~first
+        self._weights: Dict[str, List[Tensor]] = {kind: [] for kind in KINDS}  # (B, T, S) of each layer
+
+    def __call__(self, kind: str, layer: int, weights: Tensor) -> None:
+        self._weights[kind].append(weights.double().mean(0))
+
+    def finish(self) -> None:
+        for kind, layers in self._weights.items():
+            super().__call__(kind, 0, torch.stack(layers).mean(0)[None])
+
+    def share(self, side: str) -> np.ndarray:
+        return torch.stack(self._shares[side]).mean(0).cpu().numpy()
+
+
+RULES = {"paper": _Reducer, "program": _ProgramReducer}
 
 
 def _mean(values: Tensor, chosen: Tensor) -> Tensor:
@@ -180,10 +218,8 @@ def _watched(attentions: List[Tuple[str, int, MultiheadAttention]], reduce: Redu
     checked = [(module, module.skip_embed_dim_check) for _, _, module in attentions]
     hands = [(module, to(kind, layer)) for kind, layer, module in attentions]
     try:
-        for module, _ in checked:
-            module.skip_embed_dim_check = (
-                True  # selects fairseq's own attention, because torch's returns the mean of the heads
-            )
+        for module, _ in checked:  # selects fairseq's own attention; torch's returns the mean of the heads
+            module.skip_embed_dim_check = True
         with asked_for_weights(hands, need_head_weights=True):
             yield
     finally:

@@ -31,6 +31,7 @@ from typing import (
 
 from ctxmt_fairseq.base.drafts import PREFIX, Draft, PathLike
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import STANDARD
 
 Content = Union[str, bytes, Callable[[BinaryIO], object]]
 OpenOutputs = Dict[PathLike, BinaryIO]
@@ -60,12 +61,8 @@ def check_nothing_kept_within(folder: PathLike) -> None:
 
 @contextlib.contextmanager
 def writing(path: PathLike) -> Iterator[None]:
-    """Report in one line what the system refuses, such as a full disk: for the file that it names, or for
-    this output if it names none or a draft.
-
-    Raises:
-        BadInput: in place of any ``OSError`` but ``BrokenPipeError``.
-    """
+    """Report in one line what the system refuses (but a broken pipe), such as a full disk: for the file that
+    it names, or for this output if it names none or a draft."""
     try:
         yield
     except BrokenPipeError:
@@ -144,7 +141,9 @@ def status(path: PathLike) -> Optional[os.stat_result]:
 
 
 def _descriptor(name: str) -> Optional[int]:
-    """The descriptor that a name means, such as 1 for /dev/stdout; None for any other name."""
+    """The descriptor that a name means, such as 1 for - and /dev/stdout; None for any other name."""
+    if name == STANDARD:
+        return 1
     for _ in range(_LONGEST_CHAIN):
         name = os.path.abspath(name)
         found = _DESCRIPTOR.fullmatch(name)
@@ -167,11 +166,7 @@ def _destinations(paths: Iterable[Optional[PathLike]]) -> List[Destination]:
 
 
 def check_outputs(*paths: Optional[PathLike]) -> List[Destination]:
-    """Check that all outputs of a command can be written, before it works for hours. Nothing is changed.
-
-    Args:
-        paths: the outputs; None for one that was not asked for.
-    """
+    """Check that the outputs of a command (None: not asked for) can be written, before it works for hours."""
     destinations = _destinations(paths)
     for to in destinations:
         with writing(to.path):
@@ -230,11 +225,7 @@ def open_outputs(paths: Sequence[PathLike]) -> Iterator[OpenOutputs]:
     none.
 
     Yields:
-        their streams by path. If a stream is taken out, its file is not written, and an older one is removed
-            because it is out of date.
-
-    Raises:
-        BadInput: one of them cannot be written, or is no regular file.
+        their streams by path. If a stream is taken out, its file is not written, and an older one is removed.
     """
     for path in paths:
         regular_file(path)

@@ -8,6 +8,7 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.extras import check_matplotlib
 
+STANDARD = "-"  # standard input or output; a file that is called so is "./-"
 _OF_FOLDER = r"ctxmt\.json|dict\..+\.txt|spm\..+|results\.json|train\.log"
 _OF_CORPUS = r"[a-z]{2}|docids|current|meta\..*"
 
@@ -50,9 +51,8 @@ class Input(FileName):
         for part in self.parts():
             if os.path.exists(part):
                 yield part
-                yield from (
-                    os.path.join(part, entry) for entry in _entries(part) if re.fullmatch(_OF_FOLDER, entry)
-                )
+                read = (entry for entry in _entries(part) if re.fullmatch(_OF_FOLDER, entry))
+                yield from (os.path.join(part, entry) for entry in read)
 
 
 class Folder(Input):

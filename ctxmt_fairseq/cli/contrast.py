@@ -20,12 +20,16 @@ distance counts sentences back to what decides (0: the current sentence, negativ
 context is source-previous, target-previous, source-next or metadata. Optional is
 "meta": {"speaker": "A woman"}, an object of strings: metadata that a model may read.
 
-Example: ctxmt contrast checkpoint_best.pt en-fr-pronouns --json scores.json --examples examples.jsonl
+Examples:
+  ctxmt contrast checkpoint_best.pt en-fr-pronouns --json scores.json --examples examples.jsonl
+  ctxmt contrast en-fr-pronouns --print-candidates > candidates.jsonl    # for another program to score
+  ctxmt contrast en-fr-pronouns --scores scores.txt --examples theirs.jsonl
 """
 
 from typing import Any, List, Literal, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.result_files import Examples, as_json, as_lines
@@ -33,7 +37,7 @@ from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
 class Contrast(Command):
-    path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
+    path: Optional[Input] = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
     sets: List[Input] = argument("SET", "files or folders, see above")
     format: Optional[str] = option("opensubs, bawden, voita, contrapro or jsonl (default: detected)")
     documents: Optional[Folder] = option("ContraPro's context documents")
@@ -42,6 +46,11 @@ class Contrast(Command):
     )
     span: Optional[Literal["current", "window"]] = option("whose tokens (default: the suite's own)")
     max_tokens: int = option("tokens per batch", 4000)
+    print_candidates: bool = option("without MODEL: print the candidates as JSON lines, for another program")
+    scores: Optional[Input] = option(
+        "without MODEL: what it found, for each candidate a line: the sum of its tokens' log-"
+        "probabilities, a blank, their number"
+    )
     results: Examples
     model: Model
     style: TableStyle
@@ -51,15 +60,24 @@ class Contrast(Command):
         from ctxmt_fairseq.base.provenance import made_by
         from ctxmt_fairseq.evaluation.contrastive_report import contrastive_report, example_lines
         from ctxmt_fairseq.evaluation.contrastive_sets import Convention, read_contrastive_sets
+        from ctxmt_fairseq.evaluation.scores_from_elsewhere import candidate_lines, read_candidate_scores
 
-        suites = read_contrastive_sets(self.sets, self.format, self.documents)
-        model = self.model.load(self.path)
+        elsewhere = self.print_candidates or self.scores is not None
+        if self.print_candidates and self.scores is not None or not (elsewhere or self.path):
+            raise BadInput("give one of MODEL, --print-candidates and --scores, and a SET")
+        paths = [self.path, *self.sets] if elsewhere and self.path else self.sets
+        suites = read_contrastive_sets(paths, self.format, self.documents)
+        if self.print_candidates:
+            print(*candidate_lines(suites), sep="\n")
+            return
+        found = iter(read_candidate_scores(self.scores, suites) if self.scores else [])
+        model = None if elsewhere else self.model.load(self.path)
         reports: List[Any] = []
         lines: List[str] = []
         for suite in suites:
             own = suite.convention
             convention = Convention(self.reduction or own.reduction, self.span or own.span)
-            scores = model.candidate_scores(suite, self.max_tokens)
+            scores = model.candidate_scores(suite, self.max_tokens) if model else next(found)
             report = contrastive_report(suite, scores, convention)
             print(report.table() + "\n", flush=True)
             reports.append({**report.as_dict(), "made_by": made_by()})

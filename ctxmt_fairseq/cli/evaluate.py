@@ -109,6 +109,7 @@ class Evaluate(Command):
         record = {**found, "trained_window": evaluator.trained_window, "made_by": made_by()}
         write_file(out / results_file.RESULTS, as_json(record))
         print(results_file.results_table({out.name: record}))
+        print("", *results_file.signatures(record), sep="\n")
 
     def _read_suites(self) -> List["ContrastiveSet"]:
         """The contrastive sets; the documents go to those whose format has such a folder."""
@@ -164,7 +165,7 @@ class Evaluate(Command):
             width=self.search.documents_at_once,
             comet=scores.comet_models(),
             comet_context=scores.comet_context,
-            cpu=self.model.cpu,
+            cpu=self.model.hardware.chosen == "cpu",
         )
         first_pass = None
         if source not in ("own", "reference"):

@@ -1,4 +1,4 @@
-"""BLEU and chrF1/2/3 of a translation against one or more references, with sacrebleu's signatures; and COMET.
+"""BLEU, chrF and TER of a translation against one or more references, with sacrebleu's signatures; COMET.
 
 Scores by sentences always; with --docids also BLEU by documents (their sentences joined by spaces). --data
 names the system's data folder: where that is lower-cased (ctxmt preprocess --lowercase), case is ignored.
@@ -67,8 +67,8 @@ class Score(Command):
         tokenized = metrics.tokenized_lines(translation)
         if self.references and tokenized >= TOKENIZED and tokenize != "none":
             print(
-                f"ctxmt: {tokenized} translations end with ' .', as tokenized text does; BLEU is for text as "
-                "people write it, and --tokenize none for tokens",
+                f"ctxmt: warning: {tokenized} translations end with ' .', as tokenized text does; BLEU is "
+                "for text as people write it, and --tokenize none for tokens",
                 file=sys.stderr,
             )
         segments = {"comet": [asdict(one) for one in comet]} if comet else {}

@@ -1,7 +1,9 @@
 """Translate documents, one output line per input line.
 
 The input is text with document ids (--docids), text with blank lines between documents, JSON lines
-({"source": ..., "document": ...}), or lines of joined sentences, of which the last is translated (--joined).
+({"source": ..., "document": ...}; what else they hold is written again beside the translation), or lines of
+joined sentences, of which the last is translated (--joined). - is standard input: of text with blank lines,
+each document is translated as soon as it has ended.
 With target context the model's own earlier translations are forced as the prefix of the next sentence;
 --target-context-from gives them instead (post-editing: a file, or '-' for corrections that arrive line by
 line on stdin: after each printed translation one line, empty to accept it).
@@ -13,30 +15,29 @@ translation, --mark FIELD=TEXT says in the metadata that the text is synthetic.
 
 Examples:
   ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4
+  printf 'Where is the cat?\\nIt sleeps.\\n' | ctxmt translate checkpoint_best.pt -
   ctxmt translate mtcue.pt test.en --docids test.docids --metadata "Formal conversation"
   ctxmt translate cs-en.pt news.cs --docids news.docids --corpus text/synthetic --tag "<BT>"
 """
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Dict, List, Literal, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, Iterator, List, Literal, Optional, Tuple
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.base.paths import Input, Output, OutputPrefix, Prefix
+from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
 from ctxmt_fairseq.cli.options.model import Model, search
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.input_documents import InputDocuments
     from ctxmt_fairseq.translator import Translator
 
-POST_EDITED = "-"  # --target-context-from: corrections arrive on stdin
-
 
 class Translate(Command):
     path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
-    input: Input = argument("INPUT", "source text")
+    input: Input = argument("INPUT", "source text; - is standard input")
     docids: Optional[Input] = option("one document id per line of INPUT")
     current: Optional[Input] = option("0 (context only, not translated) or 1 per line")
     joined: Optional[str] = option(
@@ -44,7 +45,7 @@ class Translate(Command):
         type=option_types.name,
         metavar="TEXT",
     )
-    json_lines: bool = option("INPUT holds JSON lines")
+    json_lines: bool = option("INPUT holds JSON lines, and each is written with its translation")
     output: Optional[Output] = option("what to write; an interrupted run is resumed (default: stdout)")
     corpus: Optional[OutputPrefix] = option("write PREFIX.SRC (translations), .TGT (text) and .docids")
     tag: Optional[str] = option(
@@ -81,24 +82,42 @@ class Translate(Command):
         from ctxmt_fairseq.generation.translate_files import post_edit, translate_file
 
         mark = self._mark()
-        documents = self._documents()
-        metadata = self._metadata(documents)
+        # What is wrong with a file is said before the model is loaded.
+        texts = self._texts() if self._by_document else list(self._texts())
         how = {name: getattr(self, name) for name in ("documents_at_once", "decoding", "keep_sentence")}
         model = self.model.load(self.path, self.search, **how)
-        self._check(model, documents, bool(metadata))
         translator = model.document_translator()
-        model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
-        if self.target_context_from == POST_EDITED:
-            remark = post_edit(translator, documents, sys.stdin, sys.stdout, metadata, self.too_long)
-        else:
-            output, beside = self._outputs(model.loaded.languages, documents, mark)
-            given = self.target_context_from, self.scores, metadata
-            tag, settings = self.tag or "", self.settings()
-            how = {"tag": tag, "beside": beside, "too_long": self.too_long}
-            remark = translate_file(translator, documents, output, settings, *given, **how)
-        decoding = model.loaded.task.decoding
-        for each in filter(None, (decoding, translator.separators, remark, documents.with_separator)):
-            print(f"ctxmt: {each}", file=sys.stderr)
+        remarks: List[Optional[str]] = []
+        for documents, metadata in texts:
+            self._check(model, documents, bool(metadata))
+            model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
+            if self.target_context_from == STANDARD:
+                remark = post_edit(translator, documents, sys.stdin, sys.stdout, metadata, self.too_long)
+            else:
+                output, beside = self._outputs(model.loaded.languages, documents, mark)
+                given = self.target_context_from, self.scores, metadata
+                tag, settings = self.tag or "", self.settings()
+                how = {"tag": tag, "beside": beside, "too_long": self.too_long}
+                remark = translate_file(translator, documents, output, settings, *given, **how)
+            remarks += [remark, documents.with_separator]
+        if model.loaded.task.decoding:
+            print(f"ctxmt: {model.loaded.task.decoding}", file=sys.stderr)
+        for each in dict.fromkeys(filter(None, (*remarks, translator.separators))):
+            print(f"ctxmt: warning: {each}", file=sys.stderr)
+
+    def _texts(self) -> Iterator[Tuple["InputDocuments", Optional[List[Dict[str, str]]]]]:
+        """What is translated at once, with its metadata."""
+        from ctxmt_fairseq.generation.input_documents import iterate_documents
+
+        for documents in iterate_documents(self.input) if self._by_document else [self._documents()]:
+            yield documents, self._metadata(documents)
+
+    @property
+    def _by_document(self) -> bool:
+        """Whether each document is translated as soon as it has come on standard input."""
+        whole = self.docids, self.json_lines, self.joined, self.contexts, self.target_context_from
+        written = self.output or self.corpus
+        return self.input == STANDARD and written in (None, STANDARD) and not any((*whole, self.current))
 
     def _mark(self) -> Optional[Tuple[str, str]]:
         """Field and text of --mark; None without it. Options of --corpus are checked beside."""
@@ -151,16 +170,17 @@ class Translate(Command):
         context = model.loaded.task.context_options()
         if metadata and not model.loaded.reads_metadata:
             raise BadInput("--metadata and --contexts need a model of the task metadata_context")
-        if context.context_selection == "reference" and self.target_context_from in (None, POST_EDITED):
+        if context.context_selection == "reference" and self.target_context_from in (None, STANDARD):
             raise BadInput("--context-selection reference needs --target-context-from REFERENCES")
         if self.target_context_from and not model.document_translator().dependent:
             raise BadInput("--target-context-from needs a model with target context, and --decoding prefix")
         if self.target_context_from and self.too_long == "split":
             raise BadInput("--target-context-from does not work with --too-long split")
-        if self.target_context_from == POST_EDITED and (self.output or self.scores or self.corpus):
+        if self.target_context_from == STANDARD and (self.output or self.scores or self.corpus):
             none = "expected no --output, --corpus or --scores"
             raise BadInput(f"--target-context-from -: translations go to stdout; {none}")
-        whole = not (self.docids or self.json_lines or self.joined) and documents.documents.sentences > 1
+        lines = self.docids, self.json_lines, self.joined, self._by_document
+        whole = not any(lines) and documents.documents.sentences > 1
         if whole and len(documents.documents) == 1 and context.reach:
             logging.getLogger(__name__).warning(
                 "%s: neither --docids nor blank lines: all %d lines are one document",
@@ -175,7 +195,7 @@ class Translate(Command):
         from ctxmt_fairseq.generation.back_translation import is_same, other_files
 
         if not (self.corpus and self.docids):
-            return self.output, []
+            return None if self.output == STANDARD else self.output, []
         target, source = languages  # of the corpus: the other way round
         there = (self.input, self.docids, self.current)  # which may be the corpus' files already
         files = other_files(self.corpus, target, documents, self.docids, self.current, mark)

@@ -1,5 +1,4 @@
-"""Reads documents by name from folders and zip files as downloaded, without unpacking anything to the
-disk."""
+"""Reads documents by name from folders and zip files as downloaded; nothing is unpacked to the disk."""
 
 import functools
 import gzip
@@ -27,9 +26,8 @@ class Archives:
     def __init__(self, paths: Sequence[PathLike]):
         self._paths = [Path(path) for path in paths]
         folders = [path for path in self._paths if path.is_dir()]
-        self._roots = [
-            root for path in folders for root in (path, *(r for b in _BELOW for r in path.glob(b)))
-        ]
+        inside = (root for path in folders for below in _BELOW for root in path.glob(below))
+        self._roots = [*folders, *inside]
         self._zips = [path for path in self._paths if path.is_file() and zipfile.is_zipfile(path)]
         for path in self._paths:
             if path not in folders + self._zips:
@@ -37,8 +35,7 @@ class Archives:
 
     @functools.cached_property
     def _members(self) -> Dict[str, Tuple[zipfile.ZipFile, str]]:
-        """Where each document is in the zip files; the first file counts. A large file's index takes
-        seconds."""
+        """Where each document is in the zip files; the first file counts."""
         archives = [zipfile.ZipFile(path) for path in reversed(self._zips)]
         return {_below_format(name): (archive, name) for archive in archives for name in archive.namelist()}
 

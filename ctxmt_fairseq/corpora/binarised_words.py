@@ -27,20 +27,18 @@ class SideWords:
 
         None: the dictionary lacks a subword, so nobody knows whether it starts a word.
         """
-        pieces = self._pieces(line)
-        return None if pieces is None else split_words(self.subwords.word_starts(pieces))
+        pieces = [self.dictionary[token] for token in self._tokens(line)]
+        if self.subwords.cuts_words and self.dictionary.unk_word in pieces:
+            return None
+        return split_words(self.subwords.word_starts(pieces))
 
     def split(self, line: int) -> Optional[SplitLine]:
         """The words of a sentence as the subword model reads them; None: as for ``places``."""
-        pieces = self._pieces(line)
-        if pieces is None:
+        places = self.places(line)
+        if places is None:
             return None
-        places = split_words(self.subwords.word_starts(pieces))
-        words = ["".join(self.subwords.bare(pieces[at]) for at in word) for word in places]
-        return SplitLine(words, [len(word) for word in places])
+        pieces = [self.subwords.bare(self.dictionary[token]) for token in self._tokens(line)]
+        return SplitLine(["".join(pieces[at] for at in word) for word in places], list(map(len, places)))
 
-    def _pieces(self, line: int) -> Optional[List[str]]:
-        tokens = [] if self.sentences is None else self.sentences[line].tolist()[:-1]
-        if self.subwords.cuts_words and self.dictionary.unk() in tokens:
-            return None
-        return [self.dictionary[token] for token in tokens]
+    def _tokens(self, line: int) -> List[int]:
+        return [] if self.sentences is None else self.sentences[line].tolist()[:-1]

@@ -27,10 +27,9 @@ def load_codes(path: PathLike, vocabulary: Optional[PathLike] = None, threshold:
         vocabulary: a file with the pieces that may come out; None: all may.
         threshold: the count that a piece has at least in that file.
     """
-    from subword_nmt.apply_bpe import (
-        BPE,  # it ends the process at a bad line, so the lines are checked before
-    )
+    from subword_nmt.apply_bpe import BPE
 
+    # It ends the process at a bad line, so the lines are checked before.
     known = None if vocabulary is None else _frequent(vocabulary, threshold)
     return BPE(io.StringIO("\n".join(_merges(path)) + "\n"), separator=SEPARATOR, vocab=known)
 

@@ -5,8 +5,11 @@
 
 import itertools
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
+from typing import Dict, Iterator, List, Optional, Sequence, Set
+
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.transforms.language import Judge, detector
@@ -21,6 +24,7 @@ SHORT = 20  # characters without blanks; shorter texts have any ratio of lengths
 MAX_RATIO = 9  # of the two sides' characters
 
 
+@dataclass
 class Report:
     """What was found: ``ctxmt preprocess`` refuses ``faults``; ``remarks`` may be intended.
 
@@ -29,26 +33,16 @@ class Report:
         examples: finding -> the first lines, as FILE:LINE.
     """
 
-    def __init__(self) -> None:
-        self.lines: Dict[str, int] = {}
-        self.faults: Counter = Counter()
-        self.remarks: Counter = Counter()
-        self.examples: Dict[str, List[str]] = {}
+    lines: Dict[str, int] = field(default_factory=dict)
+    faults: Counter = field(default_factory=Counter)
+    remarks: Counter = field(default_factory=Counter)
+    examples: Dict[str, List[str]] = field(default_factory=dict)
 
     def add(self, kind: Counter, finding: str, path: object, line: Optional[int] = None) -> None:
         kind[finding] += 1
         places = self.examples.setdefault(finding, [])
         if len(places) < EXAMPLES:
             places.append(f"{path}" if line is None else f"{path}:{line}")
-
-    def as_dict(self) -> Dict[str, Any]:
-        """Make it JSON."""
-        return {
-            "lines": self.lines,
-            "faults": dict(self.faults),
-            "remarks": dict(self.remarks),
-            "examples": self.examples,
-        }
 
 
 def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str]] = ((), ())) -> Report:
@@ -70,11 +64,13 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
     for path in texts:
         if path not in present:
             return report
-    seen = _Ids(report, ids)
+    known: Set[str] = set()
+    last = None
     counts, filled = dict.fromkeys(present, 0), dict.fromkeys(present, 0)
     necessary = {*texts, ids, marks}
     columns = [_lines(path, report) for path in present]
-    for number, lines in enumerate(itertools.zip_longest(*columns), 1):
+    rows = tqdm(itertools.zip_longest(*columns), unit=" lines", disable=None)
+    for number, lines in enumerate(rows, 1):
         row = {path: line for path, line in zip(present, lines, strict=True) if line is not None}
         for path, line in row.items():
             counts[path] += 1
@@ -88,11 +84,20 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
                     report.add(report.remarks, "lines in another language", path, number)
         for path, line in row.items():
             if path == ids:
-                seen.check(line, number)
+                name = document_id(line)
+                if not name:
+                    report.add(report.faults, "blank document ids", ids, number)
+                elif name != last and name in known:
+                    report.add(report.remarks, "ids that return after other documents", ids, number)
+                known.add(name)
+                last = name
             elif path == marks and line.strip() not in ("0", "1"):
                 report.add(report.faults, "marks that are neither 0 nor 1", path, number)
             elif path.name.endswith(".meta.jsonl") and line.strip():
-                _check_metadata(report, path, number, line)
+                try:
+                    parse_metadata(line, path, number)
+                except BadInput:
+                    report.add(report.faults, "metadata that is no JSON object of strings", path, number)
             elif path in texts and (SEPARATOR in line or MASK in line):
                 report.add(report.faults, f"lines with {SEPARATOR} or {MASK}", path, number)
     report.lines = {str(path): count for path, count in counts.items()}
@@ -102,24 +107,6 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
     if not counts[texts[0]]:
         report.add(report.faults, "files without lines", texts[0])
     return report
-
-
-class _Ids:
-    """Follows the ids of documents."""
-
-    def __init__(self, report: Report, path: Path):
-        self.report, self.path = report, path
-        self.known: Set[str] = set()
-        self.last: Optional[str] = None
-
-    def check(self, line: str, number: int) -> None:
-        name = document_id(line)
-        if not name:
-            self.report.add(self.report.faults, "blank document ids", self.path, number)
-        elif name != self.last and name in self.known:
-            self.report.add(self.report.remarks, "ids that return after other documents", self.path, number)
-        self.known.add(name)
-        self.last = name
 
 
 def _lines(path: Path, report: Report) -> Iterator[str]:
@@ -133,21 +120,14 @@ def _lines(path: Path, report: Report) -> Iterator[str]:
                 yield ""
 
 
-def _check_metadata(report: Report, path: Path, number: int, line: str) -> None:
-    try:
-        parse_metadata(line, path, number)
-    except BadInput:
-        report.add(report.faults, "metadata that is no JSON object of strings", path, number)
-
-
 def _check_pair(report: Report, name: str, number: int, texts: Sequence[str]) -> None:
     shorter, longer = sorted(sum(map(len, text.split())) for text in texts)
     same = " ".join(texts[0].split()) == " ".join(texts[1].split())
+    unequal = longer >= SHORT and 0 < shorter * MAX_RATIO < longer
     findings = {
         "pairs that are empty on both sides": not longer,
         "pairs that are empty on one side": not shorter and longer,
-        f"pairs with one side over {MAX_RATIO} times as long": longer >= SHORT
-        and 0 < shorter * MAX_RATIO < longer,
+        f"pairs with one side over {MAX_RATIO} times as long": unequal,
         "pairs with the same text on both sides": longer >= SHORT and same,
         "pairs with characters that could not be read (U+FFFD)": any("\ufffd" in text for text in texts),
     }

@@ -87,8 +87,7 @@ STEPS: Dict[str, Step] = {
 def chosen_steps(names: str) -> Tuple[str, ...]:
     """Read the steps of ``--clean``: all, none, or names joined by commas; ``-NAME`` leaves one out.
 
-    Raises:
-        ArgumentTypeError: no step has the name.
+    A name that no step has is an ``ArgumentTypeError``.
     """
     if names == "none":
         return ()

@@ -1,5 +1,6 @@
 """Commands that read a corpus or make one: their options, and what is printed at the end."""
 
+import functools
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -142,7 +143,8 @@ class FileWise(OptionGroup):
         """
         from ctxmt_fairseq.corpora.workers import in_order, skipping
 
-        return in_order(skipping(work, units) if self.skip_broken else work, items, self.workers)
+        work = functools.partial(skipping, work, units) if self.skip_broken else work
+        return in_order(work, items, self.workers)
 
 
 class Admitted(OptionGroup):

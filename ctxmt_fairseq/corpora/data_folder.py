@@ -3,15 +3,15 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, ContextManager, Dict, Optional, Union
+from typing import Any, ContextManager, Dict, Optional
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import check_nothing_kept_within
 from ctxmt_fairseq.base.folders import folder_output
 from ctxmt_fairseq.data.binarised import checked_dictionary
 from ctxmt_fairseq.text.json_files import Place, get, load_json
+from ctxmt_fairseq.text.text_lines import PathLike
 
-PathLike = Union[str, Path]
 DESCRIPTION = "ctxmt.json"
 VERSION = 1
 _ENTRIES = {
@@ -23,8 +23,7 @@ _REQUIRED = ("source_lang", "target_lang", "splits")
 
 
 def first_folder(data: object) -> Path:
-    """The first of the data folders that fairseq's ``data`` names, joined by ``:``; it has the
-    dictionaries."""
+    """The first of the folders that fairseq's ``data`` names, joined by ``:``: it has the dictionaries."""
     return Path(str(data or "").split(os.pathsep)[0])
 
 
@@ -57,8 +56,7 @@ def entry(folder: PathLike, key: str) -> Any:
 
 
 def load_dictionary(path: PathLike) -> Any:
-    """Load the fairseq dictionary ``dict.LANG.txt`` of a data folder; the folder's text must be binarised
-    with it."""
+    """Load ``dict.LANG.txt`` of a data folder, whose text must be binarised with it."""
     path = Path(path)
     described = (path.parent / DESCRIPTION).is_file()
     digests = read_description(path.parent).get("dictionaries", {}) if described else {}
@@ -87,9 +85,7 @@ def write_description(folder: PathLike, description: Dict[str, Any]) -> None:
 def new_folder(path: PathLike, overwrite: bool) -> ContextManager[Path]:
     """Make a data folder to be filled, which is at ``path`` at the end, or nowhere on an error.
 
-    Raises:
-        BadInput: something else is at ``path``, or a data folder that is not to be overwritten, or that the
-            command reads (``files.keeping``); or it cannot be written.
+    A data folder that is there is replaced if ``overwrite``, and if the command does not read it.
     """
 
     def check(folder: Path) -> None:

@@ -1,8 +1,6 @@
-"""Embeds the contexts of a data folder's splits into a context store: surveys the text, then embeds what is
-new.
+"""Embeds the contexts of a data folder's splits into a context store: surveys the text, then embeds the new.
 
-Both passes read line by line. The survey comes first, so that text that does not belong to the data folder is
-refused before hours of embedding.
+Both passes read line by line. The survey comes first, so that text of another data folder is refused at once.
 """
 
 import dataclasses
@@ -22,13 +20,7 @@ from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
 from ctxmt_fairseq.text.metadata_text import metadata_text
-from ctxmt_fairseq.vectors.store_header import (
-    HEADER,
-    INDEX_DTYPE,
-    StoreHeader,
-    index_file,
-    read_header,
-)
+from ctxmt_fairseq.vectors.store_header import HEADER, INDEX_DTYPE, StoreHeader, index_file, read_header
 from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 
 _CHUNK = 2**20
@@ -153,17 +145,11 @@ def existing(out: PathLike) -> Optional[StoreHeader]:
 
 
 def embed(
-    request: Request,
-    out: PathLike,
-    encoder_name: str,
-    dtype: str,
-    device: str = "cpu",
-    batch_size: int = 64,
+    request: Request, out: PathLike, encoder_name: str, dtype: str, device: str = "cpu", batch_size: int = 64
 ) -> Dict[str, Any]:
     """Make the store ``out``, or add to it; returns what is in it then (``summary``).
 
-    Raises:
-        BadInput: text, metadata, encoder or store cannot be used. The store keeps what was embedded so far.
+    On an error the store keeps what was embedded so far.
     """
     encoder = load_text_encoder(encoder_name, device, batch_size)
     wanted = StoreHeader(encoder.name, encoder.dimension, dtype, (), request.sentences)
@@ -191,8 +177,7 @@ def embed(
 
 
 def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:
-    """Tell what is in a store, and how much smaller it is than a vector for every sentence and field with
-    text.
+    """Tell what is in a store, and how much smaller it is than a vector for each text of all lines.
 
     Args:
         new: split -> the number of vectors that were added for it.
@@ -209,12 +194,8 @@ def summary(out: PathLike, new: Mapping[str, int]) -> Dict[str, Any]:
         "dtype": header.dtype,
         "fields": list(header.fields),
         "splits": {
-            split: {
-                "sentences": header.splits[split]["sentences"],
-                "contexts": contexts[split],
-                "new": new.get(split, 0),
-            }
-            for split in header.splits
+            split: {"sentences": known["sentences"], "contexts": contexts[split], "new": new.get(split, 0)}
+            for split, known in header.splits.items()
         },
         "contexts": total,
         "distinct": header.count,

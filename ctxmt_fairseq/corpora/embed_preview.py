@@ -13,8 +13,7 @@ from ctxmt_fairseq.corpora.text_steps import steps_of_language
 
 
 def preview(request: Request, out: PathLike, examples: int) -> Dict[str, Any]:
-    """Collect the texts of the first sentences of each split, and counts; no encoder is loaded, nothing
-    written.
+    """Collect the texts of the first sentences of each split, and counts.
 
     Returns:
         ``fields``; ``splits``: name -> ``sentences``, ``examples`` (the texts of the sentence and of each

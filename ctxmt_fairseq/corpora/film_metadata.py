@@ -1,12 +1,11 @@
-"""Gives the lines of a corpus their films' metadata, and counts which context they have (MTCue, section
-3.1)."""
+"""Gives the lines of a corpus their films' metadata, and counts their context (MTCue, section 3.1)."""
 
 import functools
 import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set, Union
+from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Set
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import open_outputs
@@ -15,9 +14,8 @@ from ctxmt_fairseq.corpora.films import normal_id
 from ctxmt_fairseq.text.documents import id_spans, iterate_ids
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.metadata_text import metadata_text, parse_metadata
-from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, together
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, parse_flag, together
 
-PathLike = Union[str, Path]
 PREVIOUS = 5  # previous sentences, as MTCue reads
 _FILM = re.compile(r"(?:^|/)(\d{1,4})/((?:tt)?\d+)/")
 _RANGE = re.compile(r"\s*(\d{4})\s*[-‐-―−]\s*(\d{4})?\s*")
@@ -51,8 +49,7 @@ def films_of(prefix: PathLike) -> Set[str]:
 
 
 def film_texts(film: Film, records: Mapping[str, str]) -> Dict[str, str]:
-    """Give what is known of a film, in MTCue's fields. Values stay as they are, but those that say nothing
-    go.
+    """Give what is known of a film, in MTCue's fields: the values that say something, as they are.
 
     Series have a range of years. The document's own year counts if it is in the range, else the first.
     """

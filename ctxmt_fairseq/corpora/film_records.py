@@ -6,15 +6,14 @@ Only the films of a corpus are kept. Ids are as OPUS writes them, without tt and
 import re
 from collections import Counter
 from pathlib import Path
-from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple, Union
+from typing import AbstractSet, Any, Dict, Iterator, List, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.films import normal_id
 from ctxmt_fairseq.text.json_files import Place, json_lines, load_json
 from ctxmt_fairseq.text.metadata_text import texts_by_field
-from ctxmt_fairseq.text.text_lines import iterate_lines
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
 
-PathLike = Union[str, Path]
 Films = Dict[str, Dict[str, str]]  # id -> value by field
 OMDB = {
     "genre": "Genre", "pg_rating": "Rated", "writers": "Writer",
@@ -29,8 +28,7 @@ def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter
     """Find films among records of the Open Movie Database.
 
     Args:
-        paths: files with a record or a list of them (JSON), with a record on each line (.jsonl, .ndjson), or
-            folders of such files.
+        paths: files with a record, a list (JSON) or lines of them (.jsonl, .ndjson), or folders of these.
         wanted: ids of films; others are passed over.
         seen: counts the records, and the useless ones by reason.
 
@@ -51,13 +49,9 @@ def read_omdb(paths: Sequence[PathLike], wanted: AbstractSet[str], seen: Counter
             elif normal_id(name) in films:
                 seen["further records of a film"] += 1
             else:
-                films[normal_id(name)] = _texts(place, record)
+                known = {field: record.get(key) for field, key in OMDB.items()}
+                films[normal_id(name)] = texts_by_field(known, place.error)
     return films
-
-
-def _texts(place: Place, record: Dict[str, Any]) -> Dict[str, str]:
-    found = {field: record.get(key) for field, key in OMDB.items()}
-    return texts_by_field(found, place.error)
 
 
 def _record_files(paths: Sequence[PathLike]) -> Iterator[Path]:
@@ -84,9 +78,8 @@ def _records(path: Path) -> Iterator[Tuple[Place, Any]]:
 def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
     """Find films in IMDb's dumps, compressed or not.
 
-    The columns tell the dumps apart: ``title.basics.tsv`` has genre and year, ``title.crew.tsv`` has numbers
-        of
-    writers, and ``name.basics.tsv`` has their names.
+    The columns tell the dumps apart: ``title.basics.tsv`` has genre and year, ``title.crew.tsv`` the numbers
+    of writers, and ``name.basics.tsv`` their names.
     """
     films: Films = {}
     writers: Dict[str, List[str]] = {}
@@ -107,9 +100,8 @@ def read_imdb(paths: Sequence[PathLike], wanted: AbstractSet[str]) -> Films:
             people = {normal_id(person) for each in writers.values() for person in each}
             names |= {person: row["primaryName"] for person, row in _rows(path, head, people)}
         else:
-            raise BadInput(
-                "does not have the columns of IMDb's title.basics, title.crew or name.basics", path
-            )
+            names_of_dumps = "title.basics, title.crew or name.basics"
+            raise BadInput(f"does not have the columns of IMDb's {names_of_dumps}", path)
     if writers and not names:
         raise BadInput("give name.basics.tsv too, because title.crew has only numbers of writers")
     for film, people_of in writers.items():

@@ -26,10 +26,6 @@ def normal_id(text: str) -> str:
     return found[1] if found else text.strip()
 
 
-def _whole_document(text: str) -> str:
-    return whole_document(document_id(text))
-
-
 def _share(text: str) -> Optional[float]:
     """Read a share of the documents; None: it is the name of a file."""
     try:
@@ -49,8 +45,7 @@ class HeldOut:
     Args:
         selections: for each held-out corpus ``PREFIX=FILE`` (a list of IMDb ids, one per line) or
             ``PREFIX=SHARE`` (of all films, drawn by a hash of the id, so the same in every language).
-        by: whether the ids are those of a ``film`` or a ``document``; runs of a document (``NAME#2``) go with
-            it.
+        by: whose ids these are, of a ``film`` or a ``document``, with which its runs go (``NAME#2``).
 
     Attributes:
         prefixes: those of the held-out corpora.
@@ -60,7 +55,7 @@ class HeldOut:
 
     def __init__(self, selections: Sequence[str], by: str = "film"):
         self.key: Callable[[str], str] = film_of if by == "film" else whole_document
-        normal = normal_id if by == "film" else _whole_document
+        normal = normal_id if by == "film" else lambda text: whole_document(document_id(text))
         self.prefixes: List[str] = []
         self.listed: Set[str] = set()
         self._lists: List[Tuple[int, FrozenSet[str]]] = []

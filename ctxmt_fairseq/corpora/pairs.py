@@ -71,8 +71,7 @@ class Part(NamedTuple):
 
 
 def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
-    """Make the part of the lines that are kept of ``read``; the others, if any, were left out for a
-    reason."""
+    """Make the part of the lines that are kept of ``read``; the others were left out for this reason."""
     left_out = Counter({reason: read - len(kept)} if read > len(kept) else {})
     return Part(kept, Account(read, len(kept), left_out))
 
@@ -80,12 +79,10 @@ def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
 class DocumentBuilder:
     """Collects the lines of one document of the input.
 
-    Context never crosses a hole, so the lines after it are a document of their own, ``NAME/2``, ``NAME/3``,
-    ..
+    Context never crosses a hole, so the lines after it are a document of their own, ``NAME/2``, ``NAME/3``.
 
     Args:
-        name: the document's id. account: that of the piece of work. keep_empty: whether to keep lines that
-        are empty on a side, as in a test set, whose lines are numbered.
+        keep_empty: whether to keep lines that are empty on a side, as in a test set, whose lines count.
     """
 
     def __init__(self, name: str, account: Account, keep_empty: bool = False):
@@ -133,7 +130,6 @@ class DocumentBuilder:
         self._hole = True
 
     def part(self) -> Part:
-        """The lines, and the account."""
         return Part(self.pairs, self.account)
 
 

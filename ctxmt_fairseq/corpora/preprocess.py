@@ -13,7 +13,7 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Dict, List, Optional
 
 import torch
 from tqdm.auto import tqdm
@@ -66,11 +66,7 @@ class Corpus:
 def preprocess(
     corpus: Corpus, vocabulary: Vocabulary, out: PathLike, overwrite: bool = False, workers: int = 1
 ) -> Dict[str, Any]:
-    """Make the data folder ``out``; returns its description (the content of ``ctxmt.json``).
-
-    Raises:
-        BadInput: the text or the request cannot be used. Nothing is left behind.
-    """
+    """Make the data folder ``out``, or on an error nothing; returns its description, as in ``ctxmt.json``."""
     languages = corpus.languages
     like = _check(corpus, vocabulary)
     whole_words = vocabulary.whole_words(languages)
@@ -81,9 +77,11 @@ def preprocess(
     with new_folder(out, overwrite) as folder:
         text = folder / "text"
         text.mkdir()
+        of_training = {corpus.source_lang: "source", corpus.target_lang: "target"}
         entries, steps = place_steps(
-            vocabulary, folder, languages, lambda x: _training_text(files, corpus, x)
-        )
+            vocabulary, folder, languages,
+            lambda x: (getattr(row, of_training[x]) for row in files["train"].rows()),
+        )  # fmt: skip
         splits = {split: _stage(corpus, split, files[split], folder, steps) for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
@@ -153,32 +151,20 @@ def _check(corpus: Corpus, vocabulary: Vocabulary) -> Optional[Dict[str, Any]]:
 
 
 def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]]) -> int:
-    """The mean number of subwords of a training source sentence: the shift of focused concatenation, section
-    4.3."""
+    """The mean subwords of a training source sentence: the shift of focused concatenation, section 4.3."""
     train = splits["train"]
     return max(1, round(train["tokens"][corpus.source_lang] / train["sentences"]))
-
-
-def _training_text(files: Mapping[str, TextFiles], corpus: Corpus, language: str) -> Iterator[str]:
-    """Yield the sentences of a language as they are."""
-    for row in files["train"].rows():
-        yield row.source if language == corpus.source_lang else row.target
 
 
 def _stage(
     corpus: Corpus, split: str, files: TextFiles, folder: Path, steps: Dict[str, TextSteps]
 ) -> Dict[str, Any]:
-    """Check one split, write its text after ``steps`` to ``text/`` and its other files to the folder; returns
-    counts."""
-    columns = {
-        "source": folder / "text" / f"{split}.{corpus.source_lang}",
-        "target": folder / "text" / f"{split}.{corpus.target_lang}",
-        "document": folder / corpus.name(split, "docids"),
-    }
-    if files.has("current"):
-        columns["current"] = folder / corpus.name(split, "current")
-    if files.metadata:
-        columns["metadata"] = folder / corpus.name(split, "meta.jsonl")
+    """Check a split, write its text after ``steps`` to ``text/``, the rest to the folder; returns counts."""
+    sides = {"source": corpus.source_lang, "target": corpus.target_lang}
+    columns = {side: folder / "text" / f"{split}.{language}" for side, language in sides.items()}
+    others = {"document": "docids", "current": "current" if files.has("current") else "",
+              "metadata": "meta.jsonl" if files.metadata else ""}  # fmt: skip
+    columns |= {column: folder / corpus.name(split, end) for column, end in others.items() if end}
     sentences, documents, context_only, previous = 0, 0, 0, None
     source_steps, target_steps = (steps[language] for language in corpus.languages)
     digest = hashlib.sha256()
@@ -206,8 +192,7 @@ def _stage(
 
 
 def _encode(path: Path, subwords: Subwords, counter: Optional[Counter], workers: int) -> Dict[str, int]:
-    """Write ``path``.pieces, and add the known pieces to ``counter``, if there is one; returns how many
-    tokens and empty lines there are."""
+    """Write ``path``.pieces, add the known pieces to ``counter``, if any; returns counts of the lines."""
     tokens = empty = 0
     with (
         open(path, encoding="utf-8", newline="\n") as lines,

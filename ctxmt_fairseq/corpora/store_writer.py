@@ -45,8 +45,8 @@ def store_writer(path: PathLike, wanted: StoreHeader, encoder: TextEncoder) -> I
     """Make a store, or go on with one.
 
     Args:
-        path: its folder: new, empty or a store. wanted: encoder, dimension, dtype, fields and sentences of a
-        new store; a store that is there must have the same.
+        path: its folder: new, empty or a store.
+        wanted: encoder, dimension, dtype, fields and sentences, which a store that is there must have too.
     """
     path = Path(path)
     try:
@@ -115,8 +115,7 @@ class StoreWriter:
         self._lookup = TextLookup(path / ".lookup.sqlite")
 
     def start(self) -> None:
-        """Learn what is in the store, and give a new one the empty text. The encoder must give the empty text
-        the vector that the store has."""
+        """Learn what is in the store, and check its vector of the empty text, which a new one gets first."""
         with open(self.path / TEXTS, encoding="utf-8", newline="\n") as lines:
             self._lookup.add((line[:-1], number) for number, line in enumerate(lines))
         if not self.header.count:
@@ -171,8 +170,7 @@ class StoreWriter:
         self.header = header
 
     def write_split(self, name: str, rows: Iterator[Sequence[Optional[str]]], digest: str) -> None:
-        """Write a split's index, and embed what is new in it; an earlier index of the split is replaced at
-        the end.
+        """Write a split's index, and embed what is new in it; at the end it replaces an earlier one.
 
         Args:
             rows: for each sentence its own text and one of each field, None for nothing.

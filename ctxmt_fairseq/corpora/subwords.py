@@ -4,13 +4,13 @@ by SentencePiece if there is a model."""
 import io
 import re
 from pathlib import Path
-from typing import Iterable, Iterator, List, Optional, Sequence, Union
+from typing import Iterable, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
+from ctxmt_fairseq.text.text_lines import PathLike
 
-PathLike = Union[str, Path]
 # SentencePiece loads its training text into memory, so from larger corpora it draws this many sentences.
 TRAINING_SENTENCES = 5_000_000
 WORD_START = "▁"  # SentencePiece's mark of a word's start
@@ -18,11 +18,7 @@ _NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
 class TooManyPieces(BadInput):
-    """A text carries fewer pieces than were asked for.
-
-    Attributes:
-        most: the most that it carries.
-    """
+    """A text carries fewer pieces than were asked for: ``most``."""
 
     most: int
 
@@ -72,10 +68,8 @@ class Subwords:
     def encode_all(self, texts: List[str], threads: int = 1) -> List[str]:
         """Encode many sentences.
 
-        White space of any kind counts as a space, so no piece has any. No piece is one of the symbols that
-        mark
-        the ends of sentences and the like: text that reads like one, such as "<SEP>" in lower case, or a
-        full-width "<sep>" for SentencePiece, is spelled out.
+        White space of any kind counts as a space, so no piece has any. Text that reads like a symbol, such as
+        "<SEP>" in lower case, or a full-width "<sep>" for SentencePiece, is spelled out.
         """
         texts = [" ".join(self.steps.apply(text).split()) for text in texts]
         if self.processor is None:
@@ -106,11 +100,8 @@ class Subwords:
 
     def bare(self, piece: str) -> str:
         """A piece without the mark that says where words start or go on."""
-        return (
-            piece.removesuffix(self.steps.separator)
-            if self.processor is None
-            else piece.replace(WORD_START, "")
-        )
+        cut = self.processor is None
+        return piece.removesuffix(self.steps.separator) if cut else piece.replace(WORD_START, "")
 
     def knows(self, piece: str) -> bool:
         """Whether the model has a piece; it lacks characters that its training text did not have."""
@@ -126,20 +117,14 @@ def _spelled_out(pieces: List[str]) -> Iterator[str]:
 def train_subwords(
     sentences: Iterable[str], vocab_size: int, kind: str = "unigram", character_coverage: float = 1.0
 ) -> bytes:
-    """Train SentencePiece with the separator and the mask as symbols of their own.
+    """Train SentencePiece with the separator and the mask as symbols of their own; returns the model's file.
 
-    The same sentences give the same model.
+    The same sentences give the same model. If the text carries fewer pieces, raises ``TooManyPieces``.
 
     Args:
         sentences: the training text. It must not raise, because SentencePiece would take that for the end.
         kind: "unigram" or "bpe".
         character_coverage: the share of the text's characters that get a piece.
-
-    Returns:
-        the model file's content.
-
-    Raises:
-        TooManyPieces: the text carries fewer.
     """
     import sentencepiece
 

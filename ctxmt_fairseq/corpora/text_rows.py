@@ -33,8 +33,7 @@ class TextFiles:
     Args:
         blank_lines: whether a blank line on both sides ends a document, and there are no ids.
         ids_optional: whether every line is a document, with its number as the id, if there are no ids.
-        whole_words: whether the words will be the dictionary's symbols (no subwords), so that none may be a
-            special one.
+        whole_words: whether words will be the dictionary's symbols (no subwords): none may be a special one.
     """
 
     prefix: str
@@ -78,23 +77,18 @@ class TextFiles:
 
     def documents(self) -> Iterator[List[Pair]]:
         """Yield the documents in order."""
-        for _, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
-            yield [
-                Pair(row.source, row.target, row.document, row.current != "0", row.metadata) for row in rows
-            ]
+        for name, rows in itertools.groupby(self.rows(), key=lambda row: row.document):
+            yield [Pair(row.source, row.target, name, row.current != "0", row.metadata) for row in rows]
 
     def _aligned(self, *suffixes: str) -> Iterator[Tuple[int, List[str]]]:
         """Yield the line number and a line of each file; all must be of the same length."""
-        paths = {suffix: self.path(suffix) for suffix in suffixes}
-        columns = [
-            (path, iterate_ids(path) if suffix == "docids" else iterate_lines(path))
-            for suffix, path in paths.items()
-        ]
+        readers = ((self.path(end), iterate_ids if end == "docids" else iterate_lines) for end in suffixes)
+        columns = [(path, read(path)) for path, read in readers]
         number = 0
         for number, lines in enumerate(together(columns), 1):
             yield number, lines
         if not number:
-            raise BadInput("expected text, found no line", paths[suffixes[0]])
+            raise BadInput("expected text, found no line", columns[0][0])
 
     def _sentence(self, line: str, suffix: str, number: int) -> str:
         for symbol in (SEPARATOR, MASK):
@@ -116,7 +110,9 @@ class TextFiles:
                 self._sentence(source, self.source_lang, number),
                 self._sentence(target, self.target_lang, number),
                 values.get("docids", str(number)),
-                self._current(values["current"], number) if "current" in values else None,
+                str(int(parse_flag(values["current"], self.path("current"), number)))
+                if "current" in values
+                else None,
             )
 
     def _blank_line_rows(self) -> Iterator[Row]:
@@ -125,9 +121,8 @@ class TextFiles:
             source = self._sentence(source, self.source_lang, number)
             target = self._sentence(target, self.target_lang, number)
             if bool(source) != bool(target):
-                suffix, other = self.source_lang, self.target_lang
-                if source:
-                    suffix, other = other, suffix
+                sides = self.source_lang, self.target_lang
+                suffix, other = reversed(sides) if source else sides
                 raise BadInput(
                     f"blank, but {self.path(other).name} is not: a blank line ends a document on both sides "
                     "(empty sentences need document ids)",
@@ -140,6 +135,3 @@ class TextFiles:
             between = not source
         if not document:
             raise BadInput("expected text, found only blank lines", self.path(self.source_lang))
-
-    def _current(self, line: str, number: int) -> str:
-        return str(int(parse_flag(line, self.path("current"), number)))

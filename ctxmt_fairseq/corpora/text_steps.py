@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Dict, Mapping, Optional, Sequence, Tuple, Type
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, read_description
-from ctxmt_fairseq.corpora.truecasing import Truecaser
+from ctxmt_fairseq.corpora.truecasing import read_forms, truecaser
 from ctxmt_fairseq.text.json_files import Place, get
 
 KEY = "text_steps"
@@ -99,24 +99,28 @@ class Moses(TextStep):
 
 
 class Truecase(TextStep):
-    """Truecases tokenised text (``truecasing``); in output a sentence begins with a capital.
+    """Truecases tokenised text by sacremoses; in output a sentence begins with a capital.
 
-    An entry's ``counts`` names each language's file in the data folder: {"en": "truecase.en"}.
+    The first word of a sentence, words behind a full stop, and forms that were never seen get their word's
+    most frequent form, as Moses' truecase.perl does. An entry's ``counts`` names each language's file of
+    forms (``truecasing``) in the data folder: {"en": "truecase.en"}.
     """
 
     def __init__(self, counts: Path):
+        from sacremoses import MosesDetruecaser
+
         self.files = (counts.name,)
-        self._truecaser = Truecaser.read(counts)
+        self._truecaser, self._detruecaser = truecaser(read_forms(counts)), MosesDetruecaser()
 
     @classmethod
     def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Truecase":
         return cls(_file_of(entry, "counts", folder, language))
 
     def apply(self, text: str) -> str:
-        return self._truecaser.truecase(text)
+        return self._truecaser.truecase(text, return_str=True, use_known=True)
 
     def undo(self, text: str) -> str:
-        return self._truecaser.detruecase(text)
+        return self._detruecaser.detruecase(text, return_str=True)
 
 
 class BytePairs(TextStep):
@@ -191,11 +195,8 @@ class TextSteps:
         for entry in entries:
             name = entry.get("step") if isinstance(entry, dict) else None
             if not isinstance(name, str) or name not in STEPS:
-                known = ", ".join(STEPS)
-                raise BadInput(
-                    f"{KEY}: this version knows the steps {known}, not {entry!r}",
-                    Path(folder) / DESCRIPTION,
-                )
+                message = f"{KEY}: this version knows the steps {', '.join(STEPS)}, not {entry!r}"
+                raise BadInput(message, Path(folder) / DESCRIPTION)
             steps.append(STEPS[name].load(entry, Path(folder), language))
         return cls(steps)
 
@@ -212,8 +213,7 @@ class TextSteps:
         return text
 
     def surface(self, text: str) -> str:
-        """Turn a sentence into what output would have: with the changes of the steps that stay, such as lower
-        case.
+        """Turn a sentence into what output would have, by the steps that stay, such as lower case.
 
         Text is compared with output, and embedded, in this form.
         """
@@ -239,12 +239,9 @@ class TextSteps:
 
 
 def steps_of_language(data_folder: Optional[PathLike], side: str) -> TextSteps:
-    """Load the steps of a data folder's ``source`` or ``target`` language; without a folder there are
-    none."""
-    if data_folder is None:
-        return TextSteps()
-    if not Path(data_folder).is_dir():
+    """Load the steps of a data folder's ``source`` or ``target`` language; none without a folder."""
+    if data_folder is not None and not Path(data_folder).is_dir():
         raise BadInput("no such data folder", data_folder)
-    if not (Path(data_folder) / DESCRIPTION).is_file():
+    if data_folder is None or not (Path(data_folder) / DESCRIPTION).is_file():
         return TextSteps()
     return TextSteps.load(data_folder, read_description(data_folder)[f"{side}_lang"])

@@ -1,7 +1,7 @@
-"""Truecases as Moses does: a sentence's first word gets the case that it has within sentences.
+"""How often each form of a word occurs within sentences, by which Moses truecases (``text_steps``).
 
-sacremoses handles the sentences; this module reads and writes the file of counts, in Moses' format: each line
-has the forms of one word, the most frequent first, ``the (95/100) The (4) THE (1)``.
+The file has Moses' format: each line has the forms of one word, the most frequent first, ``the (95/100) The
+(4) THE (1)``.
 """
 
 import re
@@ -15,34 +15,15 @@ _FORM = re.compile(r"(\S+) \((\d{1,18})(?:/\d{1,18})?\)(?: |$)")
 Forms = Dict[str, Counter]  # word in lower case -> form -> count
 
 
-class Truecaser:
-    """Changes the case of tokenised sentences.
+def truecaser(forms: Forms) -> Any:
+    """sacremoses' ``MosesTruecaser`` with these forms."""
+    from sacremoses import MosesTruecaser
 
-    Args:
-        forms: how often each form of a word was seen within sentences.
-    """
-
-    def __init__(self, forms: Forms):
-        from sacremoses import MosesDetruecaser, MosesTruecaser
-
-        self._truecaser, self._detruecaser = MosesTruecaser(), MosesDetruecaser()
-        best = {word: _by_frequency(counts)[0] for word, counts in forms.items()}
-        known = Counter(form for word, counts in forms.items() for form in counts if form != best[word])
-        self._truecaser.model = {"best": best, "known": known, "casing": forms}
-
-    @classmethod
-    def read(cls, path: PathLike) -> "Truecaser":
-        """Read it from a file of counts, of Moses or ``count_forms``."""
-        return cls(read_forms(path))
-
-    def truecase(self, text: str) -> str:
-        """Give the first word of a tokenised sentence, words behind a full stop, and forms that were never
-        seen their word's most frequent form, as Moses' truecase.perl does."""
-        return self._truecaser.truecase(text, return_str=True, use_known=True)
-
-    def detruecase(self, text: str) -> str:
-        """Write capitals where sentences start."""
-        return self._detruecaser.detruecase(text, return_str=True)
+    made = MosesTruecaser()
+    best = {word: _by_frequency(counts)[0] for word, counts in forms.items()}
+    known = Counter(form for word, counts in forms.items() for form in counts if form != best[word])
+    made.model = {"best": best, "known": known, "casing": forms}
+    return made
 
 
 def count_forms(sentences: Iterable[str]) -> Forms:
@@ -83,6 +64,5 @@ def read_forms(path: PathLike) -> Forms:
 
 
 def _by_frequency(counts: Counter) -> List[str]:
-    """Sort forms by their counts; of equal ones the first that was counted, or is in the file, comes
-    first."""
+    """Sort forms by their counts; equal ones stay in the order of their first places."""
     return [form for form, _ in counts.most_common()]

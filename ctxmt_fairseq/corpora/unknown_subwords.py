@@ -50,9 +50,8 @@ def warn_of_unknown(
     share = unknown.total() / max(total, 1)
     if share > TOLERATED:
         kind = "subwords" if subwords.cuts_words else "words"
-        examples = ", ".join(
-            f'"{piece.strip("▁").removesuffix("@@")}"' for piece, _ in unknown.most_common(5)
-        )
+        pieces = (piece.strip("▁").removesuffix("@@") for piece, _ in unknown.most_common(5))
+        examples = ", ".join(f'"{piece}"' for piece in pieces)
         logger.warning(
             "%s: %.1f %% of the %s are unknown to the vocabulary (%d of %d: %s); the likely cause: %s",
             name, 100 * share, kind, unknown.total(), total, examples,
@@ -86,8 +85,7 @@ def _cause(text: str, scripts: Set[str], known: Callable[[str], bool]) -> str:
 
 
 def _knows(subwords: Subwords, dictionary: Any) -> Callable[[str], bool]:
-    """Make what tells whether a word could be text of the vocabulary: the vocabulary has it or, if words are
-    cut, all its characters."""
+    """Make what tells whether the vocabulary has a word or, if words are cut, all its characters."""
     characters = set(itertools.chain.from_iterable(dictionary.symbols))
 
     def known(text: str) -> bool:

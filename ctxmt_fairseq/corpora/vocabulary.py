@@ -1,5 +1,4 @@
-"""Puts text steps, subword models and dictionaries into a data folder: own ones, given ones, or another
-folder's."""
+"""Puts text steps, subword models and dictionaries into a data folder: new, given, or another folder's."""
 
 import itertools
 import logging
@@ -14,15 +13,9 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.bpe_codes import load_codes
 from ctxmt_fairseq.corpora.data_folder import PathLike, load_dictionary, read_description
-from ctxmt_fairseq.corpora.subwords import (
-    Subwords,
-    TooManyPieces,
-    find_model,
-    model_names,
-    train_subwords,
-)
+from ctxmt_fairseq.corpora.subwords import Subwords, TooManyPieces, find_model, model_names, train_subwords
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
-from ctxmt_fairseq.corpora.truecasing import Truecaser, count_forms, forms_text
+from ctxmt_fairseq.corpora.truecasing import count_forms, forms_text, read_forms
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, add_symbols
 from ctxmt_fairseq.text.text_lines import iterate_lines
 
@@ -37,8 +30,7 @@ class Vocabulary:
 
     Attributes:
         steps: the first text steps: entries of ``ctxmt.json`` (``text_steps``).
-        joint: whether both languages have one dictionary (and, if it is trained, one subword model); it means
-            nothing if these are given.
+        joint: whether both languages have one dictionary and one subword model, where these are made.
         subwords: False: the words between white space are the symbols.
         spm: language -> a given SentencePiece model; empty: train.
         truecase: language -> a file of counts (``truecasing``): the step after those.
@@ -46,12 +38,11 @@ class Vocabulary:
         bpe: language -> a file of BPE codes (``bpe_codes``), instead of SentencePiece: the last step.
         bpe_vocabulary: language -> the vocabulary with which they are applied; its pieces that occur less
             than ``bpe_threshold`` times do not count. Empty: there is none.
-        dictionaries: language -> a given dictionary of fairseq's, all of whose symbols keep their places;
-            empty: count the training text.
+        dictionaries: language -> a given dictionary of fairseq's; empty: count the training text.
         vocab_size: the size of each model that is trained (default 8000, or the most that the text carries);
             if none is, the number of most frequent words or pieces that are kept (default all).
-        spm_type, character_coverage: see ``train_subwords``. like: a data folder whose steps, models and
-        dictionaries are taken; then all of the above means nothing.
+        spm_type, character_coverage: see ``train_subwords``.
+        like: a data folder whose steps, models and dictionaries are taken; the rest then means nothing.
     """
 
     steps: Sequence[Mapping[str, Any]] = ()
@@ -115,7 +106,7 @@ def place_steps(
 def _place_truecase(given: Optional[str], path: Path, steps: TextSteps, text: Iterable[str]) -> None:
     """Copy the given counts, or count the text after ``steps``."""
     if given is not None:
-        Truecaser.read(given)  # to check them
+        read_forms(given)  # to check them
         shutil.copyfile(given, path)
         return
     forms = count_forms(steps.apply(line) for line in tqdm(text, desc=path.name, unit=" lines", disable=None))
@@ -180,12 +171,10 @@ def _train(vocabulary: Vocabulary, model: Path, paths: List[Path]) -> None:
 def place_dictionaries(
     vocabulary: Vocabulary, folder: Path, frequencies: Dict[str, Counter]
 ) -> Dict[str, Any]:
-    """Write ``dict.LANG.txt``, with the separator and the mask at the end; returns language -> fairseq
-    Dictionary.
+    """Write ``dict.LANG.txt``, with the separator and the mask at the end; returns them by language.
 
     Args:
-        frequencies: language -> symbol counts of the encoded training text (not used if dictionaries are
-            given, or with ``like``).
+        frequencies: language -> symbol counts of the training text, where no dictionaries are given.
     """
     names = {language: f"dict.{language}.txt" for language in frequencies}
     given: Mapping[str, PathLike] = vocabulary.dictionaries
@@ -228,8 +217,7 @@ def given_symbols(vocabulary: Vocabulary) -> Dict[str, int]:
 
 
 def _dictionary(vocabulary: Vocabulary, frequencies: Counter) -> Any:
-    """Make a dictionary, sorted by falling frequency, then by symbol, and padded to a multiple of
-    ``MULTIPLE``."""
+    """A dictionary by falling frequency, then by symbol, filled up to a multiple of ``MULTIPLE``."""
     from fairseq.data import Dictionary
 
     dictionary = Dictionary()

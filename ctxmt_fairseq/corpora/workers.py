@@ -1,7 +1,6 @@
 """Works on files with one core or several, and gives the results in the files' order."""
 
 import collections
-import functools
 import itertools
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
@@ -50,13 +49,8 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[List[Item]]:
         yield chunk
 
 
-def skipping(work: Callable[[Item], Part], units: Callable[[Item], int]) -> Callable[[Item], Part]:
-    """Make what works like ``work``, but gives for an item that raises ``BadInput`` a part that leaves all
-    its units out and says why."""
-    return functools.partial(_skip, work, units)
-
-
-def _skip(work: Callable[[Item], Part], units: Callable[[Item], int], item: Item) -> Part:
+def skipping(work: Callable[[Item], Part], units: Callable[[Item], int], item: Item) -> Part:
+    """Do the work; of an item that raises ``BadInput`` make a part that leaves all its units out."""
     try:
         return work(item)
     except BadInput as error:

@@ -5,6 +5,8 @@ import itertools
 import json
 from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Sequence
 
+from tqdm.auto import tqdm
+
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
@@ -42,7 +44,6 @@ class _Corpus:
 
 
 def corpus_files(prefix: str, languages: Sequence[str]) -> List[str]:
-    """The files of a corpus."""
     return [f"{prefix}.{end}" for end in (*languages, *_ENDS)]
 
 
@@ -64,16 +65,11 @@ def write_corpus(
 
     Args:
         parts: in order; they are read as they are written, so that memory stays small.
-        prefixes: those of one corpus or several, from which ``route`` chooses by document.
-        languages: source and target.
+        prefixes: those of one corpus or several, from which ``route`` chooses by document; none may be empty.
         description: what was read, and how; it goes into the counts.
 
     Returns:
         the content of PREFIX.counts.json, for the first prefix.
-
-    Raises:
-        BadInput: an output cannot be written, PREFIX.meta.FIELD would count as metadata of the new corpus, or
-            no line is left for one of the corpora. Then nothing is written.
     """
     account = Account()
     route = functools.lru_cache(maxsize=1)(route)  # all lines of a document go one way
@@ -83,7 +79,7 @@ def write_corpus(
     with open_outputs([name for each in names for name in each]) as outputs:
         streams = ([outputs[name] for name in each] for each in names)
         corpora = list(map(_Corpus, prefixes, streams))
-        for part in parts:
+        for part in tqdm(parts, unit=" documents", disable=None):
             account.add(part.account)
             for place, pairs in itertools.groupby(part.pairs, key=lambda pair: route(pair.document)):
                 corpora[place].write(list(pairs))
@@ -97,10 +93,8 @@ def write_corpus(
             if not corpus.counts["sentences"]:
                 raise BadInput("would be empty: no document goes there", corpus.prefix)
             corpus.counts_file.write(json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n")
-            for end, wanted in (
-                ("current", corpus.counts["context_only"]),
-                ("meta.jsonl", corpus.with_metadata),
-            ):
-                if not wanted:
-                    outputs.pop(f"{corpus.prefix}.{end}")
+            if not corpus.counts["context_only"]:
+                outputs.pop(f"{corpus.prefix}.current")
+            if not corpus.with_metadata:
+                outputs.pop(f"{corpus.prefix}.meta.jsonl")
     return record

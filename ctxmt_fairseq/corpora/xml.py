@@ -26,12 +26,12 @@ def parse_xml(content: bytes, name: str) -> Any:
 
 
 def xml_elements(path: PathLike, tag: str) -> Iterator[Any]:
-    """Yield the elements of a name in a file, compressed or not, as they end; each is gone when the next
-    comes."""
+    """Yield the elements of a name in a file, compressed or not; each is gone when the next comes."""
     with _named_errors(path), open_text(path) as stream:
+        first = True  # declarations come before all elements
         for _, element in etree.iterparse(stream, tag=tag, **_SAFELY):
-            yield _checked(element, path)
-            element.clear()
+            yield _checked(element, path) if first else element
+            first = False
             while element.getprevious() is not None:
                 del element.getparent()[0]
 

@@ -19,20 +19,31 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
-def context_mask(target: Tensor, separator: int) -> Tensor:
-    """Mark each row of ``target`` (B, T) up to its last separator, this included: BoolTensor (B, T)."""
+def sentence_ends(target: Tensor, separator: int, eos: int) -> Tensor:
+    """Mark what ends a context sentence in ``target`` (B, T): BoolTensor (B, T). With ``--context-end eos``
+    this also is a ``</s>`` with another one behind it."""
+    ends = target.eq(eos)
+    return target.eq(separator) | (ends & ends.flip(1).cumsum(1).flip(1).gt(1))
+
+
+def context_mask(target: Tensor, separator: int, eos: int = -1) -> Tensor:
+    """Mark each row of ``target`` (B, T) up to its last separator, this included: BoolTensor (B, T).
+
+    Args:
+        eos: the index of ``</s>``, if it may end the context.
+    """
     places = torch.arange(1, target.size(1) + 1, device=target.device)
-    last = (target.eq(separator) * places).amax(1, keepdim=True)  # 0 where the window is one sentence
+    last = (sentence_ends(target, separator, eos) * places).amax(1, keepdim=True)  # 0: it is one sentence
     return places <= last
 
 
-def target_weights(target: Tensor, separator: int, pad: int, discount: float) -> Tensor:
+def target_weights(target: Tensor, separator: int, pad: int, discount: float, eos: int = -1) -> Tensor:
     """The weight of every target token (equation 2), float (B, T).
 
     It is ``discount`` for the context sentences and all separators, 1 for the current sentence and ``</s>``,
     and 0 for pads. A window of one sentence has weight 1 everywhere.
     """
-    weights = torch.where(context_mask(target, separator), discount, 1.0)
+    weights = torch.where(context_mask(target, separator, eos), discount, 1.0)
     return weights.masked_fill(target.eq(pad), 0.0)
 
 
@@ -124,6 +135,7 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         if sentence_avg and discount_normalisation == "weights":
             raise BadInput("--discount-normalisation weights contradicts --sentence-avg")
         self.separator = task.target_dictionary.index(SEPARATOR)
+        self.eos = task.target_dictionary.eos()
         self.context_discount = context_discount
         self.discount_normalisation = discount_normalisation
         self.window_sums: Dict[str, Tensor] = {}
@@ -149,7 +161,7 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
     def token_weights(self, sample: Dict[str, Any], target: Tensor) -> Tensor:
         """The weights (B, T) of a batch's target tokens: those of equation 2, times those that the training
         set has for its words (``--token-weights``)."""
-        weights = target_weights(target, self.separator, self.padding_idx, self.context_discount)
+        weights = target_weights(target, self.separator, self.padding_idx, self.context_discount, self.eos)
         return weights * sample["token_weights"] if "token_weights" in sample else weights
 
     def window_loss(
@@ -159,14 +171,14 @@ class ContextDiscountedCriterion(LabelSmoothedCrossEntropyCriterion):
         flat_target = self._flat(target).squeeze(-1)
         nll, smooth = token_losses(lprobs, flat_target)
         real = flat_target.ne(self.padding_idx).unsqueeze(-1)
-        context = self._flat(context_mask(target, self.separator)) & real
+        context = self._flat(context_mask(target, self.separator, self.eos)) & real
         weights = self._flat(self.token_weights(sample, target))
         eps_i = self.eps / (lprobs.size(-1) - 1)
         with torch.no_grad():
             unweighted = (1.0 - self.eps - eps_i) * nll + eps_i * smooth
             current = real & ~context
             # the current sentences of windows that have context
-            separators = target[:, self.ignore_prefix_size :].eq(self.separator)
+            separators = sentence_ends(target, self.separator, self.eos)[:, self.ignore_prefix_size :]
             windows = separators.any(1, keepdim=True)
             beside = current & windows.expand_as(separators).reshape(-1, 1)
             self.window_sums = {

@@ -53,8 +53,7 @@ def probability(help: str) -> Any:
 
 
 def times_by_tag(text: str) -> Dict[str, float]:
-    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen in an epoch. Empty: the text
-    is something else."""
+    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen; {}: it is no such text."""
     found = [re.fullmatch(r"([^=,\s]+)=([0-9]{1,3}(?:\.[0-9]{1,6})?)", part) for part in text.split(",")]
     times = {each[1]: float(each[2]) for each in found if each}
     complete = len(times) == len(found) and all(1 <= value <= 100 for value in times.values())
@@ -62,8 +61,7 @@ def times_by_tag(text: str) -> Dict[str, float]:
 
 
 class Column(NamedTuple):
-    """A place for a context sentence: so many lines from the current one. 0 is the current one's
-    translation."""
+    """A place for a context sentence: so many lines from the current one (0: its translation)."""
 
     target: bool
     offset: int
@@ -179,6 +177,12 @@ class WindowOptions(ContextOptions):
         "(--segment-positions flag), or nothing does; without --target-context",
         offered=False,
     )
+    context_end: str = one_of(
+        ("separator", "eos"),
+        "what ends the context in a window: <sep> (the papers' rule), or </s>, on both sides, and also where "
+        "there is no context (the program of Fernandes et al. 2021)",
+        offered=False,
+    )
 
 
 class RowsOptions(ContextOptions):
@@ -191,6 +195,13 @@ class RowsOptions(ContextOptions):
         lambda value: value >= 0,
         "a number of sentences, or 0",
         training=True,
+    )
+
+    missing_context: str = one_of(
+        ("none", "empty"),
+        "what is in the place of context that a document does not have, nothing (the papers' rule) or a "
+        "sentence without words (the program of sequence shortening)",
+        offered=False,
     )
 
     def evaluated(self) -> "RowsOptions":

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import torch
 
-from ctxmt_fairseq.data.context_dataset import ContextDataset, join
+from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.highlighted_batch import SentenceStarts, highlight_batch, in_window
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
@@ -25,12 +25,7 @@ class DocumentWindowDataset(ContextDataset):
             as ``highlights`` (``highlight_batch``).
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        highlights: Optional[Dict[int, LineHighlights]] = None,
-        **kwargs: Any,
-    ):
+    def __init__(self, *args: Any, highlights: Optional[Dict[int, LineHighlights]] = None, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.separators = not getattr(self.options, "no_separator", False)
         self.highlights = highlights or {}
@@ -56,6 +51,12 @@ class DocumentWindowDataset(ContextDataset):
         sentences: List[Sentence] = list(zip(sides, slots.source, strict=True))
         before, after = sentences[: self.before], sentences[self.before :]
         targets: List[Sentence] = [("target", sentence) for sentence in slots.target]
+        if self.builder.ends_with_eos:
+            empty: List[Sentence] = [("source", EMPTY_SENTENCE)]
+            before, targets = (
+                side if any(sentence != NO_SENTENCE for _, sentence in side) else empty
+                for side in (before, targets)
+            )
         return {
             "source": self._starts([*before, ("source", line), *after], self.marks),
             "target": self._starts([*targets, ("target", line)], 0),
@@ -91,10 +92,8 @@ class DocumentWindowDataset(ContextDataset):
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
         columns = self.builder.source_columns
         texts = [self.text(line, column.target) for column, line in zip(columns, slots.source, strict=True)]
-        before, after = (
-            [text for text in side if text is not None]
-            for side in (texts[: self.before], texts[self.before :])
-        )
+        before = [text for text in texts[: self.before] if text is not None]
+        after = [text for text in texts[self.before :] if text is not None]
         current = self._current(line)
         return {"current": current, **self.layout(before, current, after)}
 
@@ -109,13 +108,15 @@ class DocumentWindowDataset(ContextDataset):
         Returns:
             ``source``, ``current_segment`` and ``current_span``.
         """
-        window = join(before + [current] + after, self.separator if self.separators else None)
+        if self.builder.ends_with_eos:
+            before = before or [self.empty]
+        window = self.window(before, [current, *after], self.separator if self.separators else None)
         first = sum(len(sentence) + self.marks for sentence in before)
         end = first + len(current) + (self.marks if after else 0)
         return {"source": window, "current_segment": len(before), "current_span": (first, end)}
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
-        """Return ``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""
+        """``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""
         return {name: torch.tensor([sample[name] for sample in samples]) for name in CURRENT}
 
     def visible_context(self, example: Dict[str, Any]) -> Tuple[Any, ...]:

@@ -25,8 +25,7 @@ class Sizes(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """n of the windows: their place among all, their current sentences, and (C, n) tokens of the context
-    sentences on either side."""
+    """n windows: their place among all, their lines, and (C, n) tokens of the context on either side."""
 
     place: slice
     lines: np.ndarray
@@ -126,11 +125,13 @@ class WindowSizes:
         return Sizes(source, target, reach)
 
     def current(self, lines: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """(n,) each: the source and target tokens of the current sentences."""
-        source = np.asarray(self.source)[lines].astype(np.int32)
+        """(n,) each: the source and target tokens of the current sentences, with room for the ``</s>`` that
+        may be all of their context."""
+        room = int(self.builder.ends_with_eos)
+        source = np.asarray(self.source)[lines].astype(np.int32) + room
         if self.target is None:
             return source, np.zeros_like(source)
-        return source, np.asarray(self.target)[lines].astype(np.int32)
+        return source, np.asarray(self.target)[lines].astype(np.int32) + room
 
     def long_inputs(self, lines: np.ndarray, limit: int, epoch: int = 0) -> np.ndarray:
         """Tell which windows have an encoder input that is too long (the thesis, section 6.3.7): (n,) bool.

@@ -37,13 +37,11 @@ class WindowBuilder:
         seed: for the random choices (sampled sizes, random context).
 
     Attributes:
+        missing: what a slot has that the document has no sentence for, if the model can hold one.
+        ends_with_eos: whether ``</s>`` ends the context of every window, an empty one, too.
         source_columns, target_columns: the places for context sentences on either side.
         variants: None, or blocks of documents that are variants of one document: they get the same random
             context, from another block.
-
-    Raises:
-        BadInput: random context needs a second document to draw from; the reference needs source context
-            whose place it takes.
     """
 
     def __init__(self, documents: Documents, options: ContextOptions, seed: int = 1):
@@ -53,6 +51,8 @@ class WindowBuilder:
         self.source_columns, self.target_columns = options.columns
         self.variants: Optional[Documents] = None
         shuffled = options.context_selection == "shuffled"
+        self.missing = EMPTY_SENTENCE if getattr(options, "missing_context", "") == "empty" else NO_SENTENCE
+        self.ends_with_eos = getattr(options, "context_end", "") == "eos"
         self.shuffled = ShuffledContexts(documents, options, seed) if shuffled else None
         if options.context_selection == "random" and options.reach:
             check_several(documents)
@@ -88,15 +88,15 @@ class WindowBuilder:
             sentences = indices + offsets
             present = (sentences >= start) & (sentences < end)
             if share is not None:
-                sizes = _rows(_alike(columns, column) for column in columns)
+                roles = [column.role for column in columns]
+                sizes = _rows(map(roles.count, roles))  # columns of the same text and direction
                 present &= (distances <= np.floor(share * (sizes + 1))) | (offsets == 0)
-            if reach is not None:
-                present &= distances <= reach
             if self.options.context_selection == "empty":
                 sentences = np.full_like(sentences, EMPTY_SENTENCE)
             elif self.options.context_selection == "random":
                 sentences = self.elsewhere(indices, offsets, epoch)
-            return np.where(present, sentences, NO_SENTENCE).T
+            sentences = np.where(present, sentences, self.missing)
+            return (sentences if reach is None else np.where(distances <= reach, sentences, NO_SENTENCE)).T
 
         return Slots(side(self.source_columns), side(self.target_columns))
 
@@ -127,8 +127,3 @@ def check_several(documents: Documents) -> None:
 def _rows(numbers: Iterable[int]) -> np.ndarray:
     """(m, 1) of m numbers."""
     return np.array([*numbers], np.int64).reshape(-1, 1)
-
-
-def _alike(columns: Sequence[Column], column: Column) -> int:
-    """How many columns have the same text and direction."""
-    return sum(each.role == column.role for each in columns)

@@ -10,13 +10,16 @@ from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags
 
 CHRF_BETAS = (1, 2, 3)
+# Programs that translate whole documents divide them as they like.
+REALIGN = (
+    "; if the translation has other sentences than the reference, mweralign divides it as the reference is"
+)
 NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of rules
 
 
 @dataclass(frozen=True)
 class Translation:
-    """A translation and its references, without the lines that serve as context only and without outer
-    blanks.
+    """A translation and its references, without outer blanks, and without lines that are only context.
 
     Attributes:
         hypotheses: N lines.
@@ -70,7 +73,7 @@ def read_translation(
     texts = [hypotheses]
     for path in references:
         texts.append([surface(line.strip()) for line in iterate_lines(path)])
-        check_count(texts[-1], len(hypotheses), hypothesis, path)
+        check_count(texts[-1], len(hypotheses), hypothesis, path, REALIGN)
     marks = [True] * len(hypotheses)
     if current is not None:
         marks = read_flags(current, len(hypotheses)).tolist()
@@ -92,11 +95,7 @@ def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:
 
 
 def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
-    """sacrebleu's BLEU.
-
-    Args:
-        tokenize: the tokeniser, sacrebleu's default if not given.
-    """
+    """sacrebleu's BLEU, by default with its own tokeniser."""
     from sacrebleu.metrics import BLEU
 
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
@@ -108,10 +107,8 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
         raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
         # sacrebleu downloads the models of spm, flores101, flores200 and spBLEU-1K once.
-        none = ", ".join(NO_MODEL)
-        raise BadInput(
-            f"the tokenizer {tokenize!r} needs a model that sacrebleu cannot get: {error}; {none} need none"
-        ) from None
+        why = f"needs a model that sacrebleu cannot get: {error}; {', '.join(NO_MODEL)} need none"
+        raise BadInput(f"the tokenizer {tokenize!r} {why}") from None
 
 
 def chrf(beta: int, lowercase: bool = False) -> Any:
@@ -122,19 +119,16 @@ def chrf(beta: int, lowercase: bool = False) -> Any:
 
 
 def score_translation(
-    translation: Translation,
-    tokenize: Optional[str] = None,
-    lowercase: bool = False,
-    bootstrap: int = 0,
+    translation: Translation, tokenize: Optional[str] = None, lowercase: bool = False, bootstrap: int = 0
 ) -> List[MetricScore]:
-    """BLEU, chrF1, chrF2 and chrF3 over sentences, and BLEU over documents if they are known.
+    """BLEU, chrF1, chrF2, chrF3 and TER over sentences, and BLEU over documents if they are known.
 
     The "level" is the unit in which the corpus score counts n-grams: sentences, or whole documents joined by
     spaces (d-BLEU of Liu et al. 2020, mBART).
 
     Args:
         tokenize: BLEU's tokeniser; default: sacrebleu's own.
-        lowercase: for BLEU and chrF.
+        lowercase: for BLEU and chrF; TER ignores case, as sacrebleu's does.
         bootstrap: samples of sacrebleu's bootstrap; 0: none. Its seed is the environment variable
             ``SACREBLEU_SEED``, 12345 if that is not set.
     """
@@ -143,23 +137,19 @@ def score_translation(
         result = metric.corpus_score(texts[0], texts[1:], n_bootstrap=max(1, bootstrap))
         signature = metric.get_signature().format()
         details = json.loads(result.format(width=4, signature=signature, is_json=True))
-        return MetricScore(
-            result.name,
-            level,
-            result.score,
-            signature,
-            details.get("confidence_mean"),
-            details.get("confidence_var"),
-        )
+        spread = details.get("confidence_mean"), details.get("confidence_var")
+        return MetricScore(result.name, level, result.score, signature, *spread)
+
+    from sacrebleu.metrics import TER
 
     texts = [translation.hypotheses, *translation.references]
     scores = [compute(bleu(tokenize, lowercase), "sentence", texts)]
     scores += (compute(chrf(beta, lowercase), "sentence", texts) for beta in CHRF_BETAS)
-    if translation.document_lengths is not None:
-        lengths = translation.document_lengths
-        scores.append(
-            compute(bleu(tokenize, lowercase), "document", [join_documents(text, lengths) for text in texts])
-        )
+    scores.append(compute(TER(), "sentence", texts))
+    lengths = translation.document_lengths
+    if lengths is not None:
+        joined = [join_documents(text, lengths) for text in texts]
+        scores.append(compute(bleu(tokenize, lowercase), "document", joined))
     return scores
 
 
@@ -181,12 +171,10 @@ def score_table(scores: Sequence[MetricScore]) -> str:
         rows[0] += ["bootstrap mean", "95 % interval"]
     for score in scores:
         row = [score.name, score.level, f"{score.score:.{score.digits}f}"]
-        if bootstrap:
-            row += (
-                ["-", "-"]
-                if score.confidence is None
-                else [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"]
-            )
+        if bootstrap and score.confidence is None:
+            row += ["-", "-"]
+        elif bootstrap:
+            row += [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"]
         rows.append(row)
     signatures = [f"{score.name} ({score.level}): {score.signature}" for score in scores]
     return "\n".join([aligned_table(rows), "", *signatures])

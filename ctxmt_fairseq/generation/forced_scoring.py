@@ -14,6 +14,7 @@ from fairseq.models import FairseqDecoder, FairseqIncrementalDecoder
 from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.criterions.context_discounted import sentence_ends
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -172,7 +173,7 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
     )  # (B, T)
     is_word = target.ne(dictionary.pad()).numpy()
     place, distribution = _distinct_places(rows, previous.numpy(), is_word)
-    separators = target.eq(dictionary.index(SEPARATOR)).long().numpy()
+    separators = sentence_ends(target, dictionary.index(SEPARATOR), dictionary.eos()).long().numpy()
     context = np.array([[source[1]] for source, _ in batch])
     first = (is_word & (separators.cumsum(1) - separators < context)).sum(1)
     scores = _log_probs(

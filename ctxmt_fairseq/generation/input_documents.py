@@ -1,8 +1,8 @@
 """Text files of documents, and the line of the output that each sentence belongs to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from ctxmt_fairseq.text.documents import Documents, document_id
 from ctxmt_fairseq.text.json_files import get, json_lines
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.symbols import SEPARATOR
-from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_flags, read_sentences
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags, read_sentences
+
+ADDED = ("translation", "score")  # to the values of JSON lines
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class InputDocuments:
         output_lines: (S,) the line of the output, from 0, that gets each sentence's translation.
         height: the number of lines of the output, which is that of the input.
         file: the input, for messages.
+        before: lines of the file before these, for messages.
+        records: the values of JSON lines, which are written with the translations; None: plain text.
     """
 
     sentences: List[str]
@@ -33,10 +37,12 @@ class InputDocuments:
     output_lines: np.ndarray
     height: int
     file: PathLike
+    before: int = 0
+    records: Optional[List[Dict[str, Any]]] = None
 
     def place(self, sentence: int) -> str:
         """Name the place of a sentence in the input."""
-        return f"{self.file}:{self.output_lines[sentence] + 1}"
+        return f"{self.file}:{self.before + self.output_lines[sentence] + 1}"
 
     @property
     def with_separator(self) -> Optional[str]:
@@ -81,9 +87,26 @@ def read_parallel(prefix: PathLike, languages: Tuple[str, str]) -> ParallelDocum
 
 def read_blank_line_documents(text: PathLike) -> InputDocuments:
     """Read a text with blank lines between documents; it cannot have empty sentences."""
+    return _blank_line_documents(read_sentences(text), text)
+
+
+def iterate_documents(text: PathLike) -> Iterator[InputDocuments]:
+    """Yield the documents of such a text as soon as each has ended, with the blank line after it."""
+    lines: List[str] = []
+    before = 0
+    for line in iterate_lines(text):
+        lines.append(line.strip())
+        if not lines[-1] and any(lines):
+            yield _blank_line_documents(lines, text, before)
+            before, lines = before + len(lines), []
+    if lines:
+        yield _blank_line_documents(lines, text, before)
+
+
+def _blank_line_documents(read: Sequence[str], text: PathLike, before: int = 0) -> InputDocuments:
     sentences, lengths, lines = [], [], []
-    between, number = True, -1
-    for number, sentence in enumerate(read_sentences(text)):
+    between = True
+    for number, sentence in enumerate(read):
         if sentence:
             if between:
                 lengths.append(0)
@@ -92,9 +115,8 @@ def read_blank_line_documents(text: PathLike) -> InputDocuments:
             lines.append(number)
         between = not sentence
     flags = np.ones(len(sentences), bool)
-    return InputDocuments(
-        sentences, Documents.from_lengths(lengths), flags, np.array(lines, np.int64), number + 1, text
-    )
+    numbers = np.array(lines, np.int64)
+    return InputDocuments(sentences, Documents.from_lengths(lengths), flags, numbers, len(read), text, before)
 
 
 def read_joined(text: PathLike, joint: str) -> InputDocuments:
@@ -113,10 +135,10 @@ def read_joined(text: PathLike, joint: str) -> InputDocuments:
 
 
 def read_json_lines(path: PathLike) -> InputDocuments:
-    """Read one object per line: ``source`` (text), ``document`` (its id), and ``current`` (true or false),
-    which may be missing.
+    """Read one object per line: ``source`` (text), ``document`` (its id), ``current`` (true or false), which
+    may be missing, and whatever else is to be written beside the translation.
     """
-    sentences, ids, flags = [], [], []
+    sentences, ids, flags, records = [], [], [], []
     for place, record in json_lines(path):
         source = get(place, record, "source", str)
         if "document" not in record:
@@ -127,10 +149,14 @@ def read_json_lines(path: PathLike) -> InputDocuments:
             raise place.error("document must not be empty, and current must be true or false")
         if "\n" in source or "\0" in source:
             raise place.error("source must be one line of text")
+        if taken := [key for key in ADDED if key in record]:
+            raise place.error(f"rename {taken[0]!r}, which the output adds")
         sentences.append(source.strip())
         ids.append(name)
         flags.append(current)
-    return _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool), path)
+        records.append(record)
+    text = _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool), path)
+    return replace(text, records=records)
 
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:

@@ -1,6 +1,7 @@
 """From input documents to output lines: a resumable file, or a dialogue with a post-editor."""
 
 import contextlib
+import json
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO, Tuple
@@ -12,7 +13,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.files import destination, write_files
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
-from ctxmt_fairseq.generation.input_documents import InputDocuments
+from ctxmt_fairseq.generation.input_documents import ADDED, InputDocuments
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
@@ -78,7 +79,9 @@ def translate_file(
             for line, record in done.items():
                 running.record(line, torch.tensor(record["tokens"]))
         lines = [line for line in np.flatnonzero(wanted).tolist() if line not in done]
-        with tqdm(total=len(lines), unit="sentence", disable=None, file=sys.stderr) as progress:
+        with tqdm(
+            total=len(lines), unit="sentence", leave=output is not None, disable=None, file=sys.stderr
+        ) as progress:
             for line, nbest in translator.translate(running, lines):
                 record = {"tokens": nbest[0]["tokens"].tolist(), "score": float(nbest[0]["score"])}
                 done[line] = record
@@ -88,6 +91,7 @@ def translate_file(
         lines_of_output = _lines(loaded, documents, text, done, scores, f"{tag} " if tag else "")
         if output is None:
             sys.stdout.write(lines_of_output)
+            sys.stdout.flush()
         else:
             write_files([(output, lines_of_output), *beside])
         if journal:
@@ -103,14 +107,23 @@ def _lines(
     scores: bool,
     tag: str,
 ) -> str:
-    """The output's text: a line for each line of the input, empty for what is not translated."""
+    """The output's text: a line for each line of the input. What is not translated has an empty line, or the
+    JSON as it was."""
     lines = [""] * documents.height
+    records = documents.records
+    if records is not None:
+        lines = [json.dumps(record, ensure_ascii=False) for record in records]
     parts = [done[line] if text.current[line] else None for line in range(len(text.sentences))]
-    for sentence, records in enumerate(text.joined(parts)):
-        if records[0] is not None:
-            texts = [loaded.decode_target(torch.tensor(record["tokens"])) for record in records]
-            prefix = f"{np.mean([record['score'] for record in records]):.4f}\t" if scores else ""
-            lines[documents.output_lines[sentence]] = prefix + tag + joined_text(texts)
+    for sentence, found in enumerate(text.joined(parts)):
+        if found[0] is None:
+            continue
+        translation = joined_text([loaded.decode_target(torch.tensor(part["tokens"])) for part in found])
+        score, line = float(np.mean([part["score"] for part in found])), documents.output_lines[sentence]
+        if records is None:
+            lines[line] = (f"{score:.4f}\t" if scores else "") + tag + translation
+        else:
+            added = dict(zip(ADDED, (translation, score) if scores else (translation,), strict=False))
+            lines[line] = json.dumps({**records[line], **added}, ensure_ascii=False)
     return "".join(line + "\n" for line in lines)
 
 

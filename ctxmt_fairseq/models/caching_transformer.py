@@ -51,6 +51,7 @@ class CachingEncoder(RowsEncoder):
             activation=args.shortening_activation,
             dropout=args.dropout,
             attention_dropout=args.attention_dropout,
+            filled=getattr(args, "shortening_partial", "real") == "zeros",  # older checkpoints lack it
         )
         places = self.context_shortening.places(self.max_source_positions)
         self.context_embeddings = ContextEmbeddings(embed_dim, places)
@@ -172,6 +173,12 @@ class CachingTransformer(MultiSourceModel):
             help="how tokens are assigned to groups (default: sparsemax)",
         )
         parser.add_argument(
+            "--shortening-partial",
+            choices=("real", "zeros"),
+            help="what is pooled of a last group of fewer than K tokens: these (real: the paper's), or with "
+            "zeros for the others (zeros: its program's mean and max) (default: real)",
+        )
+        parser.add_argument(
             "--current-in-context",
             choices=("yes", "no"),
             help="whether the current sentence's own states are context too (default: yes, if shortened)",
@@ -192,7 +199,7 @@ class CachingTransformer(MultiSourceModel):
 
 def caching_defaults(args: Any) -> None:
     """Set the defaults of the shortening; the gate is "none" if the fusion has no such gate."""
-    set_defaults(args, shortening="none")
+    set_defaults(args, shortening="none", shortening_partial="real")
     defaults = dict(SHORTENINGS[args.shortening].defaults)
     fusion = FUSIONS[getattr(args, "context_fusion", defaults["context_fusion"])]
     if defaults["context_gate"] not in fusion.gates:

@@ -4,7 +4,6 @@ import argparse
 from contextlib import nullcontext
 from typing import Any, ContextManager, Dict, Mapping, Optional, Tuple, Union
 
-import torch
 from fairseq.data import Dictionary
 from fairseq.models import register_model
 from torch import Tensor, nn
@@ -20,6 +19,17 @@ from ctxmt_fairseq.text.symbols import SEPARATOR
 
 RowValues = Tuple[Optional[Tensor], Optional[Tensor]]
 ROW_VALUES = "context_row_values"  # in encoder_out: what SegmentPositions.given needs in the decoder
+
+# What --segment-types make of a segment k, in the encoder and in the decoder, whose window ends with the
+# current sentence: a model that goes on stays in that segment.
+RELATIVE: Dict[str, Any] = {
+    "sentence": (None, None),
+    "context": (lambda k, current, position: k != current, lambda k, current, position: k < current),
+    "distance": (
+        lambda k, current, position: (current - k).abs(),
+        lambda k, current, position: (current - k).clamp(min=0) * (position > 1),
+    ),
+}
 
 
 def segment_shift(text: str) -> Union[int, str]:
@@ -50,7 +60,7 @@ class ConcatTransformerEncoder(ContextEncoder):
         if positions.kind == "shift":
             ours = for_decoder = average_sentence_length(source[0], positions.separator, self.padding_idx)
         elif ours is None:
-            option = "--segment-positions flag" if positions.kind == "flag" else "--segment-types context"
+            option = "--segment-positions flag" if positions.kind == "flag" else "--segment-types"
             raise BadInput(f"{option} needs --task document_window, which says where sentences are")
         with positions.given(ours):
             encoder_out = super().encode_source(None, *source)
@@ -107,14 +117,18 @@ class ConcatTransformer(ContextModel):
         )
         parser.add_argument(
             "--segment-types",
-            choices=("sentence", "context"),
-            help="what a segment embedding tells: which sentence, or context or not (default: sentence)",
+            choices=tuple(RELATIVE),
+            help="what a segment embedding tells: which sentence of the window, from the first (sentence: "
+            "the paper's rule); context or not; or which sentence, from the current one, to which the "
+            "decoder's first token belongs, too (distance: its program's) (default: sentence)",
         )
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ConcatTransformer":
         """Build from fairseq's options and ours; ``args``, and so the checkpoint, gets the corpus average."""
         _check(args, getattr(task, "no_separator", False))
+        if getattr(task, "options", {}).get("context_end") == "eos" and args.segment_positions != "none":
+            raise BadInput("--context-end eos needs --segment-positions none, because </s> is no separator")
         if args.segment_positions == "shift":
             args.segment_shift = segment_shift(args.segment_shift)
             if args.segment_shift == "avg-corpus":
@@ -122,21 +136,23 @@ class ConcatTransformer(ContextModel):
         model = super().build_model(args, task)
         encoder, decoder = model.encoder, model.decoder
         embed_dim = encoder.embed_tokens.embedding_dim
-        # The decoder's window ends with the current sentence, so a model that goes on stays in that segment.
-        encoder.embed_positions = cls._positions(args, encoder, embed_dim, task.source_dictionary, torch.ne)
+        relative = RELATIVE[args.segment_types]
+        encoder.embed_positions = cls._positions(
+            args, encoder, embed_dim, task.source_dictionary, relative[0]
+        )
         decoder.embed_positions = cls._positions(
-            args, decoder, decoder.embed_dim, task.target_dictionary, torch.lt
+            args, decoder, decoder.embed_dim, task.target_dictionary, relative[1]
         )
         return model
 
     @property
     def context_format(self) -> ContextFormat:
-        knows = self.args.segment_positions == "flag" or self.args.segment_types == "context"
+        knows = self.args.segment_positions == "flag" or self.args.segment_types != "sentence"
         return ContextFormat("window" if knows else "")
 
     @staticmethod
     def _positions(
-        args: Any, side: Any, embed_dim: int, dictionary: Dictionary, is_context: Any
+        args: Any, side: Any, embed_dim: int, dictionary: Dictionary, relative: Any
     ) -> Optional[nn.Module]:
         stock, kind = side.embed_positions, args.segment_positions
         if kind == "flag" and isinstance(side, ConcatTransformerEncoder):
@@ -145,7 +161,6 @@ class ConcatTransformer(ContextModel):
             return None if stock is None else SegmentPositions(stock, embed_dim, side.padding_idx)
         if SEPARATOR not in dictionary:
             raise BadInput(f"--segment-positions {kind} needs {SEPARATOR} in the dictionary")
-        flags = args.segment_types == "context"
         return SegmentPositions(
             stock,
             embed_dim,
@@ -153,8 +168,8 @@ class ConcatTransformer(ContextModel):
             separator=dictionary.index(SEPARATOR),
             kind=kind,
             shift=None if args.segment_shift == "avg-sequence" else args.segment_shift,
-            rows=2 if flags else 32,
-            is_context=is_context if flags else None,
+            rows=2 if args.segment_types == "context" else 32,
+            relative=relative,
         )
 
 
@@ -164,8 +179,8 @@ def _check(args: Any, no_separator: bool) -> None:
         raise BadInput(
             f"--no-separator works with --segment-positions flag or none, not {kind}, which counts separators"
         )
-    if types == "context" and kind not in ("learned", "sinusoidal"):
-        raise BadInput(f"--segment-types context needs --segment-positions learned or sinusoidal, not {kind}")
+    if types != "sentence" and kind not in ("learned", "sinusoidal"):
+        raise BadInput(f"--segment-types {types} needs --segment-positions learned or sinusoidal, not {kind}")
     if kind != "shift":
         return
     if getattr(args, "encoder_learned_pos", False) or getattr(args, "decoder_learned_pos", False):

@@ -58,7 +58,7 @@ class VectorEncoder(ContextEncoder):
             args.context_layers,
             args.context_ffn_dim,
             args.farthest_context + 1 if args.context_positions == "yes" else None,
-            args.context_qk_norm == "yes",
+            args.context_qk_norm != "no",
             # older checkpoints lack these options
             input=getattr(args, "context_input", "plain"),
             feature_dropout=getattr(args, "context_feature_dropout", None),
@@ -109,8 +109,9 @@ class VectorModel(MetadataModel):
         )
         parser.add_argument(
             "--context-qk-norm",
-            choices=("yes", "no"),
-            help="normalise queries and keys in the context encoder (default: yes)",
+            choices=("yes", "no", "all"),
+            help="normalise queries and keys in the context encoder (yes: the paper's rule), or in all of "
+            "the decoder's attentions, too (all: its program's) (default: yes)",
         )
         parser.add_argument(
             "--context-input",
@@ -125,6 +126,8 @@ class VectorModel(MetadataModel):
             value = getattr(args, name, None)
             if value is not None and value < least:
                 raise BadInput(f"{flag(name)} {value}: expected {least} or more")
+        if args.context_qk_norm == "all" and not hasattr(args, "context_fusion"):
+            raise BadInput(f"--context-qk-norm all needs --arch mtcue_transformer, not {args.arch}")
         return super().build_model(args, task)
 
 

@@ -6,9 +6,20 @@ from typing import Any
 
 from fairseq.models import register_model
 
+from ctxmt_fairseq.models.blocks.qk_norm_attention import normalise_attention
 from ctxmt_fairseq.models.context_decoder import ContextDecoder, add_fusion_args
 from ctxmt_fairseq.models.metadata_model import VectorModel, vector_defaults
 from ctxmt_fairseq.models.sizes import register_sizes, set_defaults
+
+
+class MTCueDecoder(ContextDecoder):
+    """The decoder, whose attentions may be ``QKNormAttention``, too (``--context-qk-norm all``)."""
+
+    def build_decoder_layer(self, args: Any, no_encoder_attn: bool = False) -> Any:
+        layer = super().build_decoder_layer(args, no_encoder_attn)
+        if self.args.context_qk_norm == "all":
+            normalise_attention(layer, self.args.contexts_per_sample)
+        return layer
 
 
 @register_model("mtcue_transformer")
@@ -19,7 +30,7 @@ class MTCueTransformer(VectorModel):
     no``; its ablations of the data are options of the task.
     """
 
-    decoder_class = ContextDecoder
+    decoder_class = MTCueDecoder
 
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:

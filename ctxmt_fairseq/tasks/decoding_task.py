@@ -75,12 +75,17 @@ class DecodingTask(TranslationTask):
     def decoding(self) -> Optional[str]:
         """How target windows are decoded, to be said; None: they are the current sentence alone."""
         how = self.cfg.decoding
-        return f"--decoding {how}: {DECODINGS[how]}" if self.options["target_context"] else None
+        return f"--decoding {how}: {DECODINGS[how]}" if self.decodes_windows else None
+
+    @property
+    def decodes_windows(self) -> bool:
+        """Whether a target window has more than the current sentence."""
+        return self.options["target_context"] > 0 or self.options.get("context_end") == "eos"
 
     @property
     def forced(self) -> bool:
         """Whether the target context is forced: the translations so far, or given ones."""
-        return self.cfg.decoding == "prefix" and self.options["target_context"] > 0
+        return self.cfg.decoding == "prefix" and self.decodes_windows
 
     @property
     def dependent(self) -> bool:
@@ -117,7 +122,7 @@ class DecodingTask(TranslationTask):
 
     def _report(self) -> None:
         report = self.window_count.report(self.forced)
-        if report and self.options["target_context"]:
+        if report and self.decodes_windows:
             logger.warning("%s", report)
         if self.with_unknown:
             logger.warning(

@@ -39,6 +39,8 @@ class DocumentWindowTask(ContextTask):
                 f"--no-separator needs --target-context 0, found {self.options['target_context']}: separators"
                 " tell the sentences of target windows apart"
             )
+        if self.options["context_end"] == "eos" and self.cfg.decoding != "prefix":
+            raise BadInput("--context-end eos needs --decoding prefix: a search stops at </s>")
 
     @property
     def no_separator(self) -> bool:
@@ -46,6 +48,8 @@ class DocumentWindowTask(ContextTask):
         return bool(self.options["no_separator"])
 
     def exchange_context(self, sample, order):
+        if self.options["context_end"] == "eos":
+            raise BadInput("--context-end eos: its windows cannot exchange their contexts")
         source, target = window_formats(self.cfg, self.src_dict, self.tgt_dict)
         if self.no_separator:
             source = replace(source, separator=None)

@@ -7,10 +7,12 @@ import os
 import re
 import stat
 import zlib
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.paths import STANDARD
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,14 +38,13 @@ def iterate_lines(path: PathLike, lenient: bool = False) -> Iterator[str]:
 
 def is_text(line: str) -> bool:
     """Whether a line that was read leniently is text: UTF-8 without NUL."""
-    return _NO_TEXT.search(line) is None
+    return "\0" not in line if line.isascii() else _NO_TEXT.search(line) is None
 
 
 def open_text(path: PathLike) -> BinaryIO:
-    """Open a regular file for reading, and decompress it if it is one of gzip."""
+    """Open a regular file or standard input for reading, and decompress it if it is one of gzip."""
     stream = open_file(path)
-    zipped = stream.read(2) == b"\x1f\x8b"
-    stream.seek(0)
+    zipped = stream.peek(2).startswith(b"\x1f\x8b")
     return gzip.open(stream) if zipped else stream  # type: ignore[return-value]
 
 
@@ -88,9 +89,11 @@ def one_each(lines: Iterable[T], count: int, path: PathLike) -> Iterator[T]:
         raise BadInput(f"expected {count} lines, one for each sentence, found {number}", path)
 
 
-def open_file(path: PathLike) -> BinaryIO:
-    """Open a regular file for reading."""
+def open_file(path: PathLike) -> BufferedReader:
+    """Open a regular file for reading, or what comes on standard input."""
     try:
+        if path == STANDARD:
+            return open(0, "rb", closefd=False)
         if stat.S_ISREG(os.stat(path).st_mode):
             return open(path, "rb")
     except FileNotFoundError:
@@ -171,18 +174,16 @@ def _line(line: str, number: int) -> str:
 
 
 def read_sentences(path: PathLike) -> List[str]:
-    """Read the sentences of a text file, one per line; empty lines are empty sentences.
-
-    Raises:
-        BadInput: there is no such file, or it is no text in UTF-8.
-    """
+    """Read the sentences of a text file, one per line; empty lines are empty sentences."""
     return [line.strip() for line in iterate_lines(path)]
 
 
-def check_count(lines: Sequence[Any], expected: int, other: object, path: PathLike) -> None:
+def check_count(
+    lines: Sequence[Any], expected: int, other: object, path: PathLike, way_out: str = ""
+) -> None:
     """Refuse the lines of a file that are not as many as those of another one."""
     if len(lines) != expected:
-        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}", path)
+        raise BadInput(f"expected {expected} lines, as in {other}, found {len(lines)}{way_out}", path)
 
 
 def read_flags(path: PathLike, expected: int) -> "np.ndarray":

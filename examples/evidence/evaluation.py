@@ -95,7 +95,7 @@ def windows(run: Trained) -> Dict[str, Any]:
 
 def attention(run: Trained) -> Dict[str, Any]:
     """How much of it stays in the current sentence."""
-    found = _found(run, "analyse", "attention-share", run.test, run.model, "--cpu", name="attention")
+    found = _found(run, "analyse", "attention-share", run.model, run.test, "--cpu", name="attention")
     return {key: found["models"][0][key] for key in ("means", "entropies")}
 
 

@@ -48,7 +48,7 @@ step "Significance and attention"
 ctxmt compare translations "$out/text/test.fr" "${runs[@]/%//evaluation/prefix.hyp}" \
     --docids "$out/text/test.docids" --json "$out/compared.json" > "$out/compared.txt"
 windows=("${runs[@]:1}")
-ctxmt analyse attention-share "$out/text/test" "${windows[@]/%//checkpoints/checkpoint_best.pt}" --cpu \
+ctxmt analyse attention-share "${windows[@]/%//checkpoints/checkpoint_best.pt}" "$out/text/test" --cpu \
     --json "$out/attention.json" --output "$out/entropy.png" > "$out/attention.txt"
 
 step "Report"

@@ -223,8 +223,11 @@ COMMANDS = [
         {**SENTENCE, **CONTEXT},
     ),
     Command(
-        *("analyse attention-share", f"analyse attention-share text {MODEL} --cpu", f"text. {MODEL} data", 1),
-        {**CONTEXT, **given("--json json --output map.png --samples 100 --seed 2 --max-tokens 1|90")},
+        *("analyse attention-share", f"analyse attention-share {MODEL} text --cpu", f"text. {MODEL} data", 1),
+        {
+            **CONTEXT,
+            **given("--json json --output map.png --samples 100 --seed 2 --max-tokens 1|90 --rule program"),
+        },
     ),
     Command(
         *("analyse lengths", "analyse lengths text.en text.fr text.fr text.en --samples 100", "text.", 8),

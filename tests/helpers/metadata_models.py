@@ -30,6 +30,7 @@ CASES = {
     "mtcue no encoder pre-norm": (MTCUE, {"context_layers": 0, **PRE_NORM}),
     "mtcue no positions": (MTCUE, {"context_positions": "no"}),
     "mtcue no QK-norm": (MTCUE, {"context_qk_norm": "no"}),
+    "mtcue as its program": (MTCUE, {"context_qk_norm": "all", "context_fusion": "parallel-mean"}),
     "cue": (CUE, {}),
     "cue pre-norm": (CUE, PRE_NORM),
     "cue no QK-norm": (CUE, {"context_qk_norm": "no"}),

@@ -67,21 +67,39 @@ def test_blank_lines_between_documents(translation, last, corpus, tmp_path):
 def test_json_lines_scores_and_context_only_lines(translation, last, corpus, tmp_path):
     context_only = {0, 3, 42}
     records = [
-        {"source": source, "document": name, "current": line not in context_only}
+        {"source": source, "document": name, "current": line not in context_only, "speaker": "ž"}
         for line, (source, name) in enumerate(
             zip(read(corpus / "test2.en"), read(corpus / "test2.docids"), strict=True)
         )
     ]
     (tmp_path / "in").write_text("".join(json.dumps(record) + "\n" for record in records))
     done = run("ctxmt", "translate", last, tmp_path / "in", "--json-lines", "--scores", *SEARCH)
-    found = done.stdout.splitlines()
-    assert len(found) == 43
-    for line, text in enumerate(found):
-        if line in context_only:
-            assert text == ""
-        else:
-            score, translated = text.split("\t")
-            assert translated == translation[line] and float(score) < 0
+    found = list(map(json.loads, done.stdout.splitlines()))
+    assert '"ž"' in done.stdout and all(each.pop("score") < 0 for each in found if each["current"])
+    added = [{} if line in context_only else {"translation": text} for line, text in enumerate(translation)]
+    assert found == [{**record, **more} for record, more in zip(records, added, strict=True)]
+
+
+def test_standard_input_and_output(translation, last, text, corpus, tmp_path):
+    sources, ids = read(corpus / "test2.en"), read(corpus / "test2.docids")
+    first = [line for line, name in enumerate(ids) if name == ids[0]]
+    second = [line for line, name in enumerate(ids) if name == ids[first[-1] + 1]]
+    documents = ["".join(sources[line] + "\n" for line in lines) for lines in (first, second)]
+    done = run("ctxmt", "translate", last, "-", *SEARCH, input="\n".join(documents))
+    expected = [[translation[line] for line in lines] for lines in (first, second)]
+    assert done.stdout.splitlines() == [*expected[0], "", *expected[1]]
+    whole = ("ctxmt", "translate", last, "-", *text[1:], *SEARCH, "--output", "-")
+    assert run(*whole, input="".join(line + "\n" for line in sources)).stdout.splitlines() == translation
+    both = refused("ctxmt", "translate", last, "-", "--docids", "-")
+    assert (
+        both == "ctxmt: error: - is standard input, which only one option can read: give files for the others"
+    )
+
+
+def test_bfloat16(translation, last, text):
+    done = run("ctxmt", "translate", last, *text, *SEARCH[:-1], "--device", "cpu", "--threads", 1, "--bf16")
+    same = [one == other for one, other in zip(done.stdout.splitlines(), translation, strict=True)]
+    assert sum(same) > 30 and "Traceback" not in done.stderr
 
 
 def test_killed_and_resumed_gives_the_same_file(translation, last, text, tmp_path):

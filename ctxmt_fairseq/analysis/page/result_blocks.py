@@ -17,16 +17,17 @@ CXMI = ("CXMI, bits/word", "bits/sentence", "nats/sentence", "nats/token")
 Owners = Dict[Path, Tuple[str, str]]  # file of translations or examples -> its run, its name
 
 
-def owner_of(path: Any, owners: Owners) -> Optional[Tuple[str, str]]:
-    """The run with the file that a command was given, and the name of the translation or set in it."""
+def owner_of(system: Any, owners: Owners, content: Any) -> Optional[Tuple[str, str]]:
+    """The run with the file of a system that a command compared, and the name of the translation or set in
+    it."""
     try:
-        return owners.get(Path(path).resolve())
+        return owners.get(Path(content.get("files", {}).get(system, system)).resolve())
     except (OSError, ValueError, RuntimeError):  # no file can have this name
         return None
 
 
-def _pair(row: Dict[str, Any], owners: Owners) -> str:
-    b, a = (", ".join(owner_of(row[side], owners) or [str(row[side])]) for side in ("b", "a"))
+def _pair(row: Dict[str, Any], owners: Owners, content: Any) -> str:
+    b, a = (", ".join(owner_of(row[side], owners, content) or [str(row[side])]) for side in ("b", "a"))
     return f"{b} - {a}"
 
 
@@ -37,7 +38,7 @@ def _seeds(row: Dict[str, Any]) -> str:
 
 def translation_tests(name: str, content: Any, owners: Owners) -> Table:
     rows = [
-        [_pair(row, owners), row["metric"], f"{row['units']} {row['unit']}s{_seeds(row)}",
+        [_pair(row, owners, content), row["metric"], f"{row['units']} {row['unit']}s{_seeds(row)}",
          Cell(f"{row['difference']:+.2f}", row["stars"]), f"{row['low']:+.2f} .. {row['high']:+.2f}",
          f"{row['p_holm']:.4f}"]
         for row in content["comparisons"]
@@ -49,7 +50,7 @@ def contrast_tests(name: str, content: Any, owners: Owners) -> Table:
     rows = []
     for row in content["comparisons"]:
         difference = 100 * (row["correct_b"] - row["correct_a"]) / max(1, row["examples"])
-        rows.append([f"{row['group']}: {_pair(row, owners)}", f"{row['examples']}{_seeds(row)}",
+        rows.append([f"{row['group']}: {_pair(row, owners, content)}", f"{row['examples']}{_seeds(row)}",
                      Cell(f"{difference:+.1f}", row["stars"]), row.get("only_a", "-"), row.get("only_b", "-"),
                      f"{row['p_holm']:.4f}"])  # fmt: skip
     return Table(["systems", "examples", "difference", "only a", "only b", "p"], rows, name)
@@ -98,7 +99,7 @@ def curves(name: str, content: Any, _: Owners) -> List[Any]:
 def lengths(name: str, content: Any, owners: Owners) -> List[Any]:
     measure = f"{content['metric']} by the length of the source sentence"
     points = [
-        Point(measure, ", ".join(owner_of(row["system"], owners) or [row["system"]]),
+        Point(measure, ", ".join(owner_of(row["system"], owners, content) or [row["system"]]),
               f"> {row['least'] - 1}" if row.get("most") is None else f"{row['least']}-{row['most']}",
               row["score"], row["low"], row["high"])
         for row in content["buckets"]

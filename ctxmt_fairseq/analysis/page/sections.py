@@ -102,7 +102,7 @@ def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
 
     def stars(_: str, content: Any, owners: Owners) -> List[Any]:
         rows = content["comparisons"]
-        found = [(owner_of(row["a"], owners), owner_of(row["b"], owners), row) for row in rows]
+        found = [(*(owner_of(row[side], owners, content) for side in ("a", "b")), row) for row in rows]
         return [
             ((*b, row["metric"]), row["stars"])
             for a, b, row in found

@@ -11,10 +11,10 @@ Several models are compared with the first, window by window (approximate random
 That is about these trained models. NAME=MODEL several times gives the runs (seeds) of a system: intervals and
 p are then over seeds and windows together, as in ctxmt compare translations.
 
-Example: ctxmt analyse attention-share text/test plain.pt discounted.pt --json shares.json
+Example: ctxmt analyse attention-share plain.pt discounted.pt text/test --json shares.json
 """
 
-from typing import List, Optional
+from typing import List, Literal, Optional
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, argument, option
@@ -35,13 +35,19 @@ class Files(MapFiles):
 
 
 class AttentionShare(Command):
-    text: Prefix = argument("TEXT", "prefix of the text's files")
     models: List[Named] = argument(
         "MODEL", "checkpoints, or NAME=MODEL; several of one name are seeds of a system"
     )
+    text: Prefix = argument("TEXT", "prefix of the text's files")
     samples: int = option("shuffles of the windows, for p", 1000, whole_number(100, 10**7))
     seed: int = option("of the shuffles", 1, option_types.seed)
     max_tokens: int = option("per batch", 4000)
+    rule: Literal["paper", "program"] = option(
+        "program: as the authors' program computes it. The entropy is that of the weights' mean over layers "
+        "and heads, the decoder's first token belongs to the current sentence, and windows without context "
+        "count",
+        "paper",
+    )
     files: Files
     model: Model
 
@@ -57,7 +63,8 @@ class AttentionShare(Command):
         found = []
         for _, path in named:
             loaded = self.model.load(path).loaded
-            found.append(window_attention(loaded, read_probed_text(self.text, loaded), self.max_tokens))
+            text = read_probed_text(self.text, loaded)
+            found.append(window_attention(loaded, text, self.max_tokens, self.rule))
         report = AttentionReport([name for name, _ in named], found, self.samples, self.seed)
         print(report.table())
         self.files.draw(report.map(), report.as_dict())

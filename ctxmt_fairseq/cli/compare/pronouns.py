@@ -52,7 +52,7 @@ class Pronouns(Command):
         if (self.alignment is None) != (self.annotation is None):
             raise BadInput("give --alignment and --annotation together")
         metric = self.scoring.measure()
-        names, paths = zip(*distinct_runs(self.systems, str), strict=True)
+        names, paths = zip(*distinct_runs(self.systems), strict=True)
         texts = [read_translation(path, [self.reference, self.source]) for path in paths]
         targets, sources = texts[0].references
         references = read_coreference(self.coreference, sources)

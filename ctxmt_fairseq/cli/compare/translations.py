@@ -40,7 +40,7 @@ class Translations(Command):
     style: TableStyle
 
     def run(self) -> None:
-        from ctxmt_fairseq.analysis.system_names import distinct_runs
+        from ctxmt_fairseq.analysis.system_names import distinct_runs, files_of
         from ctxmt_fairseq.corpora.text_steps import steps_of_language
         from ctxmt_fairseq.evaluation.metrics import read_translation
         from ctxmt_fairseq.evaluation.significance.measures import CometMeasure, Measure, measure
@@ -57,7 +57,8 @@ class Translations(Command):
         how = self.tokens.tokenize, self.tokens.lowercase or steps.lowercase
         measures: List[Measure] = [measure(name, *how) for name in metrics if name != "comet"]
         beside = self.docids, self.current
-        names, paths = zip(*distinct_runs(self.systems, str), strict=True)
+        runs = distinct_runs(self.systems)
+        names, paths = zip(*runs, strict=True)
         texts = [read_translation(path, [self.reference], *beside, steps.surface) for path in paths]
         if models:
             scores = self.comet.scores(paths, self.reference, *beside)
@@ -68,7 +69,10 @@ class Translations(Command):
         )
         print(comparison_table(comparisons))
         ratios = {path: length_ratio(text) for path, text in zip(paths, texts, strict=True)}
-        shown = [f"{path} {'-' if ratio is None else format(ratio, '.3f')}" for path, ratio in ratios.items()]
+        shown = [
+            f"{name} {'-' if ratio is None else format(ratio, '.3f')}"
+            for name, ratio in zip(names, ratios.values(), strict=True)
+        ]
         note = about(names, (each.result for each in comparisons), draws)
         print(f"\nlength ratio: {', '.join(shown)}\n{note}")
         for each in measures:
@@ -77,6 +81,7 @@ class Translations(Command):
             "comparisons": [each.as_dict() for each in comparisons],
             "length_ratio": ratios,
             "about": note,
+            "files": files_of(runs),
         }
         signatures = {"signatures": {each.name: each.signature for each in measures}}
         self.results.write({**record, **draws.settings(), **signatures})

@@ -35,6 +35,6 @@ class Check(OfCorpus):
             print(f"\n{title}: {findings.total() or 'none'}")
             for finding, times in findings.items():
                 print(f"  {finding}: {times} ({', '.join(report.examples[finding])})")
-        write_files([(self.json, as_json(report.as_dict()))])
+        write_files([(self.json, as_json(vars(report)))])
         if report.faults:
             raise BadInput(f"{report.faults.total()} faults, as listed", self.prefix)

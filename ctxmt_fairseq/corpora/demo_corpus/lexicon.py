@@ -46,8 +46,7 @@ class Verb(NamedTuple):
 
 
 class Homograph(NamedTuple):
-    """An English word whose two senses have different French nouns; ``cues`` are predicates that tell
-    which."""
+    """An English word whose two senses have different French nouns, which the predicates ``cues`` tell."""
 
     en: str
     senses: Tuple[Noun, ...]
@@ -116,6 +115,5 @@ REGISTER_TEXTS, UNSEEN_REGISTER_TEXTS, ZERO_SHOT_REGISTER_TEXTS = (
     _WORDS[f"{kind}register_texts"] for kind in ("", "unseen_", "zero_shot_")
 )
 SPEAKER_TEXTS, ADDRESSEE_TEXTS = _WORDS["speaker_texts"], _WORDS["addressee_texts"]
-SETTINGS = [
-    [_setting(**each) for each in settings] for settings in _read("settings.yaml").values()
-]  # by register
+_BY_REGISTER = _read("settings.yaml").values()
+SETTINGS = [[_setting(**each) for each in settings] for settings in _BY_REGISTER]

@@ -1,8 +1,7 @@
 """Makes every sentence of the demo corpus, in tables: English with its French variants.
 
 A sentence with several variants is ambiguous: its English does not tell which French is right. What tells it
-    is
-the antecedent's gender, the sense, the register, the speaker, .., as the table's docstring says.
+is the antecedent's gender, the sense, the register, the speaker, .., as the table's docstring says.
 """
 
 from functools import lru_cache

@@ -20,12 +20,9 @@ def as_files(contrastive: ContrastiveSet) -> Iterator[File]:
 
 def index_entry(contrastive: ContrastiveSet) -> Dict[str, object]:
     """The set's object in ``sets.json``."""
+    keys = ("name", "path", "format", "phenomenon", "context")
     return {
-        "name": contrastive.plan.name,
-        "path": contrastive.plan.path,
-        "format": contrastive.plan.format,
-        "phenomenon": contrastive.plan.phenomenon,
-        "context": contrastive.plan.context,
+        **{key: getattr(contrastive.plan, key) for key in keys},
         "distances": sorted({example.distance for example in contrastive.examples}),
         "examples": len(contrastive.examples),
         "description": contrastive.plan.description,
@@ -65,36 +62,22 @@ def _bawden(contrastive: ContrastiveSet) -> str:
 
 def _voita(contrastive: ContrastiveSet) -> str:
     """Voita et al. (2019): whole windows, sentences joined by ``_eos``."""
-    return json.dumps(
-        [
-            {
-                "src": " _eos ".join(example.source),
-                "dst": [" _eos ".join(target) for target in example.targets],
-                "true_ind": example.correct,
-                "ctx_dist": example.distance,
-            }
-            for example in contrastive.examples
-        ],
-        ensure_ascii=False,
-        indent=1,
-    )  # fmt: skip
+    records = [
+        {"src": " _eos ".join(example.source), "dst": [" _eos ".join(target) for target in example.targets],
+         "true_ind": example.correct, "ctx_dist": example.distance}
+        for example in contrastive.examples
+    ]  # fmt: skip
+    return json.dumps(records, ensure_ascii=False, indent=1)
 
 
 def _json_lines(contrastive: ContrastiveSet) -> str:
     """ctxmt JSON lines, as the package describes them."""
     lines = []
     for number, example in enumerate(contrastive.examples, 1):
-        record: Dict[str, object] = {
-            "id": f"{contrastive.plan.name}-{number}",
-            "phenomenon": contrastive.plan.phenomenon,
-            "distance": example.distance,
-            "context": contrastive.plan.context,
-            "source": example.source,
-            "current": example.current,
-            "targets": example.targets,
-            "correct": example.correct,
-        }
-        if example.meta is not None:
-            record["meta"] = example.meta
+        plan, own = contrastive.plan, ("source", "current", "targets", "correct", "meta")
+        record = {"id": f"{plan.name}-{number}", "phenomenon": plan.phenomenon, "distance": example.distance,
+                  "context": plan.context, **{key: getattr(example, key) for key in own}}  # fmt: skip
+        if example.meta is None:
+            del record["meta"]
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     return "".join(lines)

@@ -53,8 +53,7 @@ class TwinMaker:
         return True
 
     def previous(self, key: Key, said: Sentence, variants: Sequence[int], distance: int) -> List[Example]:
-        """Make twins that the sentence ``distance`` back decides, in a window of four; none if they are not
-        new."""
+        """Make twins that the sentence ``distance`` back decides, in a window of four, if they are new."""
         if not self.hold_out(sorted({(sentence.en, said.en) for sentence, _ in key})):
             return []
         filler = self._fillers(REACH - 1)
@@ -62,11 +61,8 @@ class TwinMaker:
         twins = []
         for correct, (sentence, variant) in enumerate(key):
             source = [line.en for line in (*before, sentence, *after, said)]
-            context = [
-                *(line.fr[0] for line in before),
-                sentence.fr[variant],
-                *(line.fr[0] for line in after),
-            ]
+            context = [line.fr[0] for line in filler]
+            context.insert(len(before), sentence.fr[variant])
             targets = [[*context, said.fr[candidate]] for candidate in variants]
             twins.append(Example(distance, source, len(source) - 1, targets, correct))
         return twins

@@ -13,8 +13,7 @@ def document_id(name: str) -> str:
 
 
 def exchanged(names: Sequence[str], languages: Sequence[str]) -> Optional[bool]:
-    """Whether documents (``en/1.xml``) come in the other order than the languages; None if they are
-    others."""
+    """Whether documents (``en/1.xml``) come in the other order than the languages; None: they are others."""
     found = [name.split("/")[0] for name in names]
     if set(found) != set(languages) or not all(names):
         return None

@@ -15,12 +15,11 @@ from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 
 @dataclass(frozen=True)
 class Pairing:
-    """Makes documents of pairs from aligned documents.
+    """How documents are paired.
 
     Attributes:
-        archives: folders and zip files with the documents of both languages. source_lang, target_lang: as
-        OPUS writes them. cleaning: names of steps (``corpora.cleaning``). min_overlap: for subtitles: a link
-        with less overlap is left out and ends the document; None: all links are taken.
+        archives: folders and zip files with the documents of both languages.
+        min_overlap: for subtitles: a link with less overlap is left out and ends the document; None: none is.
         max_gap: for subtitles: a longer pause in seconds, on either side, ends the document; None: none does.
         keep_unaligned: sentences without a counterpart stay as context, instead of ending the document.
     """

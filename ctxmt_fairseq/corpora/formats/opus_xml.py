@@ -76,7 +76,8 @@ def _sentences(root: Any, name: str) -> Sentences:
         if not sentence.get("id"):
             raise BadInput("the sentence has no id (<s id=...>)", name, sentence.sourceline)
         pieces: List[str] = []
-        for element, text in _words(sentence) if tokenised else _pieces(sentence):
+        words = ((element, element.text or "") for element in sentence.iter("w", "time"))
+        for element, text in words if tokenised else _pieces(sentence):
             if element.tag != "time":
                 pieces.append(text)
             elif (seconds := _seconds(element)) is None:
@@ -89,11 +90,6 @@ def _sentences(root: Any, name: str) -> Sentences:
     lengths = np.array([_length(text) for text in texts], np.int64)
     columns = zip(*marks, strict=True) if marks else ((), (), (), ())
     return Sentences(ids, texts, metadata, lengths, Marks(*map(np.array, columns)), unreadable)
-
-
-def _words(sentence: Any) -> Iterator[Tuple[Any, str]]:
-    """The words and marks of time, with their text."""
-    return ((element, element.text or "") for element in sentence.iter("w", "time"))
 
 
 def _pieces(element: Any) -> Iterator[Tuple[Any, str]]:

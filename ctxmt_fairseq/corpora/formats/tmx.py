@@ -11,6 +11,7 @@ without region (pt) takes any. --skip-broken leaves out units that are no well-f
 Example: ctxmt corpus tmx --tmx en-cs.tmx.gz --source-lang en --target-lang cs --out text/crawl
 """
 
+import functools
 import itertools
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
 
@@ -23,6 +24,7 @@ from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 from ctxmt_fairseq.text.text_lines import PathLike
 
 _NO_TEXT = {"bpt", "ept", "it", "ph", "ut"}  # inside a segment: formatting of the program that it is from
+_matching = functools.lru_cache(1024)(matching)  # most units have the same codes
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -59,11 +61,8 @@ def read_units(path: PathLike, languages: Sequence[str], skip: bool = False) -> 
 
     unit = None
     for unit in elements_apart(path, "tu") if skip else xml_elements(path, "tu"):
-        yield (
-            Unit([], "in broken units", error=str(unit))
-            if isinstance(unit, BadInput)
-            else _unit(unit, languages)
-        )
+        broken = isinstance(unit, BadInput)
+        yield Unit([], "in broken units", error=str(unit)) if broken else _unit(unit, languages)
     if unit is None:
         raise BadInput("expected TMX, found no unit (<tu>)", path)
 
@@ -71,15 +70,20 @@ def read_units(path: PathLike, languages: Sequence[str], skip: bool = False) -> 
 def _unit(unit: Any, languages: Sequence[str]) -> Unit:
     variants: Dict[str, List[Side]] = {}
     for variant in unit.iterchildren("tuv"):
-        segment = variant.find("seg")
-        if segment is not None:
-            pages = [prop.text for prop in variant.iterfind("prop[@type='source-document']") if prop.text]
-            side = Side("".join(_texts(segment)), [" ".join(page.split()) for page in pages])
-            variants.setdefault(variant.get(_XML_LANG) or variant.get("lang", ""), []).append(side)
-    found = [[side for code in matching(variants, each) for side in variants[code]] for each in languages]
-    if not all(found):
+        text, pages = None, []
+        for child in variant:
+            if child.tag == "seg" and text is None:
+                text = "".join(_texts(child)) if len(child) else child.text or ""
+            elif child.tag == "prop" and child.text and child.get("type") == "source-document":
+                pages.append(" ".join(child.text.split()))
+        if text is not None:
+            code = variant.get(_XML_LANG) or variant.get("lang", "")
+            variants.setdefault(code, []).append(Side(text, pages))
+    codes = (_matching(tuple(variants), language) for language in languages)
+    sides = [[side for code in each for side in variants[code]] for each in codes]
+    if not all(sides):
         return Unit([], "without one of the languages")
-    return Unit([sides[0] for sides in found], variants=any(len(sides) > 1 for sides in found))
+    return Unit([side[0] for side in sides], variants=max(map(len, sides)) > 1)
 
 
 def _texts(element: Any) -> Iterator[str]:
@@ -91,12 +95,8 @@ def _texts(element: Any) -> Iterator[str]:
 
 
 def tmx_documents(
-    paths: Sequence[PathLike],
-    languages: Sequence[str],
-    cleaning: Sequence[str] = (),
-    skip: bool = False,
+    paths: Sequence[PathLike], languages: Sequence[str], cleaning: Sequence[str] = (), skip: bool = False
 ) -> Iterator[Part]:
-    """Pair each document (see above)."""
     from ctxmt_fairseq.corpora.cleaning import clean
 
     units = itertools.chain.from_iterable(read_units(path, languages, skip) for path in paths)
@@ -105,12 +105,12 @@ def tmx_documents(
         builder = DocumentBuilder(name, Account())
         remarks = builder.account.remarks
         remarks["pairs without address"] += not all(pages)
+        remarks["units with several variants"] += sum(unit.variants for unit in run)
         for unit in run:
-            builder.account.broken.extend([unit.error] if unit.error else [])
             if unit.left_out:
                 builder.leave_out(unit.left_out)
+                builder.account.broken += [unit.error] if unit.error else []
                 continue
-            remarks["units with several variants"] += unit.variants
             texts = zip(unit.sides, languages, strict=True)
             here, there = (clean(side.text, language, cleaning, remarks) for side, language in texts)
             builder.add(here, there)

@@ -44,9 +44,8 @@ class Voita(NewCorpus):
         """A part for each line."""
         check_not_same(self.source, self.target)
         paths = [self.source, self.target, *([self.release.context] if self.release.context else [])]
-        for number, (source, target, *context) in enumerate(
-            lines_together(*paths, lenient=self.skip_broken), 1
-        ):
+        lines = lines_together(*paths, lenient=self.skip_broken)
+        for number, (source, target, *context) in enumerate(lines, 1):
             builder = DocumentBuilder(str(number), Account())
             if context:
                 if context[0].strip():

@@ -98,10 +98,8 @@ def _divided(sides: Iterable[Tuple[str, ...]]) -> Iterator[Line]:
 
 
 def _named(source: PathLike, sides: Iterator[Tuple[str, ...]], names: PathLike, skip: bool) -> Iterator[Line]:
-    last = ""
-    for number, (texts, name) in enumerate(
-        together([(source, sides), (names, iterate_lines(names, skip))]), 1
-    ):
+    last, columns = "", [(source, sides), (names, iterate_lines(names, skip))]
+    for number, (texts, name) in enumerate(together(columns), 1):
         domain, _, document = name.partition("\t")
         good = bool(domain.strip() and document.strip()) and is_text(name)
         if not (good or skip):

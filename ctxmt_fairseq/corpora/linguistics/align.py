@@ -33,8 +33,7 @@ class Tokens(NamedTuple):
 
     @classmethod
     def of(cls, sentence: str) -> "Tokens":
-        """Split by ``lexical_parts``, so a word is the same with a comma, and a comma never ties two
-        words."""
+        """Split by ``lexical_parts``: a word is the same with a comma, and a comma never ties two words."""
         texts: List[str] = []
         words: List[int] = []
         sentence_words = sentence.split()
@@ -59,12 +58,8 @@ class AlignedLine(NamedTuple):
     too_long: bool
 
 
-def check_installed() -> None:
-    """Refuse to go on without Thot."""
-    _thot()
-
-
-def _thot() -> Any:
+def check_installed() -> Any:
+    """Import Thot, or refuse to go on."""
     return import_of_extra("thot.alignment", EXTRA, "word alignment needs sil-thot")
 
 
@@ -103,7 +98,7 @@ def _sentences(texts: Iterable[Texts]) -> Iterator[Tuple[Tokens, Tokens]]:
 
 def _aligner(texts: Sequence[Texts]) -> Any:
     """Learn both directions; Thot reads the tokens from files in every iteration, to save memory."""
-    thot = _thot()
+    thot = check_installed()
     with tempfile.TemporaryDirectory(prefix="ctxmt-align-") as folder:
         files = [Path(folder, side) for side in ("source", "target")]
         number = _write_tokens(texts, files)
@@ -126,11 +121,7 @@ def _write_tokens(texts: Sequence[Texts], files: Sequence[Path]) -> int:
 
 
 def _learnt(thot: Any, files: Sequence[Path], number: int) -> Any:
-    """Learn a model of one direction.
-
-    Raises:
-        RuntimeError: Thot did not read every pair.
-    """
+    """Learn a model of one direction."""
     model = thot.FastAlignModel()
     model.variational_bayes = True  # as fast_align's authors advise (-v)
     if number:

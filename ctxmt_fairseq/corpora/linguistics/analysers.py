@@ -1,7 +1,6 @@
 """Finds part of speech, lemma, gender and number, with a tool for each language.
 
-Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .. A tool leaves out what it does not
-know.
+Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .., as far as the tool knows them.
 """
 
 import functools

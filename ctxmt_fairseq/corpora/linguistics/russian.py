@@ -1,5 +1,4 @@
-"""Turns pymorphy3's readings of Russian words (OpenCorpora's grammemes) into labels of Universal
-Dependencies."""
+"""Turns pymorphy3's readings of Russian words (OpenCorpora's) into labels of Universal Dependencies."""
 
 import unicodedata
 from typing import Any, Dict, Optional
@@ -18,8 +17,7 @@ _NUMBERS = {"sing": "Sing", "plur": "Plur"}
 def russian_labels(reading: Any) -> Dict[str, str]:
     """The labels of a word's reading (``pymorphy3.analyzer.Parse``); unknown ones are left out.
 
-    A word that never changes, such as the possessive её, gets no gender and number, even if the dictionary
-    has them.
+    A word that never changes (её) gets no gender and number, even if the dictionary has them.
     """
     grammemes = set(reading.tag.grammemes)
     labels = {"pos": _part_of_speech(reading, grammemes), "lemma": reading.normal_form}

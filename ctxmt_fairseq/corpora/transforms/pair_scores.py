@@ -1,6 +1,4 @@
-"""Writes and reads scores of pairs: a file's first line describes them, each other has a pair's hash and
-scores.
-"""
+"""Writes and reads scores of pairs: the first line describes them, each other has a hash and scores."""
 
 import itertools
 import math

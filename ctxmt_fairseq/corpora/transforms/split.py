@@ -14,8 +14,7 @@ from ctxmt_fairseq.corpora.text_rows import TextFiles
 def split(files: TextFiles, held_out: HeldOut, duplicates: str) -> Iterator[Part]:
     """Mark or leave out what later corpora hold out; ``held_out`` then routes each document to its corpus.
 
-    A pair is compared by 64 bits; lines that are only context are no duplicates. It takes 8 bytes of memory
-    for each held-out pair.
+    A pair is compared by 64 bits, in memory for held-out pairs; lines that are only context do not count.
     """
     hashes, found = _held_out_pairs(files, held_out)
     for document in files.documents():

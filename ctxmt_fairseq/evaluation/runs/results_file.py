@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
@@ -13,8 +13,10 @@ from ctxmt_fairseq.text.json_files import Place, get
 from ctxmt_fairseq.text.text_lines import PathLike
 
 RESULTS = "results.json"
+SHOWN = ("BLEU", "chrF2", "TER")  # of the scores over sentences
 COMET = "COMET"  # the beginning of the names of COMET's scores
 TRAINED = "trained"  # the context as in training
+CONTEXTS = {TRAINED: "own context", "absent": "no context", "reference": "context from the references"}
 _TRANSLATION = re.compile(r"(prefix|window)(?:\.w(\d+))?(?:\.n(-?\d+(?:\.\d+)?(?:e-?\d+)?))?(?:\.([a-z]+))?")
 _SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
 
@@ -42,6 +44,21 @@ class TranslationName(NamedTuple):
         penalty = float(found[3]) if found[3] else None
         return cls(found[1], window, penalty, found[4] or TRAINED)
 
+    def __str__(self) -> str:
+        """In words."""
+        context = CONTEXTS.get(self.context, f"{self.context} context")
+        more = [
+            "decoded as windows" if self.decoding == "window" else "",
+            f"windows of {self.window}" if self.window else "",
+            f"length penalty {self.penalty:g}" if self.penalty is not None else "",
+        ]
+        return ", ".join(filter(None, (context, *more)))
+
+
+def in_words(name: str) -> str:
+    """What a translation's name says; names that ``ctxmt evaluate`` does not give stay as they are."""
+    return str(TranslationName.of(name) or name)
+
 
 def suite_name(name: str) -> Tuple[str, Optional[int]]:
     """The name of a contrastive set without its ending, and the sentences of a window (None: as trained)."""
@@ -52,15 +69,12 @@ def suite_name(name: str) -> Tuple[str, Optional[int]]:
 
 def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Dict[str, Any]:
     """The content of the results in a folder, by their names without endings."""
-    found: Dict[str, Any] = {"translations": {}, "contrast": {}}
-    for kind, names, ending in (
-        ("translations", scores, ".score.json"),
-        ("contrast", contrasts, ".contrast.json"),
-    ):
-        for name in names:
-            content = json.loads((folder / name).read_text(encoding="utf-8"))
-            found[kind][name.removesuffix(ending)] = content
-    return found
+
+    def read(names: Sequence[str], ending: str) -> Dict[str, Any]:
+        files = {name.removesuffix(ending): folder / name for name in names}
+        return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}
+
+    return {"translations": read(scores, ".score.json"), "contrast": read(contrasts, ".contrast.json")}
 
 
 def find_results(path: PathLike) -> Path:
@@ -85,13 +99,18 @@ def read_results(folder: Path) -> Dict[str, Any]:
     return results
 
 
+def is_shown(score: Mapping[str, Any]) -> bool:
+    """Whether tables of results have a row for a score; the files have all."""
+    return score["name"].startswith(COMET) or score["level"] == "sentence" and score["name"] in SHOWN
+
+
 def measures(results: Mapping[str, Any]) -> Dict[str, float]:
     """The numbers for a column of the table: row -> number."""
     rows: Dict[str, float] = {}
     for name, scores in results["translations"].items():
         for score in scores["scores"]:
-            if score["level"] == "sentence" or score["name"].startswith(COMET):
-                rows[f"{score['name']}, {name}"] = float(score["score"])
+            if is_shown(score):
+                rows[f"{score['name']}, {in_words(name)}"] = float(score["score"])
     for name, report in results["contrast"].items():
         rows[f"{name}, accuracy ({report['convention']})"] = float(report["accuracy"])
         for group, label in (("phenomena", ""), ("distances", "distance ")):
@@ -102,6 +121,12 @@ def measures(results: Mapping[str, Any]) -> Dict[str, float]:
             if report[key] is not None:
                 rows[f"{name}, {label}"] = float(report[key])
     return rows
+
+
+def signatures(results: Mapping[str, Any]) -> List[str]:
+    """Those of the scores that are shown, each once."""
+    shown = [each for one in results["translations"].values() for each in one["scores"] if is_shown(each)]
+    return list(dict.fromkeys(f"{score['name']}: {score['signature']}" for score in shown))
 
 
 def decimals(measure: str) -> int:
@@ -122,16 +147,12 @@ def results_table(
     numbers = {name: measures(results) for name, results in columns.items()}
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
     width = max(map(len, stars.values()), default=0)
-    cells = [
-        [
-            f"{column[row]:.{decimals(row)}f}{stars.get((name, row), ''):{width}}"
-            if row in column
-            else "-" + " " * width
-            for name, column in numbers.items()
-        ]
-        for row in rows
-    ]
-    return aligned_table([["", *columns], *([row, *line] for row, line in zip(rows, cells, strict=True))])
+
+    def cell(name: str, row: str) -> str:
+        number = f"{numbers[name][row]:.{decimals(row)}f}" if row in numbers[name] else "-"
+        return f"{number}{stars.get((name, row), ''):{width}}"
+
+    return aligned_table([["", *columns], *([row, *(cell(name, row) for name in columns)] for row in rows)])
 
 
 def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
@@ -144,10 +165,7 @@ def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
-    """The main number in what ``ctxmt contrast`` wrote: Disc., or the accuracy if no example needs context.
-
-    Returns:
-        the name of the number, and its value in percent.
-    """
+    """The main number in what ``ctxmt contrast`` wrote, with its name, in percent: Disc., or the accuracy if
+    no example needs context."""
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
     return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)

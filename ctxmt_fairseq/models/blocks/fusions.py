@@ -164,6 +164,20 @@ class Parallel(ContextDecoderLayer):
         return self.source_sublayer(x, lambda y: attend_source(y) + self.attend_context(y, incremental_state))
 
 
+@FUSIONS.register("parallel-mean")
+class ParallelMean(ContextDecoderLayer):
+    """Half of each attention in one sub-layer, as MTCue's program has it."""
+
+    description = "their mean (MTCue's program)"
+
+    def fuse(self, x: Tensor, attend_source: Attend, incremental_state: Any) -> Tensor:
+        def attend(y: Tensor) -> Tensor:
+            source, context = attend_source(y), self.attend_context(y, incremental_state)
+            return where_present(self.context.present, (source + context) / 2, source)  # type: ignore[union-attr]
+
+        return self.source_sublayer(x, attend)
+
+
 @FUSIONS.register("separate")
 class Separate(ContextDecoderLayer):
     """Two branches from the self-attention's output a, each with a residual connection and a layer norm of

@@ -1,13 +1,27 @@
-"""Self-attention with normalised queries and keys (Henry et al. 2020), which MTCue's context encoder uses."""
+"""Attention with normalised queries and keys (Henry et al. 2020), which MTCue's context encoder uses."""
 
 import math
-from typing import Any, Optional, Tuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from fairseq.modules import MultiheadAttention
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
+
+
+class UnitLinear(nn.Linear):
+    """A linear layer that gives each head's part of a vector the length 1.
+
+    In half precision this could be 0 / 0, so it is done in float32.
+    """
+
+    heads = 1
+
+    def forward(self, states: Tensor) -> Tensor:
+        projected = super().forward(states)
+        parts = projected.unflatten(-1, (self.heads, -1)).float()
+        return F.normalize(parts, dim=-1).flatten(-2).type_as(projected)
 
 
 class QKNormAttention(MultiheadAttention):
@@ -23,46 +37,20 @@ class QKNormAttention(MultiheadAttention):
     """
 
     def __init__(self, embed_dim: int, heads: int, length: float, dropout: float = 0.0, **options: Any):
-        super().__init__(embed_dim, heads, dropout=dropout, self_attention=True, **options)
+        super().__init__(embed_dim, heads, dropout=dropout, **options)
         self.qk_scale = nn.Parameter(torch.full((1,), math.log2(length**2 - length)))
+        for projection in (self.q_proj, self.k_proj):
+            projection.__class__, projection.heads = UnitLinear, heads
+        self._set_skip_embed_dim_check()  # else torch's attention takes the weights, and not the layers
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: Optional[Tensor] = None,
-        need_weights: bool = False,
-        attn_mask: None = None,
-    ) -> Tuple[Tensor, None]:
-        """Attend, (K, B, D) -> (K, B, D), without weights. This supports what fairseq's encoder layer asks
-        for.
+    @property
+    def scaling(self) -> Tensor:
+        """What fairseq multiplies queries by."""
+        return self.qk_scale
 
-        Args:
-            key_padding_mask: BoolTensor (B, K), True at pads; no row may be of pads alone.
-            need_weights, attn_mask: always False and None.
-        """
-        queries = self._unit(self.q_proj(query))
-        keys, values = self._unit(self.k_proj(key)), self._heads(self.v_proj(value))
-        dropped = self.training or self.dropout_module.apply_during_inference
-        attended = F.scaled_dot_product_attention(
-            (self.qk_scale * queries).type_as(values),
-            keys.type_as(values),
-            values,
-            None if key_padding_mask is None else ~key_padding_mask[:, None, None],
-            dropout_p=self.dropout_module.p if dropped else 0.0,
-            scale=1.0,
-        )
-        return self.out_proj(attended.permute(2, 0, 1, 3).flatten(2)), None
-
-    def _heads(self, projected: Tensor) -> Tensor:
-        """(K, B, D) -> (B, heads, K, D / heads)."""
-        return projected.unflatten(2, (self.num_heads, -1)).permute(1, 2, 0, 3)
-
-    def _unit(self, projected: Tensor) -> Tensor:
-        """Give each head's part of a vector the length 1. In half precision this could be 0 / 0, so it is
-        done in float32."""
-        return F.normalize(self._heads(projected).float(), dim=-1)
+    @scaling.setter
+    def scaling(self, root: float) -> None:
+        """fairseq's 1 / sqrt(D / heads) is not for vectors of length 1."""
 
 
 class QKNormEncoderLayer(TransformerEncoderLayerBase):
@@ -78,6 +66,23 @@ class QKNormEncoderLayer(TransformerEncoderLayerBase):
             cfg.encoder.attention_heads,
             cfg.contexts_per_sample,
             dropout=cfg.attention_dropout,
+            self_attention=True,
             q_noise=self.quant_noise,
             qn_block_size=self.quant_noise_block_size,
         )
+
+
+def normalise_attention(module: nn.Module, length: float) -> None:
+    """Put ``QKNormAttention`` in the place of every attention within ``module``, which is new."""
+    for parent in list(module.modules()):
+        for name, attention in list(parent.named_children()):
+            if type(attention) is MultiheadAttention:
+                made = QKNormAttention(
+                    attention.embed_dim,
+                    attention.num_heads,
+                    length,
+                    dropout=attention.dropout_module.p,
+                    self_attention=attention.self_attention,
+                    encoder_decoder_attention=attention.encoder_decoder_attention,
+                )
+                setattr(parent, name, made)

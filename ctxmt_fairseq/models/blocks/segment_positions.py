@@ -65,7 +65,8 @@ class SegmentPositions(nn.Module):
         shift: the constant of ``shift``; None: each row has its own, see ``given``.
         rows: the size of the learned table, of which larger k share the last row; a flag has two. One more
             row, for pads, is always zero.
-        is_context: if given, k becomes 1 where ``is_context(k, row value)`` is true, else 0; see ``given``.
+        relative: if given, k becomes ``relative(k, row value, position)``, see ``given``; positions count
+            from 1.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class SegmentPositions(nn.Module):
         kind: str = "none",
         shift: Optional[int] = 0,
         rows: int = 32,
-        is_context: Optional[Callable[[Tensor, Tensor], Tensor]] = None,
+        relative: Optional[Callable[[Tensor, Tensor, Tensor], Tensor]] = None,
     ):
         super().__init__()
         self.token_positions = token_positions
@@ -85,10 +86,8 @@ class SegmentPositions(nn.Module):
         self.separator = separator
         self.kind = "none" if kind == "shift" and shift == 0 else kind
         self.shift = shift
-        self.is_context = is_context
-        self.needs_row_values = (
-            is_context is not None or kind == "flag" or (kind == "shift" and shift is None)
-        )
+        self.relative = relative
+        self.needs_row_values = relative is not None or kind == "flag" or (kind == "shift" and shift is None)
         self.row_values: Optional[Tensor] = None
         self.max_positions = int(1e5) if token_positions is None else token_positions.max_positions
 
@@ -163,8 +162,9 @@ class SegmentPositions(nn.Module):
             places = _count(tokens.ne(self.padding_idx), last) - 1
             return ((places < first) | (places >= end)).long()
         segments = segment_index(tokens, self.separator, last)
-        if self.is_context is not None:
-            return self.is_context(segments, self._row_values()).long()
+        if self.relative is not None:
+            positions = _count(tokens.ne(self.padding_idx), last)
+            segments = self.relative(segments, self._row_values(), positions).long()
         if isinstance(self.segment_table, nn.Embedding):
             return segments.clamp(max=self.segment_table.num_embeddings - 2)
         return segments

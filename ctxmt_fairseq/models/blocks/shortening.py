@@ -161,7 +161,13 @@ class Pooling(Sized):
     """Equation 1: groups of ``size`` neighbours, from the first real token on, become one vector each.
 
     M real tokens make ceil(M / size) vectors; K' = ceil(L / size). ``pool`` says what becomes of a group.
+
+    Attributes:
+        filled: whether zeros fill a last group of fewer tokens, as in the authors' program, where its mean is
+            over ``size`` vectors, and its maximum at least 0.
     """
+
+    filled = False
 
     def places(self, tokens: int) -> Optional[int]:
         return -(-tokens // self.size)
@@ -177,7 +183,8 @@ class Pooling(Sized):
         missing = -tokens.size(1) % self.size
         groups = F.pad(tokens, (0, 0, 0, missing)).unflatten(1, (-1, self.size))
         padding = F.pad(padding, (0, missing), value=True).unflatten(1, (-1, self.size))
-        return self.pool(groups, padding), padding.all(2)
+        absent = padding.all(2)
+        return self.pool(groups, absent[..., None].expand_as(padding) if self.filled else padding), absent
 
     def pool(self, groups: Tensor, padding: Tensor) -> Tensor:
         """Turn ``groups`` (R, K', size, D), which are zero at their ``padding`` (R, K', size), into (R, K',
@@ -228,6 +235,7 @@ def build_shortening(
     activation: str = "sparsemax",
     dropout: float = 0.0,
     attention_dropout: float = 0.0,
+    filled: bool = False,
 ) -> Shortening:
     """Make the block of one of ``SHORTENINGS``.
 
@@ -236,10 +244,14 @@ def build_shortening(
         size: K, the number of tokens that are pooled, or of latent groups.
         activation: how latent groups normalise their weights, one of ``latent_groups.ACTIVATIONS``.
         dropout: that of equation 2's sub-layer. attention_dropout: that of its attention weights.
+        filled: see ``Pooling``; the others have no groups to fill.
     """
     chosen = SHORTENINGS[kind]
     if chosen.sized and size < 1:
         raise BadInput(f"--shortening-size {size}: --shortening {kind} needs 1 or more")
-    return chosen(
+    made = chosen(
         embed_dim, size, activation, lambda: AttentionBack(embed_dim, heads, dropout, attention_dropout)
     )
+    if isinstance(made, Pooling):
+        made.filled = filled
+    return made

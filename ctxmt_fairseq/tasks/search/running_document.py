@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.data.context_dataset import join
 from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.data.windows import Slots
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
@@ -144,7 +143,8 @@ class RunningDocuments:
             context = self._known(Slots(*(side[row] for side in slots)))
             target_context = self.dataset.target_context(context)
             examples.append({"id": line, **self.dataset.inputs(line, context), "target": None})
-            prefixes[line] = join(target_context + [self.end], self.dataset.target_separator)[:-1]
+            window = self.dataset.window(target_context, [self.end], self.dataset.target_separator)
+            prefixes[line] = window[:-1]
         batch = self.dataset.collater(examples)
         return batch, [prefixes[line] for line in batch["id"].tolist()]
 

@@ -122,6 +122,32 @@ def test_shares_and_entropies_are_those_of_each_window_alone(paths, text, name, 
     assert 0 < np.isnan(found.both_shares).sum() < sum(LENGTHS)
 
 
+def test_the_rule_of_the_authors_program(paths, text):
+    """focused-concat, ``analyze_attn``: weights are averaged over layers and heads, before their entropy is
+    taken; in the decoder the first token is of the current sentence, and its weight of 1 is left out."""
+    loaded = load_models(paths["concat"])
+    probed = read_probed_text(text, loaded)
+    found = window_attention(loaded, probed, rule="program")
+    dataset = probed.scorer().dataset(loaded)
+    for line, encoder, decoder in windows(text, 2, 1):
+        decoder[0] = True
+        layers = {kind: [] for kind in KINDS}
+        net_input = dataset.collater([dataset[line]])["net_input"]
+        for (kind, _), (module, query, key) in asked(loaded.models[0], net_input).items():
+            layers[kind].append(weights_of(module, query, key, kind == "decoder self").mean(0))
+        for kind, current in (("encoder self", encoder), ("decoder self", decoder), ("cross", None)):
+            weights = np.mean(layers[kind], 0)
+            weights[np.isclose(weights, 1, atol=1e-12)] = 0
+            entropies = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(1)
+            assert found.entropies[kind][line] == pytest.approx(
+                entropies.sum() / (entropies != 0).sum(), abs=1e-5
+            )
+            if current is not None:
+                inside = (weights * current).sum(1)[current]
+                share = inside.sum() / (inside != 0).sum()
+                assert found.shares[kind.split()[0]][line] == pytest.approx(share, abs=1e-5)
+
+
 def attention(shares, entropies):
     """Made up: a layer and a head of each kind."""
     shares = np.array(shares, float)
@@ -178,14 +204,16 @@ def test_runs_of_a_system_are_seeds():
 
 def test_names_without_what_all_share():
     assert short_names(["runs/a/averaged.pt", "runs/b/averaged.pt"]) == ["a", "b"]
-    assert short_names(["a.pt"]) == ["a.pt"] and short_names(["x/a.pt", "b.pt"]) == ["x/a.pt", "b.pt"]
-    assert short_names(["a.pt", "/x/b.pt"]) == ["a.pt", "/x/b.pt"]
+    assert short_names(["a.pt"]) == ["a.pt"] and short_names(["x/a.pt", "b.pt"]) == ["x/a", "b"]
+    assert short_names(["a.pt", "/x/b.pt"]) == ["a", "/x/b"]
+    assert short_names(["o/a.fr.examples.jsonl", "o/b.examples.jsonl"]) == ["a.fr", "b"]
+    assert short_names(["o/a.txt", "o/a.fr"]) == ["a.txt", "a.fr"]
 
 
 def test_the_command(paths, text, tmp_path, capsys):
     models = (f"ours={paths['concat']}", str(paths["stock"]))
     files = ("--json", str(tmp_path / "shares.json"), "--output", str(tmp_path / "entropy.png"), "--cpu")
-    assert main(["analyse", "attention-share", text, *models, *files]) == 0
+    assert main(["analyse", "attention-share", *models, text, *files]) == 0
     printed = capsys.readouterr().out
     found = json.loads((tmp_path / "shares.json").read_text())
     loaded = load_models(paths["concat"])

@@ -6,13 +6,13 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sacremoses import MosesTruecaser
+from sacremoses import MosesDetruecaser, MosesTruecaser
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.corpora.text_steps import Moses, TextSteps
-from ctxmt_fairseq.corpora.truecasing import Truecaser, count_forms, forms_text, read_forms
+from ctxmt_fairseq.corpora.truecasing import count_forms, forms_text, read_forms, truecaser
 from tests.unit.corpora.test_preprocess import read_back, write
 
 SENTENCES = [
@@ -21,6 +21,14 @@ SENTENCES = [
     "Paul sleeps . The cat does not .",
     "Sleep is what the CAT likes in Paris .",
 ]
+
+
+def truecased(forms, text):
+    return truecaser(forms).truecase(text, return_str=True, use_known=True)
+
+
+def detruecased(text):
+    return MosesDetruecaser().detruecase(text, return_str=True)
 
 
 @pytest.mark.parametrize(
@@ -49,19 +57,18 @@ def test_the_language_decides():
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.booleans(), st.booleans())
 def test_no_text_ends_a_step(text, escape, dashes):
     moses = Moses("en", escape, dashes)
-    truecaser = Truecaser(count_forms(SENTENCES))
-    done = truecaser.truecase(" ".join(moses.apply(text).split()))
-    assert "\n" not in moses.undo(truecaser.detruecase(done))
+    done = truecased(count_forms(SENTENCES), " ".join(moses.apply(text).split()))
+    assert "\n" not in moses.undo(detruecased(done))
 
 
 def test_the_case_of_first_words_is_that_within_sentences():
-    truecaser = Truecaser(count_forms(SENTENCES))
+    forms = count_forms(SENTENCES)
     assert (
-        truecaser.truecase("The Cat sleeps . Paul too . Dogs sleep .")
+        truecased(forms, "The Cat sleeps . Paul too . Dogs sleep .")
         == "the Cat sleeps . Paul too . Dogs sleep ."
     )
-    assert truecaser.truecase("See THE CAT and cAT .") == "See the CAT and cat ."
-    assert truecaser.detruecase('the Cat sleeps . Paul too . " dogs sleep .') == (
+    assert truecased(forms, "See THE CAT and cAT .") == "See the CAT and cat ."
+    assert detruecased('the Cat sleeps . Paul too . " dogs sleep .') == (
         'The Cat sleeps . Paul too . " Dogs sleep .'
     )
 
@@ -76,7 +83,7 @@ def test_counts_are_read_as_they_were_written(tmp_path):
     theirs = MosesTruecaser()
     theirs.train([sentence.split() for sentence in SENTENCES])
     for sentence in (*SENTENCES, "CAT of the House .", "Unknown Words ."):
-        assert Truecaser.read(path).truecase(sentence) == theirs.truecase(
+        assert truecased(read_forms(path), sentence) == theirs.truecase(
             sentence, return_str=True, use_known=True
         )
 
@@ -85,7 +92,7 @@ def test_of_several_forms_the_most_frequent_counts_after_reading(tmp_path):
     path = tmp_path / "counts"
     path.write_text("may (7/12) May (5)\n", encoding="utf-8")
     assert read_forms(path) == {"may": Counter({"may": 7, "May": 5})}
-    assert Truecaser.read(path).truecase("May I ?") == "may I ?"
+    assert truecased(read_forms(path), "May I ?") == "may I ?"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +103,7 @@ def test_files_without_counts_are_refused(tmp_path, content):
     path = tmp_path / "counts"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(BadInput, match="expected|has no counts"):
-        Truecaser.read(path)
+        read_forms(path)
 
 
 # ---- a data folder with these steps -----------------------------------------------------------------------

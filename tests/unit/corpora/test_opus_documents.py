@@ -143,7 +143,7 @@ def test_broken_parts(tmp_path):
         part(tmp_path, text, text, [("3;1", 1.0)])
     opus = Pairing((str(tmp_path),), "en", "de")
     missing = linked(EN, "de/1999/1/1.xml.gz", [Link(("1",), ("1",), 1.0)] * 3)
-    left_out = skipping(opus.part, links_of)(missing)
+    left_out = skipping(opus.part, links_of, missing)
     assert left_out.pairs == [] and left_out.account.balanced
     assert left_out.account.left_out == {"in broken files": 3}
     assert "de/1999/1/1.xml.gz: no such document in" in left_out.account.broken[0]

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.criterions.context_discounted import target_weights
 from tests.helpers.window_datasets import EOS, K3, MASK, PAD, SEP, dataset, joined, requesting
 
 
@@ -211,3 +212,30 @@ def test_every_key_of_a_batch_follows_the_order_of_its_rows():
         "src_lengths",
         "prev_output_tokens",
     }
+
+
+@pytest.mark.parametrize("before, target_before", [(2, 2), (0, 1), (1, 0)])
+def test_windows_whose_context_ends_with_eos(before, target_before):
+    """Those of the program of Fernandes et al. (2021): [c1 <sep> c2] </s> x </s>, on both sides, with </s>
+    alone where there is no context. The decoder reads </s> before all of it."""
+    options = {"source_context": before, "target_context": target_before}
+    windows = dataset((1, 3), window=options, context_end="eos")
+    batch = windows.collater([windows[line] for line in range(4)])
+    texts = ("source", before, windows.source), ("target", target_before, windows.target)
+    for row, line in enumerate(batch["id"].tolist()):
+        start = 0 if line == 0 else 1
+        sides = {}
+        for side, size, text in texts:
+            context = [text[at].tolist() for at in range(max(start, line - size), line)]
+            sides[side] = (joined(context) if context else [EOS]), text[line].tolist()
+        example = windows[line]
+        assert example["source"].tolist() == sum(sides["source"], [])
+        assert example["target"].tolist() == sum(sides["target"], [])
+        first = len(sides["source"][0])
+        assert example["current_span"] == (first, first + len(sides["source"][1]))
+        assert example["target_first"] == len(sides["target"][0])
+        previous = batch["net_input"]["prev_output_tokens"][row]
+        assert previous[previous != PAD].tolist() == [EOS, *example["target"].tolist()[:-1]]
+        weights = target_weights(batch["target"], SEP, PAD, 0.0, EOS)[row]
+        assert weights.sum() == len(sides["target"][1]) and not weights[: example["target_first"]].any()
+    assert (windows.window_sizes.source >= [len(windows[line]["source"]) for line in range(4)]).all()

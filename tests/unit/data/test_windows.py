@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data import window_sizes
-from ctxmt_fairseq.data.context_options import SELECTIONS, ContextOptions
+from ctxmt_fairseq.data.context_options import SELECTIONS, ContextOptions, RowsOptions
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE, NO_SENTENCE
 from ctxmt_fairseq.text.documents import Documents
@@ -286,3 +286,13 @@ def test_the_reference_needs_a_source_context_to_replace():
     WindowBuilder(
         Documents.from_lengths([9]), ContextOptions(source_context=1, context_selection="reference")
     )
+
+
+def test_missing_context_may_be_an_empty_sentence():
+    """As in the program of sequence shortening; what is left out for want of room stays away."""
+    opts = RowsOptions(source_context=2, missing_context="empty")
+    builder = WindowBuilder(Documents.from_lengths([1, 3]), opts)
+    found = builder.slots(np.arange(4)).source.tolist()
+    assert found == [[EMPTY_SENTENCE] * 2, [EMPTY_SENTENCE] * 2, [EMPTY_SENTENCE, 1], [1, 2]]
+    near = builder.slots(np.arange(4), reach=np.ones(4)).source.tolist()
+    assert near == [[NO_SENTENCE, EMPTY_SENTENCE]] * 2 + [[NO_SENTENCE, 1], [NO_SENTENCE, 2]]

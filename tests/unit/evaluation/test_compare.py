@@ -83,7 +83,9 @@ def test_translations_by_several_metrics_of_one_family(files, tmp_path, capsys, 
 def test_contrast(tmp_path, capsys):
     first, second = examples(tmp_path / "a", "10t0"), examples(tmp_path / "b", "0111")
     main(["compare", "contrast", first, second, "--json", str(tmp_path / "json")])
-    records = json.loads((tmp_path / "json").read_text())["comparisons"]
+    written = json.loads((tmp_path / "json").read_text())
+    records = written["comparisons"]
+    assert written["files"] == {"a": first, "b": second}
     assert [(r["group"], r["examples"], r["only_a"], r["only_b"]) for r in records] == [
         ("all", 4, 1, 3),
         ("x", 2, 1, 1),
@@ -95,7 +97,7 @@ def test_contrast(tmp_path, capsys):
         ("disc", 2, 0, 2),  # not the one without a distance, nor the one that needs no context
     ]
     assert records[0] == {
-        **{"a": first, "b": second, "group": "all", "examples": 4, "correct_a": 1, "correct_b": 3},
+        **{"a": "a", "b": "b", "group": "all", "examples": 4, "correct_a": 1, "correct_b": 3},
         **{"only_a": 1, "only_b": 3, "test": "exact", "p": 0.625, "p_holm": 0.625, "stars": ""},
     }
     printed = capsys.readouterr().out

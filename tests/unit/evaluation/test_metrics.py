@@ -5,7 +5,7 @@ from unittest.mock import Mock
 from urllib.error import URLError
 
 import pytest
-from sacrebleu import corpus_bleu, corpus_chrf
+from sacrebleu import corpus_bleu, corpus_chrf, corpus_ter
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli import main
@@ -51,7 +51,9 @@ def by_name(scores):
 
 def test_scores_are_sacrebleus(files):
     scores = by_name(score_translation(read_translation(files["hyp"], [files["ref"]])))
-    assert list(scores) == [("BLEU", "sentence"), *((f"chrF{beta}", "sentence") for beta in (1, 2, 3))]
+    names = ("BLEU", "chrF1", "chrF2", "chrF3", "TER")
+    assert list(scores) == [(name, "sentence") for name in names]
+    assert scores["TER", "sentence"].score == corpus_ter(HYPOTHESES, [REFERENCES]).score
     assert scores["BLEU", "sentence"].score == corpus_bleu(HYPOTHESES, [REFERENCES]).score
     for beta in (1, 2, 3):
         assert (
@@ -92,7 +94,7 @@ def test_context_only_lines_are_left_out(files, tmp_path):
 def test_lowercase_and_tokenize(files, tmp_path):
     upper = write(tmp_path / "upper", [line.upper() for line in REFERENCES])
     translation = read_translation(files["ref"], [upper])
-    assert [round(each.score) for each in score_translation(translation, lowercase=True)] == [100] * 4
+    assert [round(each.score) for each in score_translation(translation, lowercase=True)] == [100] * 4 + [0]
     assert score_translation(translation)[0].score < 50
     assert "|tok:char|" in score_translation(translation, tokenize="char")[0].signature
     with pytest.raises(BadInput, match="expected a tokenizer from none, zh"):
@@ -140,6 +142,7 @@ def test_command(files, tmp_path, capsys):
         ("chrF1", "sentence"),
         ("chrF2", "sentence"),
         ("chrF3", "sentence"),
+        ("TER", "sentence"),
         ("BLEU", "document"),
     ]
     for each in result["scores"]:
@@ -195,7 +198,7 @@ def test_tokenized_text_is_told_in_our_own_words(tmp_path, capfd, caplog):
     hyp, ref = (write(tmp_path / name, [f"line {at} ." for at in range(100)]) for name in ("hyp", "ref"))
     run(str(hyp), str(ref))
     told = capfd.readouterr().err
-    assert told.startswith("ctxmt: 100 translations end with ' .'") and "--tokenize none" in told
+    assert told.startswith("ctxmt: warning: 100 translations end with ' .'") and "--tokenize none" in told
     assert "force" not in told + caplog.text  # sacrebleu's advice
     run(str(hyp), str(ref), "--tokenize", "none")
     assert capfd.readouterr().err == ""

@@ -34,7 +34,7 @@ def test_stars_are_those_of_mcnemar(folder, capsys):
         first, second = printed[names.get(group, f"pronouns, {group}")]
         assert first == f"{100 * row['correct_a'] / row['examples']:.2f}"
         assert second == f"{100 * row['correct_b'] / row['examples']:.2f}{row['stars']}"
-    assert not any("*" in cell for cell in printed["BLEU, prefix"])
+    assert not any("*" in cell for cell in printed["BLEU, own context"])
 
 
 def test_translations_are_tested_against_a_reference(folder, monkeypatch):
@@ -49,7 +49,7 @@ def test_translations_are_tested_against_a_reference(folder, monkeypatch):
     monkeypatch.setattr(results, "compare_translations", spied)
     found = results.translation_stars(columns, str(folder / "text.fr"), str(folder / "text.docids"))
     assert asked == [(["bleu", "chrf2"], ["document"], 5)]
-    assert set(found) == {("s2to2", "BLEU, prefix"), ("s2to2", "chrF2, prefix")}
+    assert set(found) == {("s2to2", "BLEU, own context"), ("s2to2", "chrF2, own context")}
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -1,12 +1,14 @@
 """What ``ctxmt translate`` reads."""
 
 import json
+import os
 
 import pytest
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.generation.input_documents import (
+    iterate_documents,
     read_blank_line_documents,
     read_joined,
     read_json_lines,
@@ -59,6 +61,25 @@ def test_joined_sentences(tmp_path):
             read_joined(file(tmp_path, "text", *lines), "<eos>")
 
 
+def test_documents_of_standard_input_come_as_soon_as_they_have_ended():
+    readable, writable = os.pipe()
+    before = os.dup(0)
+    os.dup2(readable, 0)
+    try:
+        documents = iterate_documents("-")
+        os.write(writable, b"one\ntwo\n\n")
+        first = next(documents)  # the pipe is still open
+        os.write(writable, b"\nthree")
+        os.close(writable)
+        (last,) = documents
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+        os.close(readable)
+    assert first.sentences == ["one", "two"] and (first.height, last.height) == (3, 2)
+    assert last.sentences == ["three"] and last.place(0) == "-:5"
+
+
 @pytest.mark.parametrize("option", ["--json-lines", "--docids x", "--current x", "--target-context-from x"])
 def test_joined_sentences_have_no_other_form(capsys, option):
     with pytest.raises(SystemExit) as end:
@@ -85,6 +106,7 @@ def test_json_lines(tmp_path):
         '{"source": "a", "document": " "}',
         '{"source": "a", "document": "x", "current": 1}',
         '{"source": "a\\nb", "document": "x"}',
+        '{"source": "a", "document": "x", "translation": "b"}',
         "",
     ],
 )

@@ -89,7 +89,7 @@ def test_serial_decoder_layer(order, gate, pre_norm):
 
 
 @both_norms
-@pytest.mark.parametrize("fusion", ["parallel", "hierarchical"])
+@pytest.mark.parametrize("fusion", ["parallel", "parallel-mean", "hierarchical"])
 @pytest.mark.parametrize("gate", ["none", "branch"])
 def test_parallel_and_hierarchical_decoder_layer(fusion, gate, pre_norm):
     """Libovicky et al. 2018: the sum of the two attentions, or an attention over the two of each token."""
@@ -97,8 +97,8 @@ def test_parallel_and_hierarchical_decoder_layer(fusion, gate, pre_norm):
 
     def attend_both(y, source, context):
         results = [attend(layer.encoder_attn, y, source), context_branch(layer, gate, y, context)]
-        if fusion == "parallel":
-            return results[0] + results[1]
+        if fusion in ("parallel", "parallel-mean"):
+            return (results[0] + results[1]) / (2 if fusion == "parallel-mean" else 1)
         pairs = zip(y, *results, strict=True)
         return np.concatenate(
             [attend(layer.context_fusion_attn, q[None], np.stack([a, b])) for q, a, b in pairs]

@@ -12,6 +12,7 @@ from ctxmt_fairseq.models.blocks.segment_positions import (
     average_sentence_length,
     segment_index,
 )
+from ctxmt_fairseq.models.concat_transformer import RELATIVE
 
 PAD, EOS, SEP, WORD = 1, 2, 4, 7
 DIM = 8
@@ -79,18 +80,21 @@ def test_learned_segments_add_a_row_of_the_table_and_far_segments_share_the_last
 
 
 @pytest.mark.parametrize(
-    ("is_context", "flags"),
+    ("types", "side", "segments"),
     [
-        (torch.ne, [[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 1, 1]]),
-        (torch.lt, [[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        ("context", 0, [[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 1, 1]]),
+        ("context", 1, [[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]]),
+        # The authors' program counts from 1, which our row 1 is, from the current sentence back; the first
+        # token of the decoder is of the current one.
+        ("distance", 0, [[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 1, 1]]),
+        ("distance", 1, [[0, 1, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0]]),
     ],
-    ids=["encoder", "decoder"],
 )
-def test_context_flag(is_context, flags):
-    module = make("learned", rows=2, is_context=is_context, token_positions=False)
+def test_what_a_segment_tells(types, side, segments):
+    module = make("learned", rows=2, relative=RELATIVE[types][side], token_positions=False)
     with module.given(torch.tensor([1, 1])):
         result = module(WINDOW)
-    expected = module.segment_table.weight[torch.tensor(flags) + 1]
+    expected = module.segment_table.weight[torch.tensor(segments) + 1]
     torch.testing.assert_close(result[0], expected[0])
     torch.testing.assert_close(result[1, :5], expected[1, :5])
 
@@ -115,7 +119,8 @@ KINDS = {
     "learned, learned positions": {"kind": "learned", "learned": True},
     "learned without token positions": {"kind": "learned", "token_positions": False},
     "sinusoidal": {"kind": "sinusoidal", "rows": 2},
-    "flag": {"kind": "learned", "rows": 2, "is_context": torch.lt},
+    "flag": {"kind": "learned", "rows": 2, "relative": RELATIVE["context"][1]},
+    "distance": {"kind": "sinusoidal", "relative": RELATIVE["distance"][1]},
 }
 
 

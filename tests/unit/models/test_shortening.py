@@ -250,3 +250,19 @@ def test_how_many_vectors_a_sentence_becomes_is_known_from_its_tokens(kind):
     _, absent = module(*make_batch(*((int(size), 8 - int(size)) for size in sizes)))
     known = module.vectors(sizes)
     assert known is not None and known.tolist() == (~absent).sum(1).tolist()
+
+
+@pytest.mark.parametrize("kind", ["mean", "max"])
+def test_zeros_in_a_last_group_as_in_the_authors_program(kind):
+    """Of five tokens in groups of three the last group has two: their sum is divided by three, and their
+    maximum is at least 0, however wide the batch is."""
+    module = make(kind, filled=True)
+    states, padding = make_batch((5, 0), (2, 5), (7, 2))
+    with torch.no_grad():
+        found, absent = module.aggregate(states.nan_to_num(0), padding)
+    for row in range(len(states)):
+        tokens = states[row][~padding[row]].numpy()
+        filled = np.concatenate([tokens, np.zeros((-len(tokens) % 3, DIM))]).reshape(-1, 3, DIM)
+        expected = filled.mean(1) if kind == "mean" else filled.max(1)
+        np.testing.assert_allclose(found[row, : len(expected)].numpy(), expected, atol=1e-12)
+        assert absent[row].tolist() == [place >= len(expected) for place in range(absent.size(1))]

@@ -1,0 +1,74 @@
+"""Candidates of contrastive sets for another program to score, and the scores that it gave them.
+
+The program reads a JSON object for each candidate, and writes a line for each, in the same order: the sum of
+the log-probabilities of the candidate's tokens, a blank, and how many tokens they are.
+"""
+
+import json
+import math
+from typing import Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
+from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample, ContrastiveSet
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
+
+Scores = List[List[CandidateScore]]  # of a set: for each example those of its candidates
+
+
+def candidate_lines(sets: Iterable[ContrastiveSet]) -> Iterator[str]:
+    """A JSON object for each candidate of each example, with all that a model may read."""
+    for name, example, candidate in _candidates(sets):
+        record: Dict[str, object] = {"set": name, "id": example.id}
+        record |= {"source_before": example.source_before, "source": example.source}
+        record |= {"source_after": example.source_after, "metadata": dict(example.metadata)}
+        record |= {"target_before": candidate.before, "target": candidate.current}
+        yield json.dumps(record, ensure_ascii=False)
+
+
+def read_candidate_scores(path: PathLike, sets: Sequence[ContrastiveSet]) -> List[Scores]:
+    """The scores of all candidates, in the order of ``candidate_lines``.
+
+    What the program counted is taken for the current sentence and for the window alike.
+
+    Raises:
+        BadInput: a line is not a sum of log-probabilities and a number of tokens, or there are more or fewer
+            lines than candidates.
+    """
+    lines = list(iterate_lines(path))
+    expected = sum(1 for _ in _candidates(sets))
+    if len(lines) != expected:
+        raise BadInput(
+            f"expected {expected} lines, one for each candidate (--print-candidates), found {len(lines)}",
+            path,
+        )
+    found = iter([_score(line, path, number) for number, line in enumerate(lines, start=1)])
+    return [[[next(found) for _ in example.candidates] for example in each.examples] for each in sets]
+
+
+def _candidates(sets: Iterable[ContrastiveSet]) -> Iterator[Tuple[str, ContrastiveExample, Candidate]]:
+    for each in sets:
+        for example in each.examples:
+            for candidate in example.candidates:
+                yield each.name, example, candidate
+
+
+def _score(line: str, path: PathLike, number: int) -> CandidateScore:
+    score = _numbers(line)
+    if score is None:
+        raise BadInput(
+            "expected the sum of the tokens' log-probabilities (0 or less) and their number, as in -12.5 7, "
+            f"found {line.rstrip()!r}",
+            path,
+            number,
+        )
+    return CandidateScore(*score, *score)
+
+
+def _numbers(line: str) -> Optional[Tuple[float, int]]:
+    try:
+        total, tokens = line.split()
+        score = float(total), int(tokens)
+    except ValueError:
+        return None
+    return score if math.isfinite(score[0]) and score[0] <= 0 and score[1] > 0 else None
