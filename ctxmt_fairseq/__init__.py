@@ -13,7 +13,7 @@ from typing import Any, List
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.registration import register
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]
 
 

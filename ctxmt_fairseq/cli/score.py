@@ -72,8 +72,8 @@ class Score(Command):
         tokenized = metrics.tokenized_lines(translation)
         if self.references and tokenized >= TOKENIZED and tokenize != "none":
             print(
-                f"ctxmt: {tokenized} translations end with ' .', as tokenized text does; BLEU is for text as "
-                "people write it, and --tokenize none for tokens",
+                f"ctxmt: warning: {tokenized} translations end with ' .', as tokenized text does; BLEU is "
+                "for text as people write it, and --tokenize none for tokens",
                 file=sys.stderr,
             )
         segments = {"comet": [asdict(one) for one in comet]} if comet else {}

@@ -183,11 +183,7 @@ def tidy(line: str) -> str:
 
 
 def read_sentences(path: PathLike) -> List[str]:
-    """Read the sentences of a text file, one per line; empty lines are empty sentences.
-
-    Raises:
-        BadInput: there is no such file, or it is no text in UTF-8.
-    """
+    """Read the sentences of a text file, one per line; empty lines are empty sentences."""
     return [line.strip() for line in iterate_lines(path)]
 
 

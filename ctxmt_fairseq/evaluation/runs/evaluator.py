@@ -113,13 +113,12 @@ class Evaluator:
             if given is None and loaded.task.context_options().context_selection == "reference":
                 raise BadInput("the selection reference needs --target-context-from reference")
             if given is not None and not translator.dependent:
-                raise BadInput(
-                    "--target-context-from needs a model with target context, and --decoding prefix"
-                )
+                needs = "a model with target context, and --decoding prefix"
+                raise BadInput(f"--target-context-from needs {needs}")
             run = {"path": self.files, "made_from": made_from}
             translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
             if translator.separators:
-                print(f"ctxmt: {translator.separators}", file=sys.stderr)
+                print(f"ctxmt: warning: {translator.separators}", file=sys.stderr)
 
         self._make(output, made_from, [output], work)
 
@@ -140,10 +139,8 @@ class Evaluator:
             scores = score_translation(translation, tokenize, lowercase, settings.bootstrap)
             comet = self._comet(text, lines, folder / f"{name}.hyp.comet.jsonl")
             scores += [each.metric_score() for each in comet]
-            found = score_dict(translation, scores)
-            write_file(
-                folder / output, _json({**found, "comet": list(map(asdict, comet))} if comet else found)
-            )
+            more = {"comet": list(map(asdict, comet))} if comet else {}
+            write_file(folder / output, _json({**score_dict(translation, scores), **more}))
 
         self._make(output, made_from, [output], work, self._about(text))
         return json.loads((folder / output).read_text(encoding="utf-8"))
@@ -154,11 +151,8 @@ class Evaluator:
             return []
         from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
 
-        given = text.comet(lines, settings.first)
-        return [
-            comet_score(given, model, settings.comet_context, cache, cpu=settings.cpu)
-            for model in settings.comet
-        ]
+        given, k = text.comet(lines, settings.first), settings.comet_context
+        return [comet_score(given, model, k, cache, cpu=settings.cpu) for model in settings.comet]
 
     def evaluate(self, text: EvaluatedText, name: str, decoding: str, lenpen: float, **how: Any) -> float:
         """Translate and score a text; return BLEU."""
