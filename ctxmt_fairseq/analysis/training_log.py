@@ -92,14 +92,10 @@ class TrainingLog:
         return self.validations[subset]
 
     def best(self, subset: str, metric: Optional[str] = None) -> Tuple[str, Record]:
-        """The validation with the best value, the first one if several have it.
+        """The name of the metric, and the validation with the best value, the first one if several have it.
 
         Args:
-            metric: the lowest value of it is best; None: the metric by which the training chose its best
-                checkpoint.
-
-        Returns:
-            the name of the metric, and the record.
+            metric: of which the lowest is best; None: that by which the training chose its best checkpoint.
         """
         records = self.validated(subset)
         chosen = self.option("best_checkpoint_metric") or "loss"
@@ -108,9 +104,8 @@ class TrainingLog:
         sign = -1 if highest and metric == chosen else 1
         known = [record for record in records if metric in record.values]
         if not known:
-            raise BadInput(
-                f"the validations have no {metric}; choose from {', '.join(records[-1].values)}", self.path
-            )
+            choices = ", ".join(records[-1].values)
+            raise BadInput(f"the validations have no {metric}; choose from {choices}", self.path)
         return metric, min(known, key=lambda record: sign * record.values[metric])
 
     @property
@@ -131,11 +126,7 @@ class TrainingLog:
 
 
 def read_training_log(path: PathLike) -> TrainingLog:
-    """Read a log; lines that are not fairseq's own are skipped.
-
-    Args:
-        path: a log, or the folder of a training with ``train.log``.
-    """
+    """Read a log, or ``train.log`` in a training's folder; lines that are not fairseq's own are skipped."""
     path = Path(path)
     path = path / NAME if path.is_dir() else path
     log = TrainingLog(path)

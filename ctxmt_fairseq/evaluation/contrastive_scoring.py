@@ -9,13 +9,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveExample
-from ctxmt_fairseq.generation.forced_scoring import (
-    MAX_TOKENS,
-    TokenScores,
-    Window,
-    score_windows,
-    windows_of,
-)
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores, Window, score_windows, windows_of
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.tasks.search.running_document import Sentences
 from ctxmt_fairseq.text.documents import Documents
@@ -24,13 +18,10 @@ from ctxmt_fairseq.text.documents import Documents
 def score_candidates(
     loaded: LoadedModels, examples: Sequence[ContrastiveExample], max_tokens: int = MAX_TOKENS
 ) -> List[List[CandidateScore]]:
-    """Teacher-forced scores of every candidate of every example.
+    """Teacher-forced scores of the candidates of each example, in the set's order.
 
     Args:
         max_tokens: padded target tokens in a batch.
-
-    Returns:
-        for each example the scores of its candidates, in the set's order.
     """
     dataset = _dataset(loaded, examples)
     scores = iter(score_windows(loaded, dataset, windows_of(dataset), max_tokens, "candidate"))
@@ -55,9 +46,8 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     if draws and len(examples) < 2:
         raise BadInput("--context-selection random needs at least two examples to draw from")
     if options.context_selection == "shuffled":
-        raise BadInput(
-            "--context-selection shuffled: choose another, because an example's candidates share a context"
-        )
+        why = "an example's candidates share a context"
+        raise BadInput(f"--context-selection shuffled: choose another, because {why}")
     known: Dict[Tuple[str, str], torch.Tensor] = {}
 
     def encode(side: str, text: str) -> torch.Tensor:

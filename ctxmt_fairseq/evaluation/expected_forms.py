@@ -125,15 +125,10 @@ def _list(path: Path) -> Iterator[ExpectedForm]:
         place = Place(path, part=f"example {number}")
         contrapro = isinstance(record, dict) and "ref pronoun" in record and "expected" not in record
         form = _form(place, record, "ref pronoun" if contrapro else "expected")
-        yield ExpectedForm(
-            id=str(number),
-            form=form,
-            phenomenon=form.lower() if contrapro else get(place, record, "rule", str),
-            distance=get(place, record, "ante distance", int, null=True)
-            if "ante distance" in record
-            else None,
-            reference=get(place, record, "ref segment", str),
-        )
+        phenomenon = form.lower() if contrapro else get(place, record, "rule", str)
+        known = "ante distance" in record
+        distance = get(place, record, "ante distance", int, null=True) if known else None
+        yield ExpectedForm(str(number), form, phenomenon, distance, get(place, record, "ref segment", str))
 
 
 def _form(place: Place, record: Any, key: str) -> str:
@@ -167,16 +162,9 @@ class FormReport:
 
     def as_dict(self) -> Dict[str, Any]:
         """For JSON: with the keys of a contrastive set's report, so that the same commands read both."""
-        found: Dict[str, Any] = {
-            "name": self.name,
-            "convention": self.matching,
-            **self.overall,
-            **self.groups,
-            **self.disc,
-        }
-        if self.references is not None:
-            found["references"] = self.references.as_dict()
-        return found
+        found = {"name": self.name, "convention": self.matching, **self.overall, **self.groups, **self.disc}
+        more = {} if self.references is None else {"references": self.references.as_dict()}
+        return {**found, **more}
 
     def _rows(self) -> Iterator[Any]:
         yield "all", "", self.overall
@@ -242,14 +230,7 @@ def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> I
     """One JSON object for each example, as ``ctxmt compare contrast`` reads them: ``chosen`` is 1 if the form
     is there and 0 otherwise, ``correct`` is always 1."""
     for example, decision in zip(form_set.examples, found, strict=True):
-        record = {
-            "set": form_set.name,
-            "id": example.id,
-            "phenomenon": example.phenomenon,
-            "distance": example.distance,
-            "expected": example.form,
-            "correct": RIGHT.chosen,
-            "chosen": (RIGHT if decision else WRONG).chosen,
-            "convention": matching,
-        }
+        record = {"set": form_set.name, "id": example.id, "phenomenon": example.phenomenon,
+                  "distance": example.distance, "expected": example.form, "correct": RIGHT.chosen,
+                  "chosen": (RIGHT if decision else WRONG).chosen, "convention": matching}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)

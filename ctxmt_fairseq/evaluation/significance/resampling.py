@@ -114,14 +114,7 @@ def paired_tests(
     samples: int,
     seed: int,
 ) -> Sequence[PairedTest]:
-    """Both tests of pairs of systems.
-
-    Args:
-        statistics: for each system (N, K), a row for each unit.
-        pairs: the places of the first and the second system in ``statistics``.
-        scorer: sums (R, K) to scores (R,).
-        samples: how many each test draws.
-    """
+    """Both tests of pairs of systems, given as their places in ``statistics``; see the functions above."""
     scores = [total_score(system, scorer) for system in statistics]
     resampled = bootstrap_scores(statistics, scorer, samples, seed)
     randomized = randomization_p([(statistics[a], statistics[b]) for a, b in pairs], scorer, samples, seed)
