@@ -9,7 +9,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.text.documents import iterate_ids
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
-from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, together
+from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, tidy, together
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class TextFiles:
             values = dict(zip(extra, more, strict=True))
             yield Row(
                 number,
-                " ".join(source.split()),
-                " ".join(target.split()),
+                tidy(source),
+                tidy(target),
                 values.get("docids", str(number)),
                 str(int(parse_flag(values["current"], self.path("current"), number)))
                 if "current" in values
@@ -104,7 +104,7 @@ class TextFiles:
     def _blank_line_rows(self) -> Iterator[Row]:
         document, between = 0, True
         for number, (source, target) in self._aligned(self.source_lang, self.target_lang):
-            source, target = " ".join(source.split()), " ".join(target.split())
+            source, target = tidy(source), tidy(target)
             if bool(source) != bool(target):
                 sides = self.source_lang, self.target_lang
                 suffix, other = reversed(sides) if source else sides
