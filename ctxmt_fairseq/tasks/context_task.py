@@ -316,6 +316,8 @@ class ContextTask(DecodingTask):
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
         if self.cfg.sentence_checkpoint and not from_checkpoint:
             load_sentence_model(model, self.cfg.sentence_checkpoint, known_symbols(self))
+        if self.cfg.valid_contrast and not from_checkpoint:
+            self.contrast = self.contrastive_validation(self, model)
         return model
 
     def build_criterion(self, cfg, from_checkpoint=False):

@@ -55,7 +55,12 @@ class DecodingTask(TranslationTask):
         references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
         split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
+        contrastive_validation: the class of ``contrast``, which ``ctxmt_fairseq.register`` hands in.
+        contrast: scores the sets of ``--valid-contrast``.
+        contrast_accuracies: of the validation at hand.
     """
+
+    contrastive_validation: Any = None
 
     def __init__(self, cfg, src_dict, tgt_dict):
         super().__init__(cfg, src_dict, tgt_dict)
@@ -63,6 +68,8 @@ class DecodingTask(TranslationTask):
         self.references = self.with_unknown = 0
         self.document = InteractiveDocument(self)
         self.split_translations: Dict[str, SplitTranslations] = {}
+        self.contrast: Any = None
+        self.contrast_accuracies: Dict[str, float] = {}
 
     @property
     def options(self) -> Dict[str, Any]:
@@ -115,6 +122,8 @@ class DecodingTask(TranslationTask):
     def begin_valid_epoch(self, epoch, model):
         super().begin_valid_epoch(epoch, model)
         self.split_translations.clear()  # they are an earlier model's
+        if self.contrast is not None:
+            self.contrast_accuracies = self.contrast.accuracies(model)
 
     def _report(self) -> None:
         report = self.window_count.report(self.forced, self.decodes_windows)
@@ -215,6 +224,9 @@ class DecodingTask(TranslationTask):
             metrics.log_scalar_sum(
                 "separator_mismatches", logged_sum(logging_outputs, "separator_mismatches")
             )
+        if not criterion.training:
+            for name, accuracy in self.contrast_accuracies.items():
+                metrics.log_scalar(name, accuracy, round=2)
         super(TranslationTask, self).reduce_metrics(logging_outputs, criterion)
 
     def build_tokenizer(self, args):
