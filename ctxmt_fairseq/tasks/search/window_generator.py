@@ -96,7 +96,12 @@ def generate_current(
     limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected])
     with limit as most, beams(models, getattr(generator, "beam_size", 1)):
         windows = to_host(generator.generate(models, sample, **options))
-    count.too_long += sum(len(row[0]["tokens"]) > most for row in windows if row)  # with </s>
+    read = [
+        row[0]["tokens"]
+        for row, source in zip(windows, parts.current, strict=True)
+        if row and len(source) > 1
+    ]
+    count.too_long += sum(len(tokens) > most for tokens in read)  # with </s>
     hypotheses = keep_sentence(
         windows,
         expected,
