@@ -121,7 +121,7 @@ class Evaluator:
             run = {"path": self.files, "made_from": made_from}
             how: Dict[str, Any] = {"metadata": text.metadata, "too_long": settings.too_long}
             remark = translate_file(translator, text.documents, path, run, given, replace=True, **how)
-            for each in filter(None, (translator.separators, remark)):
+            for each in filter(None, (translator.remark, remark)):
                 print(f"ctxmt: warning: {each}", file=sys.stderr)
 
         self._make(output, made_from, [output], work)
