@@ -95,13 +95,25 @@ class DocumentWindowDataset(ContextDataset):
         before = [text for text in texts[: self.before] if text is not None]
         after = [text for text in texts[self.before :] if text is not None]
         current = self._current(line)
+        return {"current": current, **self.layout(before, current, after)}
+
+    def layout(
+        self, before: List[torch.Tensor], current: torch.Tensor, after: List[torch.Tensor]
+    ) -> Dict[str, Any]:
+        """Put the sentences of a source window, each with ``</s>`` at its end, in a row.
+
+        Another layout has as many tokens, because batches are cut before any token is read; it does not go
+        with ``--attention-highlights``, whose places are those of this one.
+
+        Returns:
+            ``source``, ``current_segment`` and ``current_span``.
+        """
         if self.builder.ends_with_eos:
             before = before or [self.empty]
         window = self.window(before, [current, *after], self.separator if self.separators else None)
         first = sum(len(sentence) + self.marks for sentence in before)
         end = first + len(current) + (self.marks if after else 0)
-        where = {"current_segment": len(before), "current_span": (first, end)}
-        return {"source": window, "current": current, **where}
+        return {"source": window, "current_segment": len(before), "current_span": (first, end)}
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         """``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""

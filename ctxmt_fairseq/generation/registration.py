@@ -9,11 +9,7 @@ PACKAGES = ("fairseq", "fairseq-fixed")  # whose module is called fairseq
 
 
 def register() -> None:
-    """Import fairseq, and register the tasks, architectures and criterions with it.
-
-    Call this first in a program that imports this package before fairseq and then asks fairseq for one of
-    them by its name. A second call does nothing.
-    """
+    """Import fairseq, and register the tasks, architectures and criterions with it, once."""
     warn_of_two_fairseqs()
     put_off()
     try:

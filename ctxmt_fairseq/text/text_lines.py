@@ -173,6 +173,15 @@ def _line(line: str, number: int) -> str:
     return line.rstrip("\n").rstrip("\r")
 
 
+_BLANKS = re.compile(r"[^\S\u00a0\u202f\u3000]+")
+
+
+def tidy(line: str) -> str:
+    """A line with one blank between words, and none around it; no-break and ideographic spaces between words
+    stay, because they are part of how a language is written."""
+    return _BLANKS.sub(" ", line).strip()
+
+
 def read_sentences(path: PathLike) -> List[str]:
     """Read the sentences of a text file, one per line; empty lines are empty sentences."""
     return [line.strip() for line in iterate_lines(path)]

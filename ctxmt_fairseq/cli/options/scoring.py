@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
     from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 
-TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: 13a)"
+TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: that of the data folder's language, or else 13a)"
 
 
 class Tokens(OptionGroup):

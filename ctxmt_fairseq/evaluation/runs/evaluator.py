@@ -117,8 +117,8 @@ class Evaluator:
                 raise BadInput(f"--target-context-from needs {needs}")
             run = {"path": self.files, "made_from": made_from}
             translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
-            if translator.separators:
-                print(f"ctxmt: warning: {translator.separators}", file=sys.stderr)
+            if translator.remark:
+                print(f"ctxmt: warning: {translator.remark}", file=sys.stderr)
 
         self._make(output, made_from, [output], work)
 
@@ -127,7 +127,8 @@ class Evaluator:
         settings, folder = self.settings, self.ledger.folder
         steps = self.loaded.target_subwords.steps
         lowercase = settings.lowercase or steps.lowercase
-        how: List[Any] = [settings.tokenize, lowercase, settings.bootstrap, settings.first]
+        tokenize = settings.tokenize or steps.bleu_tokenizer
+        how: List[Any] = [tokenize, lowercase, settings.bootstrap, settings.first]
         how += [[model.content, settings.comet_context] for model in settings.comet]
         made_from = [file_hash(folder / f"{name}.hyp"), text.content, how, self.content]
         output = f"{name}.score.json"
@@ -135,7 +136,7 @@ class Evaluator:
         def work() -> None:
             lines = read_sentences(folder / f"{name}.hyp")
             translation = text.translation(lines, steps.surface, settings.first)
-            scores = score_translation(translation, settings.tokenize, lowercase, settings.bootstrap)
+            scores = score_translation(translation, tokenize, lowercase, settings.bootstrap)
             comet = self._comet(text, lines, folder / f"{name}.hyp.comet.jsonl")
             scores += [each.metric_score() for each in comet]
             more = {"comet": list(map(asdict, comet))} if comet else {}
