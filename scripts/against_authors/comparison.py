@@ -35,7 +35,7 @@ def shims():
         return made if kind is None else made(kind)
 
     dataclasses.dataclass = dataclass
-    sys.modules.setdefault("einops", types.SimpleNamespace(rearrange=None))
+    sys.modules.setdefault("einops", types.SimpleNamespace(rearrange=None, repeat=None))
 
 
 def checkout():
