@@ -1,10 +1,9 @@
 """The programs behind the papers, as families of models that can be imported."""
 
 import math
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List
 
 import torch
-from fairseq.modules import SinusoidalPositionalEmbedding
 from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -13,7 +12,6 @@ from ctxmt_fairseq.models.blocks.context_embeddings import SEGMENTS
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 _END = "<END>"  # of focused-concat's windows, whose sentences all end with </s>
-_MOST_ROWS = 10**5
 _LAYER = r"(decoder\.layers\.\d+)\."
 
 
@@ -89,7 +87,10 @@ class Shortening(Family):
         (_LAYER + r"context_attn\.", r"\1.context_attn.attention."),
         (_LAYER + r"context_gate\.0\.", r"\1.context_gate.projection."),
     )
-    needed = {"target_context_size": 0, "context_use_gated_attentions": False}
+    needed = {
+        **{"target_context_size": 0, "context_use_gated_attentions": False},
+        **{"context_sentence_learned_pos": True, "shortening_group_learned_pos": True},
+    }
 
     def options(self, options: Dict[str, Any], parameters: Parameters) -> Dict[str, Any]:
         fusion = "serial"
@@ -116,20 +117,17 @@ class Shortening(Family):
         return {"source_context": options.get("source_context_size", 0), "missing_context": "empty"}
 
     def parameters(self, options: Dict[str, Any], parameters: Parameters) -> Parameters:
-        made = dict(parameters)
-        width = made["encoder.embed_tokens.weight"].size(1)
-        before = options.get("source_context_size", 0)
-        # Their sentences are numbered from the farthest, 1, to the current one; ours by distance from it.
-        none = options.get("context_no_sentence_positional_embeddings", False)
-        sentences = _table(made.pop("decoder.sentence_positions.weight", None), before + 2, width, none)
+        made, before = dict(parameters), options.get("source_context_size", 0)
+        # Row 0 of their tables is for pads. Their sentences are numbered from the farthest to the current
+        # one; ours by the distance from it.
+        sentences = made.pop("decoder.sentence_positions.weight")
         near = sentences[1 : before + 2].flip(0)
         made["encoder.context_embeddings.segments.weight"] = _filled(near, SEGMENTS)
-        made["encoder.context_embeddings.roles.weight"] = torch.zeros(3, width)
-        if options["arch"].startswith("shortening"):
-            size, pooled = options["shortening_groups"], options.get("shortening_use_pooling")
-            places = -(-options.get("max_source_positions", 1024) // size) if pooled else size
-            none = options.get("shortening_no_group_positional_embeddings", False)
-            groups = _table(made.pop("encoder.group_positions.weight", None), places + 1, width, none)
+        made["encoder.context_embeddings.roles.weight"] = torch.zeros(3, near.size(1))
+        groups = made.pop("encoder.group_positions.weight", None)
+        if groups is not None:
+            size = options["shortening_groups"] if options.get("shortening_use_pooling") else 1
+            places = -(-(len(groups) - 1) // size)
             made["encoder.context_embeddings.positions.weight"] = groups[1 : places + 1]
         return made
 
@@ -210,13 +208,3 @@ def _shortened(options: Dict[str, Any]) -> Dict[str, Any]:
 def _filled(table: Tensor, rows: int) -> Tensor:
     """Cut or repeat the last row of a table (n, D), so that it has so many rows."""
     return torch.cat([table[:rows], table[-1:].expand(max(rows - len(table), 0), -1)])
-
-
-def _table(learned: Optional[Tensor], rows: int, width: int, none: bool) -> Tensor:
-    """A table of positions (rows, width), of which row 0 is for pads: what was learned, zeros, or sinusoids,
-    which are no parameters."""
-    if learned is not None:
-        return learned
-    if rows > _MOST_ROWS:
-        raise BadInput(f"expected at most {_MOST_ROWS} positions, found {rows}")
-    return torch.zeros(rows, width) if none else SinusoidalPositionalEmbedding.get_embedding(rows, width, 0)

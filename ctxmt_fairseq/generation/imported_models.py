@@ -43,7 +43,6 @@ class Family:
         arch, task: ours.
         names: patterns of parameters' names, and what takes their place; "": it is left out.
         needed: options that have no other value in what can be imported.
-        separator: its symbol between sentences.
     """
 
     description: str
@@ -52,11 +51,10 @@ class Family:
     task: str
     names: Sequence[Tuple[str, str]] = ()
     needed: Mapping[str, Any] = {}
-    separator = "<brk>"
 
     def symbols(self, symbols: List[str]) -> List[Row]:
-        """Our symbols in the order of theirs."""
-        return [(SEPARATOR if symbol == self.separator else symbol, at) for at, symbol in enumerate(symbols)]
+        """Our symbols in the order of theirs; <brk> is between their sentences."""
+        return [(SEPARATOR if symbol == "<brk>" else symbol, at) for at, symbol in enumerate(symbols)]
 
     def options(self, options: Dict[str, Any], parameters: Parameters) -> Dict[str, Any]:
         """Options of our architecture, besides those that fairseq has."""
@@ -102,7 +100,9 @@ def import_model(
                 model = Path(dictionaries or checkpoint.parent) / name
                 if model.is_file():
                     shutil.copyfile(model, made / name)
-        write_description(made, _description(made, languages))
+        digests = {name: dictionary_digest(made / name) for name in map("dict.{}.txt".format, languages)}
+        named = dict(zip(("source_lang", "target_lang"), languages, strict=True))
+        write_description(made, {**named, "splits": {}, "text_steps": [], "dictionaries": digests})
         torch.save(saved, made / CHECKPOINT)
         load_models(made)  # refuses what does not fit together
     return f"{options['arch']} of {family.description} -> {family.arch}, --task {family.task}"
@@ -195,16 +195,6 @@ def _model_options(family: Family, options: Dict[str, Any], parameters: Paramete
     ARCH_CONFIG_REGISTRY[family.arch](model)
     model.arch = model._name = family.arch
     return model
-
-
-def _description(folder: Path, languages: Tuple[str, str]) -> Dict[str, Any]:
-    names = [f"dict.{language}.txt" for language in languages]
-    digests = {name: dictionary_digest(folder / name) for name in names}
-    joined = len(set(digests.values())) == 1
-    return {
-        **{"source_lang": languages[0], "target_lang": languages[1], "splits": {}, "text_steps": []},
-        **{"joined_dictionary": joined, "dictionaries": digests},
-    }
 
 
 def _checkpoint(

@@ -12,12 +12,24 @@ import torch
 
 EQUAL = 1e-5
 WORDS, DOCUMENTS = 30, (4, 1, 3)
-GRADIENTS = ("encoder.layers.0.fc1.weight", "decoder.layers.0.self_attn.q_proj.weight", "decoder.embed_tokens.weight")
+GRADIENTS = (
+    "encoder.layers.0.fc1.weight",
+    "decoder.layers.0.self_attn.q_proj.weight",
+    "decoder.embed_tokens.weight",
+)
 SIZES = dict(
-    encoder_embed_dim=32, encoder_ffn_embed_dim=48, encoder_layers=2, encoder_attention_heads=4, dropout=0.0,
-    decoder_embed_dim=32, decoder_ffn_embed_dim=48, decoder_layers=2, decoder_attention_heads=4,
-    share_decoder_input_output_embed=True, share_all_embeddings=False,
-)  # fmt: skip
+    encoder_embed_dim=32,
+    encoder_ffn_embed_dim=48,
+    encoder_layers=2,
+    encoder_attention_heads=4,
+    dropout=0.0,
+    decoder_embed_dim=32,
+    decoder_ffn_embed_dim=48,
+    decoder_layers=2,
+    decoder_attention_heads=4,
+    share_decoder_input_output_embed=True,
+    share_all_embeddings=False,
+)
 
 
 def shims():
@@ -91,9 +103,17 @@ def randomise(model, seed=5):
 def save(path, model, args):
     """As fairseq's trainer saves it."""
     args = vars(args) if isinstance(args, Namespace) else args
-    args = {name: value for name, value in args.items() if isinstance(value, (str, int, float, bool, type(None)))}
-    state = {"args": None, "cfg": {"model": Namespace(**args), "task": Namespace(**args)}, "model": model.state_dict()}
-    torch.save({**state, "optimizer_history": [{"num_updates": 1}], "extra_state": {}}, path / "checkpoint.pt")
+    args = {
+        name: value for name, value in args.items() if isinstance(value, (str, int, float, bool, type(None)))
+    }
+    state = {
+        "args": None,
+        "cfg": {"model": Namespace(**args), "task": Namespace(**args)},
+        "model": model.state_dict(),
+    }
+    torch.save(
+        {**state, "optimizer_history": [{"num_updates": 1}], "extra_state": {}}, path / "checkpoint.pt"
+    )
 
 
 def imported(path):
@@ -107,8 +127,8 @@ def imported(path):
 
 def our_batches(loaded, sources, targets, **more):
     """The batch of each line, and the number of target tokens before its current sentence."""
-    from ctxmt_fairseq.text.documents import Documents
     from ctxmt_fairseq.tasks.search.running_document import Sentences
+    from ctxmt_fairseq.text.documents import Documents
 
     dataset = loaded.task.build_dataset(
         "text", Sentences(sources), Sentences(targets), Documents.from_lengths(DOCUMENTS), None, False, **more
@@ -126,13 +146,24 @@ def our_numbers(loaded, batch, first):
     return numbers(model, scores, batch["target"][0, first:])
 
 
+def our_scores(loaded, sources, targets):
+    """The log-probability of each sentence, as contrastive sets are scored."""
+    from ctxmt_fairseq.generation.forced_scoring import TranslationScorer
+    from ctxmt_fairseq.text.documents import Documents
+
+    scorer = TranslationScorer(sources, targets, Documents.from_lengths(DOCUMENTS))
+    return [float(each.current.sum()) for each in scorer.scores(loaded, progress=False)]
+
+
 def numbers(model, scores, target, gradients=GRADIENTS):
     """(T, V) scores, and of the label-smoothed loss over (T,) targets its value and gradients."""
     model.zero_grad()
     loss = -scores.gather(1, target[:, None]).sum()
     loss.backward()
     named = dict(model.named_parameters())
-    found = {name: named[name].grad.clone() for name in gradients if name in named and named[name].grad is not None}
+    found = {
+        name: named[name].grad.clone() for name in gradients if name in named and named[name].grad is not None
+    }
     return {"log-probabilities": scores.detach(), "loss": loss.detach(), "gradients": found}
 
 
@@ -155,10 +186,23 @@ class Table:
         self.add(f"{what}: loss", max(float((a["loss"] - b["loss"]).abs()) for a, b in pairs), because)
         found = [
             float((a["gradients"][name][: len(value)] - value).abs().max())
-            for a, b in pairs for name, value in b["gradients"].items() if name != GRADIENTS[2] and name in a["gradients"]
-        ]  # fmt: skip
+            for a, b in pairs
+            for name, value in b["gradients"].items()
+            if name != GRADIENTS[2] and name in a["gradients"]
+        ]
         if found:
             self.add(f"{what}: gradients", max(found), because)
+
+    def compare_scores(self, what, loaded, theirs, **papers):
+        """Add what contrastive sets ask for, and how far the paper's rule is from it."""
+        ours = our_scores(loaded, *text())
+        self.add(
+            f"{what}: contrastive scores",
+            max(abs(a + float(b["loss"])) for a, b in zip(ours, theirs, strict=True)),
+        )
+        ours = our_scores(loaded.with_options(**papers), *text())
+        difference = max(abs(a + float(b["loss"])) for a, b in zip(ours, theirs, strict=True))
+        self.add(f"{what}: by the paper's rule", difference, ", ".join(f"{k} {v}" for k, v in papers.items()))
 
     def show(self):
         print(f"\n{self.title}")

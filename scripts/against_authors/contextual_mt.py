@@ -16,9 +16,14 @@ def run(sizes, table):
     c.write_dictionaries(path, [*c.words(), "<brk>", "<mask>"])
     dictionary = Dictionary.load(str(path / "dict.en.txt"))
     args = Namespace(
-        **c.SIZES, arch="contextual_transformer", source_lang="en", target_lang="fr",
-        source_context_size=sizes[0], target_context_size=sizes[1], left_pad_source=False,
-    )  # fmt: skip
+        **c.SIZES,
+        arch="contextual_transformer",
+        source_lang="en",
+        target_lang="fr",
+        source_context_size=sizes[0],
+        target_context_size=sizes[1],
+        left_pad_source=False,
+    )
     kind = ARCH_MODEL_REGISTRY["contextual_transformer"]
     ARCH_CONFIG_REGISTRY["contextual_transformer"](args)
     model = kind.build_model(args, Namespace(source_dictionary=dictionary, target_dictionary=dictionary))
@@ -28,9 +33,17 @@ def run(sizes, table):
     sources, targets = c.text()
     lengths = [[len(sentence) for sentence in side] for side in (sources, targets)]
     dataset = ContextualDataset(
-        sources, lengths[0], dictionary, targets, lengths[1], dictionary, c.document_ids(),
-        src_ctx_size=sizes[0], tgt_ctx_size=sizes[1], break_tag="<brk>",
-    )  # fmt: skip
+        sources,
+        lengths[0],
+        dictionary,
+        targets,
+        lengths[1],
+        dictionary,
+        c.document_ids(),
+        src_ctx_size=sizes[0],
+        tgt_ctx_size=sizes[1],
+        break_tag="<brk>",
+    )
     theirs, states = [], []
     for line in range(len(sources)):
         batch = dataset.collater([dataset[line]])
@@ -43,10 +56,17 @@ def run(sizes, table):
     batches = list(c.our_batches(loaded, sources, targets))
     ours = [c.our_numbers(loaded, *each) for each in batches]
     with torch.no_grad():
-        own = [loaded.models[0].encoder(b["net_input"]["src_tokens"], None)["encoder_out"][0][:, 0] for b, _ in batches]
+        own = [
+            loaded.models[0].encoder(b["net_input"]["src_tokens"], None)["encoder_out"][0][:, 0]
+            for b, _ in batches
+        ]
     name = f"{sizes[0]} source, {sizes[1]} target sentences"
-    table.add(f"{name}: encoder states", max(float((a - b).detach().abs().max()) for a, b in zip(own, states, strict=True)))
+    table.add(
+        f"{name}: encoder states",
+        max(float((a - b).detach().abs().max()) for a, b in zip(own, states, strict=True)),
+    )
     table.compare(name, ours, theirs, columns=slice(len(dictionary)))
+    table.compare_scores(name, loaded, theirs, context_end="separator")
 
 
 def main():

@@ -52,10 +52,18 @@ def run(name, options, kind, configure, table):
     c.write_dictionaries(path, c.words())
     dictionary = Dictionary.load(str(path / "dict.en.txt"))
     args = Namespace(
-        **c.SIZES, **options, arch="mtcue_aug_parallel_qk", source_lang="en", target_lang="fr",
-        context_model="minilm", doc_context_len=DOCUMENT, context_layer=2, embed_dim=32, context_dropout=0.0,
+        **c.SIZES,
+        **options,
+        arch="mtcue_aug_parallel_qk",
+        source_lang="en",
+        target_lang="fr",
+        context_model="minilm",
+        doc_context_len=DOCUMENT,
+        context_layer=2,
+        embed_dim=32,
+        context_dropout=0.0,
         fp16=False,
-    )  # fmt: skip
+    )
     configure(args)
     model = kind.build_model(args, Namespace(source_dictionary=dictionary, target_dictionary=dictionary))
     c.save(path, c.randomise(model), args)
@@ -63,7 +71,9 @@ def run(name, options, kind, configure, table):
     theirs, ours, states = [], [], []
     for source, target, (document, metadata) in zip(*c.text(), contexts(name != "sequential"), strict=True):
         previous = torch.cat([target[-1:], target[:-1]])[None]
-        output = model((document.clone(), metadata.clone()), source[None], torch.tensor([len(source)]), previous)
+        output = model(
+            (document.clone(), metadata.clone()), source[None], torch.tensor([len(source)]), previous
+        )
         theirs.append(c.numbers(model, model.get_normalized_probs(output, True)[0], target))
         vectors = torch.cat([document, metadata], 1)
         places = torch.tensor([[*range(DOCUMENT), -1, -1]])
@@ -74,7 +84,9 @@ def run(name, options, kind, configure, table):
         if present and not options:
             with torch.no_grad():
                 own = loaded.models[0].encoder.context_encoder(vectors, distances)
-                found = model.cxt_encoder((document.clone(), metadata.clone()))["cxt_encoder_out"][0].transpose(0, 1)
+                found = model.cxt_encoder((document.clone(), metadata.clone()))["cxt_encoder_out"][
+                    0
+                ].transpose(0, 1)
             states.append(float((own.states[~own.padding] - found[0]).abs().max()))
     if states:
         table.add(f"{name}: context encoder's states", max(states))

@@ -10,7 +10,6 @@ LATENT = {"shortening_ffn_hidden": 512, "shortening_groups": 3, "shortening_grou
 POOLED = {"shortening_use_pooling": True, "shortening_groups": 3, "shortening_group_learned_pos": True}
 SPARSE = {"shortening_use_sparsemax": True}
 GATED = {"context_use_parallel_cross_attention": True, "context_use_gated_context_attention": True}
-WIDTH = "its mean divides by the batch's width, so that only rows as wide as the batch are equal"
 CASES = {  # the architecture's first word, its options
     "tokens, serial": ("caching", {}),
     "tokens, concatenated": ("caching", {"context_concatenate_context": True}),
@@ -37,10 +36,20 @@ def run(name, kind, options, table):
     arch = f"{kind}_contextual_transformer"
     gradient = {f"{kind}_propagate_context_encoder_gradient": True}
     args = Namespace(
-        **c.SIZES, **options, **gradient, arch=arch, source_lang="en", target_lang="fr", source_context_size=2,
-        target_context_size=0, context_sentence_learned_pos=True, encoder_layers_to_keep=None,
-        decoder_layers_to_keep=None, max_source_positions=1024, max_target_positions=1024,
-    )  # fmt: skip
+        **c.SIZES,
+        **options,
+        **gradient,
+        arch=arch,
+        source_lang="en",
+        target_lang="fr",
+        source_context_size=2,
+        target_context_size=0,
+        context_sentence_learned_pos=True,
+        encoder_layers_to_keep=None,
+        decoder_layers_to_keep=None,
+        max_source_positions=1024,
+        max_target_positions=1024,
+    )
     ARCH_CONFIG_REGISTRY[arch](args)
     task = Namespace(source_dictionary=dictionary, target_dictionary=dictionary)
     model = ARCH_MODEL_REGISTRY[arch].build_model(args, task)
@@ -63,11 +72,24 @@ def run(name, kind, options, table):
     batches = list(c.our_batches(loaded, sources, targets))
     ours = [c.our_numbers(loaded, *each) for each in batches]
     with torch.no_grad():
-        own = [loaded.models[0].encoder(b["net_input"]["src_tokens"], None)["encoder_out"][0][:, 0] for b, _ in batches]
-    table.add(f"{name}: encoder states", max(float((a - b[0]).detach().abs().max()) for a, b in zip(own, states, strict=True)))
+        own = [
+            loaded.models[0].encoder(b["net_input"]["src_tokens"], None)["encoder_out"][0][:, 0]
+            for b, _ in batches
+        ]
+    table.add(
+        f"{name}: encoder states",
+        max(float((a - b[0]).detach().abs().max()) for a, b in zip(own, states, strict=True)),
+    )
     table.compare(name, ours, theirs, columns=slice(len(dictionary)))
-    translations = [search(loaded, line, batch, model, dataset, dictionary) for line, (batch, _) in enumerate(batches)]
-    table.add(f"{name}: {len(translations)} searches, different", sum(a != b for a, b in translations), "their search")
+    table.compare_scores(name, loaded, theirs, missing_context="none")
+    translations = [
+        search(loaded, line, batch, model, dataset, dictionary) for line, (batch, _) in enumerate(batches)
+    ]
+    table.add(
+        f"{name}: {len(translations)} searches, different",
+        sum(a != b for a, b in translations),
+        "their search",
+    )
 
 
 def search(loaded, line, batch, model, dataset, dictionary):
@@ -91,7 +113,9 @@ def main():
     c.checkout()
     import contextual_mt  # noqa: F401  (registers)
 
-    table = c.Table("Pawel-M/shortening-context-mt and ours with --missing-context empty --shortening-partial zeros")
+    table = c.Table(
+        "Pawel-M/shortening-context-mt and ours with --missing-context empty --shortening-partial zeros"
+    )
     for name, (kind, options) in CASES.items():
         run(name, kind, options, table)
     table.show()
