@@ -102,9 +102,14 @@ def import_model(
                     shutil.copyfile(model, made / name)
         digests = {name: dictionary_digest(made / name) for name in map("dict.{}.txt".format, languages)}
         named = dict(zip(("source_lang", "target_lang"), languages, strict=True))
-        write_description(made, {**named, "splits": {}, "text_steps": [], "dictionaries": digests})
+        joined = len(set(digests.values())) == 1
+        described = {"joined_dictionary": joined, "dictionaries": digests, "text_steps": [], "splits": {}}
+        write_description(made, {**named, **described})
         torch.save(saved, made / CHECKPOINT)
-        load_models(made)  # refuses what does not fit together
+        try:
+            load_models(made)
+        except BadInput as error:  # options and parameters do not fit together
+            raise BadInput(str(error).replace(str(made / CHECKPOINT), str(checkpoint))) from None
     return f"{options['arch']} of {family.description} -> {family.arch}, --task {family.task}"
 
 
