@@ -11,10 +11,23 @@ import sys
 from typing import Any, List
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.generation.registration import register
+from ctxmt_fairseq.generation import registration
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 __all__ = ["BadInput", "Translator", "__version__", "register"]
+
+
+def register() -> None:
+    """Register the tasks, architectures and criterions with fairseq, and give the tasks what is above them.
+
+    Call this first in a program that imports this package before fairseq and then asks fairseq for one of
+    them by its name. A second call does nothing.
+    """
+    registration.register()
+    from ctxmt_fairseq.evaluation.contrastive_validation import ContrastiveValidation
+    from ctxmt_fairseq.tasks.decoding_task import DecodingTask
+
+    DecodingTask.contrastive_validation = ContrastiveValidation
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@ context does not count, because antecedents are known in the source. For compari
 random noun of the source context are taken as the antecedent.
 """
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
@@ -28,8 +29,7 @@ class Judged:
         attention: whether the token with the highest weight lies in the antecedent.
         nouns: how many nouns the context has; None: not known.
         shares: for each of ``HEURISTICS`` how often it is right: 0 or 1, and for a random noun a share.
-        others: for each other source that knows the pronoun, whether its antecedent overlaps with the true
-            one.
+        others: for each other source that knows the pronoun, whether its antecedent overlaps the true one.
     """
 
     reference: Reference
@@ -71,42 +71,27 @@ class Agreement:
         for (name, several), group in self.groups.items():
             for source in dict.fromkeys(other for one in group for other in one.others):
                 pairs = [(one.attention, one.others[source]) for one in group if source in one.others]
-                cells = {
-                    f"attention_{_word(attention)}_{_word(other)}": 100
-                    * pairs.count((attention, other))
-                    / len(pairs)
-                    for attention in (True, False)
-                    for other in (True, False)
-                }
-                found.append(
-                    {
-                        "pronoun": name,
-                        "more_than_one_noun": several,
-                        "source": source,
-                        "n": len(pairs),
-                        **cells,
-                    }
-                )
+                record = {"pronoun": name, "more_than_one_noun": several, "source": source, "n": len(pairs)}
+                for attention, other in itertools.product((True, False), repeat=2):
+                    record[_cell(attention, other)] = 100 * pairs.count((attention, other)) / len(pairs)
+                found.append(record)
         return found
 
     def table(self) -> str:
         """Tables 6 to 9."""
-        columns = [name for name in (*HEURISTICS, "attention") if any(name in row for row in self.records())]
+        records = self.records()
+        columns = [name for name in (*HEURISTICS, "attention") if any(name in row for row in records)]
         rows = [["agreement in %", "n", *columns]]
-        for row in self.records():
-            name = row["pronoun"] + (", more than one noun" if row["more_than_one_noun"] else "")
+        for row in records:
             cells = [f"{row[column]:.1f}" if column in row else "-" for column in columns]
-            rows.append([name, str(row["n"]), *cells])
+            rows.append([_named(row), str(row["n"]), *cells])
         parts = [aligned_table(rows)]
         for row in self.confusions():
-            name = row["pronoun"] + (", more than one noun" if row["more_than_one_noun"] else "")
-            head = [f"{name}, {row['n']}, in %", f"{row['source']} right", f"{row['source']} wrong"]
-            tables = [
-                [f"attention {_word(each)}"]
-                + [f"{row[f'attention_{_word(each)}_{_word(other)}']:.1f}" for other in (True, False)]
-                for each in (True, False)
-            ]
-            parts.append(aligned_table([head, *tables]))
+            rows = [[f"{_named(row)}, {row['n']}, in %", f"{row['source']} right", f"{row['source']} wrong"]]
+            for each in (True, False):
+                cells = [f"{row[_cell(each, other)]:.1f}" for other in (True, False)]
+                rows.append([f"attention {_word(each)}", *cells])
+            parts.append(aligned_table(rows))
         if self.left_out:
             parts.append("left out: " + ", ".join(f"{count} {why}" for why, count in self.left_out.items()))
         return "\n\n".join(parts)
@@ -121,7 +106,6 @@ def agreement(
     """Compare attention with the antecedents that one source found.
 
     Args:
-        references: the pronouns with their antecedents, from one or several sources.
         truth: the source that is taken for right.
         nouns: the nouns of every line. If they are known, an antecedent must have exactly one noun, as in the
             paper.
@@ -215,6 +199,14 @@ def _shares(group: Sequence[Judged]) -> Dict[str, float]:
         if any(one.shares for one in group)
     }
     return {**shares, "attention": 100 * float(np.mean([one.attention for one in group]))}
+
+
+def _named(row: Dict[str, Any]) -> str:
+    return row["pronoun"] + (", more than one noun" if row["more_than_one_noun"] else "")
+
+
+def _cell(attention: bool, other: bool) -> str:
+    return f"attention_{_word(attention)}_{_word(other)}"
 
 
 def _word(right: bool) -> str:

@@ -107,12 +107,10 @@ def attention_map(
         raise BadInput(f"expected a translation of at most {loaded.limits[1]} tokens, found {len(window)}")
     if loaded.reads_metadata:
         context = vectors_of_texts(batch, running.dataset.contexts)
+    elif windows:
+        context = window_tokens(batch, task.source_dictionary)
     else:
-        context = (
-            window_tokens(batch, task.source_dictionary)
-            if windows
-            else context_vectors(model, batch, task.source_dictionary)
-        )
+        context = context_vectors(model, batch, task.source_dictionary)
     if len(context.sections) <= windows:  # a window has the current sentence
         raise BadInput("the sentence has no context that the model reads; choose one that has")
     if loaded.device.type == "cuda":

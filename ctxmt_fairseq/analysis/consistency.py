@@ -130,17 +130,15 @@ class Consistency:
 
     def records(self) -> List[Dict[str, Any]]:
         """For every system its measures in %, and how many sentences with a term translate it or do not."""
-        records = []
-        for name, system, rows in zip(self.names, self.translated, self.statistics(), strict=True):
-            records.append(
-                {
-                    "system": name,
-                    "sentences": sum(len(each.words) for each in system),
-                    "unaligned": sum(each.unaligned for each in system),
-                    **{measure: total_score(rows, partial(_score, measure)) for measure in MEASURES},
-                }
-            )
-        return records
+        return [
+            {
+                "system": name,
+                "sentences": sum(len(each.words) for each in system),
+                "unaligned": sum(each.unaligned for each in system),
+                **{measure: total_score(rows, partial(_score, measure)) for measure in MEASURES},
+            }
+            for name, system, rows in zip(self.names, self.translated, self.statistics(), strict=True)
+        ]
 
     def compared(
         self, systems: Sequence[str], samples: int, seed: int, all_pairs: bool = False
@@ -149,11 +147,9 @@ class Consistency:
 
         Args:
             systems: of which system each run is, from the first; the others are not compared.
-            all_pairs: compare all of them with each other.
 
         Returns:
-            a comparison for each measure and pair, corrected over the pairs (Holm); none for a single system
-                or document.
+            a comparison for each measure and pair; none for a single system or document.
         """
         rows = self.statistics()[: len(systems)]
         if len(set(systems)) < 2 or len(rows[0]) < 2:
@@ -193,10 +189,7 @@ def consistency(
         [term for term, kept in zip(terms, enough, strict=True) if kept],
         [[each for each, kept in zip(system, enough, strict=True) if kept] for system in found],
         enough.count(False),
-        {
-            name: sum(len(each.words) < 2 for each in system)
-            for name, system in zip(names, found, strict=True)
-        },
+        {name: sum(len(one.words) < 2 for one in each) for name, each in zip(names, found, strict=True)},
     )
 
 
@@ -210,8 +203,8 @@ def _translated(term: Term, targets: Sequence[Sequence[str]], links: Links, pref
 
 
 def forms_of(word: str) -> List[str]:
-    """The forms by which a white-space word is compared, in lower case: its parts of at least three letters,
-    or else the whole word; none if it has no letter or digit."""
+    """The forms by which a word is compared, in lower case: its parts of at least three letters, or else the
+    whole word; none if it has no letter or digit."""
     whole = bare(word)
     if not any(map(str.isalnum, whole)):
         return []

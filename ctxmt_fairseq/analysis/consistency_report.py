@@ -11,16 +11,13 @@ _WIDEST = 80  # characters for a term's translations in a line
 
 
 def forms(translated: Translated) -> Dict[str, int]:
-    """A term's translations, the most frequent first: the most frequent spelling -> sentences with any
-    spelling."""
+    """A term's translations, the most frequent first: its usual spelling -> sentences with any spelling."""
     spellings: Dict[str, Counter] = {}
     for words in translated.words:
         for word in words:
             spellings.setdefault(translated.key(word), Counter())[word] += 1
-    sizes = {key: mask.bit_count() for key, mask in translated.masks().items()}
-    return {
-        spellings[key].most_common(1)[0][0]: sizes[key] for key in sorted(sizes, key=lambda key: -sizes[key])
-    }
+    sizes = Counter({key: mask.bit_count() for key, mask in translated.masks().items()})
+    return {spellings[key].most_common(1)[0][0]: size for key, size in sizes.most_common()}
 
 
 def systems_table(found: Consistency) -> str:
@@ -34,13 +31,8 @@ def systems_table(found: Consistency) -> str:
 
 
 def least_alike(found: Consistency, ids: Sequence[str]) -> str:
-    """The terms that most pairs of sentences, over all systems, do not translate alike.
-
-    Each term has a line for every system with its translations.
-
-    Args:
-        ids: the ids of the documents.
-    """
+    """The terms that most pairs of sentences, over all systems, do not translate alike, with every system's
+    translations; ``ids`` are the documents'."""
     missed = [
         sum(each.counts.pairs - each.counts.pairs_alike for each in row)
         for row in zip(*found.translated, strict=True)
@@ -51,12 +43,9 @@ def least_alike(found: Consistency, ids: Sequence[str]) -> str:
         lines.append(f"{found.terms[place].text} ({ids[found.terms[place].document]})")
         for name, system in zip(found.names, found.translated, strict=True):
             translations = ", ".join(f"{word} {size}" for word, size in forms(system[place]).items())
-            lines.append(f"  {name:{width}}  {_short(translations)}")
+            cut = len(translations) > _WIDEST
+            lines.append(f"  {name:{width}}  {translations[: _WIDEST - 2 * cut]}{'..' * cut}")
     return "\n".join(lines)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 2] + ".."
 
 
 def terms_tsv(found: Consistency, ids: Sequence[str]) -> str:

@@ -108,13 +108,6 @@ def context_map(
 
 
 def write_context_map(path: PathLike, shown: ContextMap) -> List[Path]:
-    """Write FILE.png, and beside it FILE.csv and FILE.json with the numbers.
-
-    Returns:
-        the files.
-
-    Raises:
-        BadInput: see ``write_picture``.
-    """
+    """Write FILE.png, and beside it FILE.csv and FILE.json with the numbers; returns the files."""
     rest = json.dumps(shown.as_dict(), indent=2, ensure_ascii=False) + "\n"
     return write_picture(Scatter(str(path)), shown.draw(), shown.csv(), rest)

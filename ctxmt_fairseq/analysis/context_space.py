@@ -50,9 +50,7 @@ def context_space(
     Args:
         loaded: one model.
         distance: ``METADATA``, or ``PREVIOUS`` for the sentence before; one for all texts, or one for each.
-
-    Raises:
-        BadInput: the model has no context encoder, or was never trained with such a distance.
+            The model must have been trained with it.
     """
     model = loaded.model
     encoder = context_encoder(model)

@@ -27,9 +27,7 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
     """The vectors that a multi-source model makes of the context of one sentence.
 
     Args:
-        batch: a batch of ``MultiSourceDataset`` with one sentence, and a row for every sentence of its
-            context.
-        dictionary: that of the source.
+        batch: of ``MultiSourceDataset`` with one sentence, and a row for every sentence of its context.
     """
     shortening = getattr(model.encoder, "context_shortening", None)
     windows = batch["windows"]
@@ -57,12 +55,7 @@ def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> Conte
 
 
 def window_tokens(batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
-    """The tokens of a source window, the current sentence's among them, which are no words of the context.
-
-    Args:
-        batch: a batch of ``DocumentWindowDataset`` with one row.
-        dictionary: that of the source.
-    """
+    """The tokens of the source window of a batch with one row; the current sentence's are no context."""
     (row,) = batch["net_input"]["src_tokens"]
     tokens = row[row.ne(dictionary.pad())]
     first, end = batch["windows"]["current_span"][0].tolist()
@@ -78,12 +71,7 @@ def window_tokens(batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
 
 
 def vectors_of_texts(batch: Dict[str, Any], contexts: SentenceContexts) -> ContextVectors:
-    """The vectors that a model of the task ``metadata_context`` reads; each is that of a whole text.
-
-    Args:
-        batch: a batch of ``MetadataContextDataset`` with one row.
-        contexts: those of the dataset.
-    """
+    """The vectors of whole texts that a model of the task ``metadata_context`` reads, in a batch of one."""
     windows = batch["windows"]
     distances, rows = (windows[name][0].tolist() for name in ("distances", "rows"))
     there = [place for place, distance in enumerate(distances) if distance != NO_VECTOR]

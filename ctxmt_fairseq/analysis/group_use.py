@@ -79,12 +79,11 @@ class GroupUse:
 
     def map(self) -> LabelledMap:
         """The means, for a picture."""
+        sizes = zip(self.classes, self.counts.tolist(), strict=True)
         return LabelledMap(
             title=f"{self.title}\nn = {self.sentences:,} sentences",
             values=self.means,
-            rows=[
-                f"{name} ({count:,})" for name, count in zip(self.classes, self.counts.tolist(), strict=True)
-            ],
+            rows=[f"{name} ({count:,})" for name, count in sizes],
             columns=[str(group + 1) for group in range(len(self.used))],
             row_name="tokens",
             column_name="group",
@@ -111,7 +110,6 @@ def group_use(
     """Measure the groups of each sentence of a text by itself, because context does not change them.
 
     Args:
-        loaded: one model with latent groups.
         annotation: the annotated words of the sentences; if given, the classes are parts of speech.
         max_tokens: the most tokens, pads included, in a batch.
     """
@@ -123,19 +121,15 @@ def group_use(
         raise BadInput(f"expected sentences of 1 to {loaded.limits[0]} tokens, found {longest or 'none'}")
     labels: List[List[str]] = []
     unmatched = 0
+    subwords = loaded.source_subwords
     for number, sentence in enumerate(sentences):
-        pieces = [
-            loaded.source_subwords.bare(piece) for piece in loaded.source_subwords.encode(sentence).split()
-        ]
+        pieces = list(map(subwords.bare, subwords.encode(sentence).split()))
         named: Optional[List[str]] = [WORD] * len(pieces)
         if annotation is not None:
             named = _parts_of_speech(sentence, annotation[number], pieces)
             unmatched += named is None
-        named = named or [UNKNOWN] * len(pieces)
-        words = [
-            name if has_letters(piece) else PUNCTUATION for piece, name in zip(pieces, named, strict=True)
-        ]
-        labels.append([*words, END])
+        both = zip(pieces, named or [UNKNOWN] * len(pieces), strict=True)
+        labels.append([*(name if has_letters(piece) else PUNCTUATION for piece, name in both), END])
     names = [WORD] if annotation is None else sorted({name for row in labels for name in row})
     classes = [*(name for name in names if name not in (PUNCTUATION, END)), PUNCTUATION, END]
     number_of = {name: place for place, name in enumerate(classes)}
@@ -176,10 +170,8 @@ def _weights(
 def _parts_of_speech(
     sentence: str, words: Sequence[AnnotatedWord], pieces: Sequence[str]
 ) -> Optional[List[str]]:
-    """For each subword the part of speech of the word with its first character.
-
-    None if the subword model reads other characters than the sentence has.
-    """
+    """For each subword the part of speech of the word with its first character; None if the subword model
+    reads other characters than the sentence has."""
     places = [place for place, character in enumerate(sentence) if not character.isspace()]
     read = "".join(pieces)
     if read.lower() != "".join(sentence[place] for place in places).lower() or len(read) != len(places):

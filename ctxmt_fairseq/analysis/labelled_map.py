@@ -30,10 +30,9 @@ class LabelledMap:
 
     def tsv(self) -> str:
         """A TSV table with a head, and names in the first column."""
-        lines = ["\t".join([self.row_name, *self.columns])]
-        for name, values in zip(self.rows, self.values, strict=True):
-            lines.append("\t".join([name, *(f"{value:.6f}" for value in values)]))
-        return "".join(line + "\n" for line in lines)
+        rows = [[self.row_name, *self.columns]]
+        rows += ([name, *map("{:.6f}".format, row)] for name, row in zip(self.rows, self.values, strict=True))
+        return "".join("\t".join(row) + "\n" for row in rows)
 
     def as_dict(self) -> Dict[str, Any]:
         return {

@@ -91,10 +91,8 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
 
 
 def read_labelled_texts(path: PathLike) -> LabelledTexts:
-    """Read lines with a text and up to two attributes, separated by tabs. Blank lines are skipped.
-
-    A repeated line counts once.
-    """
+    """Read lines with a text and up to two attributes, separated by tabs. Blank and repeated lines do not
+    count."""
     rows: Dict[str, Tuple[str, ...]] = {}
     width = None
     for number, line in enumerate(iterate_lines(path), 1):
@@ -102,9 +100,8 @@ def read_labelled_texts(path: PathLike) -> LabelledTexts:
             continue
         text, *values = (single_spaces(part) for part in line.split("\t"))
         if len(values) > len(NAMES):
-            raise BadInput(
-                f"expected a text and at most two attributes, found {len(values)} attributes", path, number
-            )
+            found = f"found {len(values)} attributes"
+            raise BadInput(f"expected a text and at most two attributes, {found}", path, number)
         width = len(values) if width is None else width
         if len(values) != width:
             raise BadInput(f"expected {width} tabs, as on the first line, found {len(values)}", path, number)
@@ -114,18 +111,12 @@ def read_labelled_texts(path: PathLike) -> LabelledTexts:
             raise BadInput("the text is there twice, with different attributes; take one out", path, number)
     if not rows:
         raise BadInput("expected a text per line, found none", path)
-    columns = zip(*rows.values(), strict=True)
-    return LabelledTexts(
-        list(rows), tuple(Attribute.of(name, values) for name, values in zip(NAMES, columns, strict=False))
-    )
+    columns = zip(NAMES, zip(*rows.values(), strict=True), strict=False)
+    return LabelledTexts(list(rows), tuple(Attribute.of(name, values) for name, values in columns))
 
 
 def metadata_texts(contexts: Any) -> LabelledTexts:
-    """The distinct metadata of sentences, each with the (first) field that has it.
-
-    Args:
-        contexts: ``SentenceContexts``.
-    """
+    """The distinct metadata of sentences (``SentenceContexts``), each with the first field that has it."""
     fields: Dict[str, str] = {}
     for column, field in enumerate(contexts.fields):
         rows = np.unique(np.asarray(contexts.metadata[:, column]))

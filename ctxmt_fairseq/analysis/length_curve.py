@@ -47,15 +47,13 @@ def length_curve(
     """The scores of systems in buckets of source length, in white-space words.
 
     Args:
-        sources: N sentences.
-        translations: those of the systems, N lines each, with the same reference.
+        translations: those of the systems, with a line for each source, and the same reference.
         edges: the last length of each bucket except the last one, ascending.
         samples: how many bootstrap samples, the same ones for all systems.
     """
     if list(edges) != sorted(set(edges)) or min(edges) < 1:
-        raise BadInput(
-            f"--edges: expected ascending lengths of at least 1, found {' '.join(map(str, edges))}"
-        )
+        given = " ".join(map(str, edges))
+        raise BadInput(f"--edges: expected ascending lengths of at least 1, found {given}")
     lengths = np.array([len(source.split()) for source in sources])
     statistics = [measure.rows(number, each) for number, each in enumerate(translations)]
     found: List[LengthScore] = []
@@ -75,13 +73,12 @@ def length_curve(
 
 def length_table(found: Sequence[LengthScore]) -> str:
     """The scores with their bands as an aligned table."""
+    head = ["words", "sentences", *dict.fromkeys(one.system for one in found)]
     rows = {one.bucket: [one.bucket, str(one.sentences)] for one in found}
     for one in found:
         score = f"{one.score:.2f} ({one.low:.2f} .. {one.high:.2f})" if one.sentences else "-"
         rows[one.bucket].append(score)
-    return aligned_table(
-        [["words", "sentences", *dict.fromkeys(one.system for one in found)], *rows.values()]
-    )
+    return aligned_table([head, *rows.values()])
 
 
 def length_points(found: Sequence[LengthScore], metric: str) -> List[Point]:

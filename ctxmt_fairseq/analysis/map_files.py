@@ -18,18 +18,11 @@ def write_map(
     annotate: bool = False,
     highest: Optional[float] = None,
 ) -> List[Path]:
-    """Write FILE.png, and beside it FILE.tsv and FILE.json with the numbers.
+    """Write FILE.png, and beside it FILE.tsv and FILE.json with the numbers; returns the files.
 
     Args:
-        path: FILE.png.
         more: further entries of FILE.json.
         annotate, highest: see ``heat_map``.
-
-    Returns:
-        the files.
-
-    Raises:
-        BadInput: see ``write_picture``.
     """
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
     picture = draw_heat_map(**vars(labelled), annotate=annotate, highest=highest)
@@ -37,11 +30,7 @@ def write_map(
 
 
 def write_picture(path: Picture, content: bytes, *numbers: str) -> List[Path]:
-    """Write a picture and the files beside it, all or none; returns their paths.
-
-    Raises:
-        BadInput: it does not end in .png, or one of the files cannot be written.
-    """
+    """Write a picture and the files beside it, all or none; returns their paths."""
     path.check()
     files = list(map(Path, path.files()))
     write_files(zip(files, [content, *numbers], strict=True))

@@ -38,11 +38,7 @@ def given_passage(sentence: str, context: Sequence[str] = ()) -> Passage:
 
 
 def read_passage(path: PathLike, line: Optional[int] = None) -> Passage:
-    """The document around a line in a text file that has blank lines between documents.
-
-    Args:
-        line: the number of the current sentence's line, from 1; default: the last sentence of the file.
-    """
+    """The document around a line (from 1; default: the last) of a file with blank lines between documents."""
     text = read_blank_line_documents(path)
     if not text.sentences:
         raise BadInput("the file has no sentence", path)

@@ -17,8 +17,7 @@ class ReadWords:
     """A sentence of W words and P subwords.
 
     Attributes:
-        words: those between white space in the text; or if the subword model reads the text in another form,
-            the words of that.
+        words: those between white space in the text, or in the form in which the subword model reads it.
         spans: their places in the text; None for a word that is not found there.
         place: (P,) the word of each subword.
         lexical: (P,) whether a subword has letters or digits, and is no punctuation.

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Counter, Dict, List, Optional, Sequence, Tuple
+from typing import Counter, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 import regex
@@ -21,8 +21,7 @@ class Term:
 
     Attributes:
         document: its number, from 0.
-        places: line of the text (from 0, ascending) -> the numbers of the white-space words that are the
-            term.
+        places: line of the text (from 0, ascending) -> the numbers of the words that are the term.
     """
 
     document: int
@@ -59,8 +58,7 @@ def recurring_terms(
     is the lemma of a noun, or its text if no lemma is known.
 
     Args:
-        sentences: N lines of the source.
-        current: (N,) bool; lines marked False serve as context only, and nothing in them counts.
+        current: (N,) bool for the N lines; those marked False serve as context only, and do not count.
         annotation: the annotated words of every line.
     """
     found: Dict[Tuple[int, str], Dict[int, List[int]]] = {}
@@ -70,9 +68,9 @@ def recurring_terms(
         for line in range(start, end):
             if current is not None and not current[line]:
                 continue
-            words = (
-                _words(sentences[line]) if annotation is None else _nouns(sentences[line], annotation[line])
-            )
+            words: Iterable[Tuple[int, str]] = enumerate(map(bare, sentences[line].split()))
+            if annotation is not None:
+                words = _nouns(sentences[line], annotation[line])
             for place, word in words:
                 if len(word) >= rules.least_characters and _TERM.fullmatch(word):
                     seen.add(word)
@@ -86,13 +84,8 @@ def recurring_terms(
     ]
 
 
-def _words(sentence: str) -> List[Tuple[int, str]]:
-    return [(place, bare(word)) for place, word in enumerate(sentence.split())]
-
-
 def _nouns(sentence: str, annotated: Sequence[AnnotatedWord]) -> List[Tuple[int, str]]:
     """Each noun with the first white-space word that has a part of it."""
     ends = [end for _, end in word_spans(sentence)]
-    return [
-        (bisect_right(ends, word.start), bare(word.lemma or word.text)) for word in annotated if is_noun(word)
-    ]
+    nouns = filter(is_noun, annotated)
+    return [(bisect_right(ends, noun.start), bare(noun.lemma or noun.text)) for noun in nouns]

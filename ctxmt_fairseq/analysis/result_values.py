@@ -73,9 +73,8 @@ def _evaluated(place: FilePlace, record: Any) -> Iterator[Found]:
     for text, report in get(place, record, "contrast", dict).items():
         suite, window = suite_name(text)
         found = _accuracy(place, suite, report, conditions(TRAINED, window, trained))
-        yield found._replace(
-            each=_decisions(Path(str(place.path)).with_name(f"{text}.examples.jsonl"), found.value)
-        )
+        examples = Path(str(place.path)).with_name(f"{text}.examples.jsonl")
+        yield found._replace(each=_decisions(examples, found.value))
 
 
 def _probed(place: FilePlace, record: Any) -> Iterator[Found]:
@@ -123,9 +122,8 @@ def _share(place: FilePlace, record: Any) -> Iterator[Found]:
     """The share of encoder and decoder together."""
     models = get(place, record, "models", list)
     if len(models) != 1:
-        raise place.error(
-            f"expected the shares of one model, found {len(models)}; give those of several with --beside"
-        )
+        several = f"found {len(models)}; give those of several with --beside"
+        raise place.error(f"expected the shares of one model, {several}")
     share = get(place, get(place, models[0], "means", dict), "share, both", float)
     yield Found("attention share (%)", 100 * share, None, {})
 

@@ -12,10 +12,7 @@ from ctxmt_fairseq.analysis.system_names import distinct_runs
 from ctxmt_fairseq.analysis.training_curves import named_with_unit
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.evaluation.runs.results_file import (
-    TranslationName,
-    find_results,
-)
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, find_results
 from ctxmt_fairseq.text.json_files import Place as FilePlace
 from ctxmt_fairseq.text.json_files import get, load_json
 
@@ -50,9 +47,7 @@ class Value(NamedTuple):
 
     def record(self) -> Dict[str, Any]:
         """For JSON."""
-        record = self._asdict()
-        del record["each"]
-        return record
+        return {name: value for name, value in self._asdict().items() if name != "each"}
 
 
 def read_values(
@@ -91,9 +86,8 @@ def read_values(
             raise BadInput(f"{WRITTEN}, found no value", run)
         for measure, value, lines, at, each in _once(found, run):
             if counts.setdefault(measure, lines) != lines:
-                raise BadInput(
-                    f"expected {measure} of {counts[measure]} lines, as in the other runs, found {lines}", run
-                )
+                wanted = f"{counts[measure]} lines, as in the other runs"
+                raise BadInput(f"expected {measure} of {wanted}, found {lines}", run)
             values.append(Value(system, run, measure, value, lines, {**at, **trained}, each))
     return values
 
@@ -117,9 +111,8 @@ def _for_each_run(files: Sequence[str], count: int) -> List[Result]:
         ((place, content),) = results
         results = [(place, {**content, "models": [model]}) for model in get(place, content, "models", list)]
     if len(results) != count:
-        raise BadInput(
-            f"--beside: give {count} files, or one of {count} models; found {len(results)}", files[0]
-        )
+        wanted = f"give {count} files, or one of {count} models"
+        raise BadInput(f"--beside: {wanted}; found {len(results)}", files[0])
     return results
 
 
@@ -155,22 +148,17 @@ def _searched(folder: Path) -> Iterator[Found]:
     for penalty, file in sorted((float(name[1]), file) for name, file in files if name):
         decoded = TranslationName.of(file.parent.name.removeprefix("dev."))
         if decoded:
-            at = {
-                **conditions(decoded.context, decoded.window),
-                "decoding": decoded.decoding,
-                "penalty": penalty,
-            }
+            at = conditions(decoded.context, decoded.window)
             del at["context"]  # results of the search are not compared with other contexts
+            at = {**at, "decoding": decoded.decoding, "penalty": penalty}
             for one in scores_of(FilePlace(file), load_json(file), at):
                 yield one._replace(measure=f"{one.measure}, dev")
 
 
 def _log_of(run: Path, option: str) -> TrainingLog:
     """The log of a run's training, in the folder of its results or up to two folders above."""
-    files = (
-        [run] if run.suffix == ".log" else [each / NAME for each in (run, *list(run.absolute().parents)[:2])]
-    )
-    for file in files:
+    folders = [run, *list(run.absolute().parents)[:2]]
+    for file in [run] if run.suffix == ".log" else [folder / NAME for folder in folders]:
         if file.is_file():
             return read_training_log(file)
     raise BadInput(f"put the training's {NAME}, which tells {option}, into this folder", run)

@@ -28,8 +28,7 @@ class PlacedAttention(NamedTuple):
 
 
 def sentence_attention(sentences: Iterable[AttendedSentence]) -> List[PlacedAttention]:
-    """The attention from the sentences of a text to the sentences of their context; fewest context sentences
-    first.
+    """The attention from a text's sentences to those of their context; fewest context sentences first.
 
     Means are taken over the words of a sentence (without punctuation), then over sentences. A word that
     attends to ``<bos>`` and ``</s>`` alone has no shares.
@@ -66,10 +65,8 @@ def sentence_table(found: List[PlacedAttention]) -> str:
     for each in found:
         share = dict(zip(each.places, each.shares.tolist(), strict=True))
         cells = [f"{share[place]:.3f}" if place in share else "-" for place in columns]
-        count = len(each.places)
-        rows.append(
-            [str(count), f"{each.sentences:,}", *cells, f"{each.entropy:.3f}", f"{np.log(count):.3f}"]
-        )
+        count, uniform = len(each.places), np.log(len(each.places))
+        rows.append([str(count), f"{each.sentences:,}", *cells, f"{each.entropy:.3f}", f"{uniform:.3f}"])
     return aligned_table(rows)
 
 

@@ -9,11 +9,10 @@ from ctxmt_fairseq.base.errors import BadInput
 USUAL = ("train.log", "results.json", "evaluation")  # the same in the folder of every training
 
 
-def _unknown(_: str) -> str:
-    return ""
+Called = Callable[[str], str]
 
 
-def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
+def named_paths(arguments: Sequence[str], called: Called = lambda path: "") -> List[Tuple[str, str]]:
     """Names and paths of systems, given as PATH or NAME=PATH; paths of one name are runs of one system.
 
     Paths without a name get one from ``short_names``; what is ``USUAL`` does not become part of it.
@@ -27,7 +26,7 @@ def named_paths(arguments: Sequence[str], called: Callable[[str], str] = _unknow
     return [(name or next(names), path) for name, path in parts]
 
 
-def distinct_runs(arguments: Sequence[str], called: Callable[[str], str] = _unknown) -> List[Tuple[str, str]]:
+def distinct_runs(arguments: Sequence[str], called: Called = lambda path: "") -> List[Tuple[str, str]]:
     """``named_paths``; a run that is there twice is refused, because it would count as two."""
     named = named_paths(arguments, called)
     found = set()

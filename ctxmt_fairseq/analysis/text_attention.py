@@ -16,7 +16,7 @@ from ctxmt_fairseq.analysis.read_words import ReadWords, read_words
 from ctxmt_fairseq.analysis.window_attention import batches_by_length
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import TARGET
-from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset, Row
+from ctxmt_fairseq.data.multi_source_dataset import MultiSourceDataset
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -91,9 +91,8 @@ def attended_sentences(
     side, _, attention = choose_attention(model, side, layer)
     shortening = getattr(model.encoder, "context_shortening", None)
     if not isinstance(dataset, MultiSourceDataset) or dataset.arrangement == "joined":
-        raise BadInput(
-            f"expected a model that reads each context sentence apart, found {architecture(model)}"
-        )
+        found = architecture(model)
+        raise BadInput(f"expected a model that reads each context sentence apart, found {found}")
     if shortening is not None and not shortening.keeps_tokens:
         raise BadInput("expected attention to tokens, found a model that shortens its context")
     reader = _Reader(loaded, text, side)
@@ -109,14 +108,10 @@ def attended_sentences(
                 ((weights, padding),) = calls
                 queries = reader.queries(batch["net_input"])
                 for row, line in enumerate(batch["id"].tolist()):
-                    if any(_read(each) for each in examples[line]["context"]):
+                    if any(tokens is not None for tokens in examples[line]["context"]):
                         shown = weights[row][queries[row]][:, ~padding[row]].double().cpu().numpy()
                         yield reader.sentence(examples[line], shown)
             progress.update(len(places))
-
-
-def _read(tokens: Optional[Tensor]) -> bool:
-    return tokens is not None
 
 
 class _Reader:
@@ -134,9 +129,8 @@ class _Reader:
 
     def queries(self, net_input: Dict[str, Tensor]) -> Tensor:
         """(B, T): which tokens are queries."""
-        if self.side == "encoder":
-            return net_input["src_tokens"].ne(self.loaded.task.source_dictionary.pad())
-        return net_input["prev_output_tokens"].ne(self.loaded.task.target_dictionary.pad())
+        tokens = net_input["src_tokens" if self.side == "encoder" else "prev_output_tokens"]
+        return tokens.ne(self.loaded.task.target_dictionary.pad())  # the number is fairseq's, of either side
 
     def sentence(self, example: Dict[str, Any], weights: np.ndarray) -> AttendedSentence:
         """The sentence with its weights, from weights (T, K) of tokens without pads."""
@@ -148,14 +142,11 @@ class _Reader:
             if tokens is None:
                 continue
             if row.sentence != EMPTY_SENTENCE:
-                first = at + self.bos
-                context.append(self._context(row, weights[:, first : at + len(tokens) - 1]))
+                seen, target = weights[:, at + self.bos : at + len(tokens) - 1], row.role == TARGET
+                words = self.words(row.sentence, target)
+                context.append(ContextSentence(row.sentence, target, words, seen))
             at += len(tokens)
         return AttendedSentence(line, own, context)
-
-    def _context(self, row: Row, weights: np.ndarray) -> ContextSentence:
-        target = row.role == TARGET
-        return ContextSentence(row.sentence, target, self.words(row.sentence, target), weights)
 
 
 def _of_words(weights: np.ndarray, words: ReadWords) -> np.ndarray:

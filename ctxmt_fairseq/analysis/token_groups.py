@@ -28,10 +28,6 @@ def token_groups(loaded: LoadedModels, sentence: str) -> LabelledMap:
     """The weights c of equation 3 between the tokens of a sentence (rows) and the groups (columns).
 
     With grouping every row sums to 1, with selecting every column.
-
-    Args:
-        loaded: one model.
-        sentence: source text.
     """
     model = loaded.model
     latent = latent_groups(model)

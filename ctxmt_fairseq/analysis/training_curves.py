@@ -27,9 +27,8 @@ def named_with_unit(metric: str, subset: str) -> str:
 
 def known_metrics(systems: Systems, subset: str) -> List[str]:
     """The metrics that any training logged at its last validation."""
-    return sorted(
-        {name for logs in systems.values() for log in logs for name in log.validated(subset)[-1].values}
-    )
+    last = (log.validated(subset)[-1].values for logs in systems.values() for log in logs)
+    return sorted(set().union(*last))
 
 
 def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Point]:
@@ -116,7 +115,6 @@ def effort_table(found: Sequence[Effort]) -> str:
             digits = 3 if name == "device_hours" else int(len(runs) > 1)
             values = [getattr(one, name) for one in runs]
             rows[-1].append(mean_and_deviation([value for value in values if value is not None], digits))
-        rows[-1] += [
-            mean_and_deviation([one.best for one in runs if one.metric == each], 3) for each in metrics
-        ]
+        best = ([one.best for one in runs if one.metric == metric] for metric in metrics)
+        rows[-1] += [mean_and_deviation(values, 3) for values in best]
     return aligned_table(rows)

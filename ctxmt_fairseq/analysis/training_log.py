@@ -5,7 +5,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.json_files import parse_json
@@ -47,6 +47,7 @@ class TrainingLog:
         validations: subset -> records in the order of updates.
         parameters: how many parameters the model has; None: not in the log.
         epoch_updates: how many updates a whole epoch has; None: not in the log.
+        started: the day on which the training, or its last part, began; "": not in the log.
     """
 
     path: Path
@@ -54,6 +55,7 @@ class TrainingLog:
     validations: Dict[str, List[Record]] = field(default_factory=dict)
     parameters: Optional[int] = None
     epoch_updates: Optional[int] = None
+    started: str = ""
     _options: str = ""
 
     def option(self, name: str) -> Optional[str]:
@@ -67,6 +69,12 @@ class TrainingLog:
         found = re.search(r"'criterion': \{([^}]*)\}", self._options)
         options = re.findall(r"'(\w+)': (.*?)(?:, (?=')|$)", found[1]) if found else []
         return {name: value.strip("'") for name, value in options}
+
+    @property
+    def loss_kind(self) -> Tuple[Any, ...]:
+        """Losses are of one unit where this is the same: the criterion, the target sentences, the text."""
+        criterion = {name: value for name, value in self.criterion.items() if name != "report_accuracy"}
+        return (*criterion.items(), self.option("target_context") or "0", self.option("data"))
 
     def number(self, name: str) -> float:
         """The value of an option, which must be a number."""
@@ -84,14 +92,10 @@ class TrainingLog:
         return self.validations[subset]
 
     def best(self, subset: str, metric: Optional[str] = None) -> Tuple[str, Record]:
-        """The validation with the best value, the first one if several have it.
+        """The name of the metric, and the validation with the best value, the first one if several have it.
 
         Args:
-            metric: the lowest value of it is best; None: the metric by which the training chose its best
-                checkpoint.
-
-        Returns:
-            the name of the metric, and the record.
+            metric: of which the lowest is best; None: that by which the training chose its best checkpoint.
         """
         records = self.validated(subset)
         chosen = self.option("best_checkpoint_metric") or "loss"
@@ -100,9 +104,8 @@ class TrainingLog:
         sign = -1 if highest and metric == chosen else 1
         known = [record for record in records if metric in record.values]
         if not known:
-            raise BadInput(
-                f"the validations have no {metric}; choose from {', '.join(records[-1].values)}", self.path
-            )
+            choices = ", ".join(records[-1].values)
+            raise BadInput(f"the validations have no {metric}; choose from {choices}", self.path)
         return metric, min(known, key=lambda record: sign * record.values[metric])
 
     @property
@@ -123,11 +126,7 @@ class TrainingLog:
 
 
 def read_training_log(path: PathLike) -> TrainingLog:
-    """Read a log; lines that are not fairseq's own are skipped.
-
-    Args:
-        path: a log, or the folder of a training with ``train.log``.
-    """
+    """Read a log, or ``train.log`` in a training's folder; lines that are not fairseq's own are skipped."""
     path = Path(path)
     path = path / NAME if path.is_dir() else path
     log = TrainingLog(path)
@@ -142,7 +141,7 @@ def read_training_log(path: PathLike) -> TrainingLog:
 def _read_line(log: TrainingLog, line: str) -> None:
     options = _OPTIONS.match(line)
     if options:
-        log._options = options[1]
+        log._options, log.started = options[1], line[:10] if line[:4].isdecimal() else ""
         return
     head = _HEAD.match(line)
     message = line[head.end() :] if head else line

@@ -176,10 +176,11 @@ def _ordered(found: Iterable[Placed]) -> List[Placed]:
     measures = list(dict.fromkeys(one.measure for one in found))
     rows = list(dict.fromkeys(one.system for one in found))
     places = in_order(one.place for one in found)
-    return sorted(
-        found,
-        key=lambda one: (measures.index(one.measure), rows.index(one.system), places.index(one.place)),
-    )
+
+    def order(one: Placed) -> Tuple[int, int, int]:
+        return measures.index(one.measure), rows.index(one.system), places.index(one.place)
+
+    return sorted(found, key=order)
 
 
 # ---- how they are shown ------------------------------------------------------------------------------

@@ -63,10 +63,9 @@ class WindowAttention:
 def window_attention(
     loaded: LoadedModels, text: ProbedText, max_tokens: int = MAX_TOKENS, rule: str = "paper"
 ) -> WindowAttention:
-    """Measure the attention of one model over a text.
+    """Measure the attention of one model of windows, a transformer, over a text.
 
     Args:
-        loaded: one model of the task ``document_window`` whose layers are a transformer's.
         max_tokens: the most tokens of the longer side, pads included, in a batch.
         rule: one of ``RULES``.
     """
@@ -75,10 +74,8 @@ def window_attention(
     attentions = _attentions(model)
     windows = isinstance(dataset, DocumentWindowDataset) and not dataset.builder.ends_with_eos
     if not windows or not attentions:
-        raise BadInput(
-            "expected concat_transformer or transformer, trained with --task document_window, found "
-            + architecture(model)
-        )
+        wanted = "concat_transformer or transformer, trained with --task document_window"
+        raise BadInput(f"expected {wanted}, found {architecture(model)}")
     shares = {side: np.full(len(dataset), np.nan) for side in SIDES}
     layers = {kind: 1 + max(layer for name, layer, _ in attentions if name == kind) for kind in KINDS}
     heads = {kind: next(module.num_heads for name, _, module in attentions if name == kind) for kind in KINDS}
@@ -221,10 +218,8 @@ def _watched(attentions: List[Tuple[str, int, MultiheadAttention]], reduce: Redu
     checked = [(module, module.skip_embed_dim_check) for _, _, module in attentions]
     hands = [(module, to(kind, layer)) for kind, layer, module in attentions]
     try:
-        for module, _ in checked:
-            module.skip_embed_dim_check = (
-                True  # selects fairseq's own attention, because torch's returns the mean of the heads
-            )
+        for module, _ in checked:  # selects fairseq's own attention; torch's returns the mean of the heads
+            module.skip_embed_dim_check = True
         with asked_for_weights(hands, need_head_weights=True):
             yield
     finally:

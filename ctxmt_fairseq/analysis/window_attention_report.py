@@ -64,10 +64,8 @@ class AttentionReport:
         rows = [["", *run_names(self.names), "windows"]]
         for measure in measures[0]:
             counts = [int((~np.isnan(each[measure])).sum()) for each in measures]
-            means = [
-                f"{_known_mean(each[measure]):.4f}" if count else "-"
-                for each, count in zip(measures, counts, strict=True)
-            ]
+            means = ["-" if np.isnan(mean) else f"{mean:.4f}" for mean in
+                     (_known_mean(each[measure]) for each in measures)]  # fmt: skip
             rows.append([measure, *means, ", ".join(map(str, dict.fromkeys(counts)))])
         lines = [aligned_table(rows)]
         differences = self.differences()
@@ -87,9 +85,8 @@ class AttentionReport:
         for name, model in zip(run_names(self.names), self.models, strict=True):
             for layer in range(max(each.shape[1] for each in model.entropies.values())):
                 rows.append(f"{layer + 1}, {name}" if len(self.models) > 1 else str(layer + 1))
-                values.append(
-                    np.concatenate([_layer(model.entropies[kind], layer, heads[kind]) for kind in KINDS])
-                )
+                parts = [_layer(model.entropies[kind], layer, heads[kind]) for kind in KINDS]
+                values.append(np.concatenate(parts))
         return LabelledMap(
             f"Entropy of attention, {len(self.models[0].entropy())} windows",
             np.stack(values),
@@ -108,13 +105,12 @@ class AttentionReport:
             "models": [
                 {
                     "name": name,
-                    "means": {key: _number(_known_mean(each)) for key, each in self.windows(model).items()},
-                    "windows": {
-                        key: [_number(value) for value in each] for key, each in self.windows(model).items()
-                    },
+                    "means": {key: _number(_known_mean(each)) for key, each in windows.items()},
+                    "windows": {key: list(map(_number, each)) for key, each in windows.items()},
                     "entropies": {kind: each.mean(0).tolist() for kind, each in model.entropies.items()},
                 }
                 for name, model in zip(run_names(self.names), self.models, strict=True)
+                for windows in [self.windows(model)]
             ],
             "differences": [
                 {**one.as_dict(), "measure": one.metric, "windows": one.units, "p": one.result.p}

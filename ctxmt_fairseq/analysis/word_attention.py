@@ -66,11 +66,8 @@ class WordAttention:
         """Figures 2 and 3 by their horizontal axis: lengths and positions with at least ``least`` values."""
 
         def line(measure: str, name: str, key: str) -> List[Point]:
-            found = self.by(key, least)
-            return [
-                Point(measure, name, *row)
-                for row in zip(found[key].tolist(), found.useful.tolist(), strict=True)
-            ]
+            rows = self.by(key, least)[[key, "useful"]].itertuples(index=False)
+            return [Point(measure, name, place, value) for place, value in rows]
 
         of = "" if self.length is None else f", sentences of {self.length} words"
         mean = "useful attention, mean over sentences"
@@ -81,17 +78,14 @@ class WordAttention:
     def as_dict(self, least: int) -> Dict[str, Any]:
         """For JSON: the words that occur at least ``least`` times, and all lengths and positions."""
         lengths = {"source_lengths": "length", "context_lengths": "context", "positions": "position"}
+        found = {key: self.by(name)[[name, "n", "useful"]] for key, name in lengths.items()}
+        found = {key: each.rename(columns={"context": "length"}) for key, each in found.items()}
         return {
             "sentences": self.sentences,
             "mean": float(self.words.useful.mean()),
             "words": self.top("word", least),
             "later_words": self.top("later_word", least),
-            **{
-                key: self.by(name)[[name, "n", "useful"]]
-                .rename(columns={"context": "length"})
-                .to_dict("records")
-                for key, name in lengths.items()
-            },
+            **{key: each.to_dict("records") for key, each in found.items()},
         }
 
 

@@ -12,12 +12,7 @@ def installation(extra: str) -> str:
 
 
 def import_of_extra(module: str, extra: str, what: str) -> Any:
-    """Import a module of an optional package.
-
-    Args:
-        extra: the extra of this package that installs it.
-        what: how the message begins: what needs which package.
-    """
+    """Import a module of an extra; ``what`` begins the message: what needs which package."""
     return _imported(module, what, f'in the extra "{extra}": {installation(extra)}')
 
 

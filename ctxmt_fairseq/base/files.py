@@ -61,12 +61,8 @@ def check_nothing_kept_within(folder: PathLike) -> None:
 
 @contextlib.contextmanager
 def writing(path: PathLike) -> Iterator[None]:
-    """Report in one line what the system refuses, such as a full disk: for the file that it names, or for
-    this output if it names none or a draft.
-
-    Raises:
-        BadInput: in place of any ``OSError`` but ``BrokenPipeError``.
-    """
+    """Report in one line what the system refuses (but a broken pipe), such as a full disk: for the file that
+    it names, or for this output if it names none or a draft."""
     try:
         yield
     except BrokenPipeError:
@@ -170,11 +166,7 @@ def _destinations(paths: Iterable[Optional[PathLike]]) -> List[Destination]:
 
 
 def check_outputs(*paths: Optional[PathLike]) -> List[Destination]:
-    """Check that all outputs of a command can be written, before it works for hours. Nothing is changed.
-
-    Args:
-        paths: the outputs; None for one that was not asked for.
-    """
+    """Check that the outputs of a command (None: not asked for) can be written, before it works for hours."""
     destinations = _destinations(paths)
     for to in destinations:
         with writing(to.path):
@@ -233,11 +225,7 @@ def open_outputs(paths: Sequence[PathLike]) -> Iterator[OpenOutputs]:
     none.
 
     Yields:
-        their streams by path. If a stream is taken out, its file is not written, and an older one is removed
-            because it is out of date.
-
-    Raises:
-        BadInput: one of them cannot be written, or is no regular file.
+        their streams by path. If a stream is taken out, its file is not written, and an older one is removed.
     """
     for path in paths:
         regular_file(path)

@@ -42,9 +42,6 @@ class Journal:
     Attributes:
         count: the number of lines after the header.
         finished: whether to delete the file at the end of the ``with``. Without lines it is always deleted.
-
-    Raises:
-        BadInput: another process has the journal open; or the file begins otherwise, or cannot be written.
     """
 
     def __init__(
@@ -69,11 +66,8 @@ class Journal:
         if first != header:
             not_begun = header.startswith(first) and not self._stream.read(1)
             if not not_begun and not replace:
-                raise BadInput(
-                    "is of another run (other text, model or options) or somebody else's file; delete it to "
-                    "start anew, or choose another output",
-                    self.path,
-                )
+                other = "is of another run (other text, model or options) or somebody else's file"
+                raise BadInput(f"{other}; delete it to start anew, or choose another output", self.path)
             self._stream.seek(0)
             self._stream.truncate()
             self._stream.write(header)

@@ -48,13 +48,29 @@ def _printable(record: "logging.LogRecord") -> bool:
 
 
 def quiet_libraries() -> None:
-    """Let libraries show warnings only; otherwise hydra, numba and matplotlib flood stderr.
+    """Let libraries show warnings only; otherwise hydra, numba and matplotlib flood stderr. Each is shown
+    once, in a line as our own.
 
     The root logger is set up first, because fairseq sets it to DEBUG only where nobody has.
     """
     import logging
 
-    logging.basicConfig()
+    class Line(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return f"ctxmt: {record.levelname.lower()}: {record.getMessage()}"
+
+    shown = set[str]()
+
+    def new(record: logging.LogRecord) -> bool:
+        before = len(shown)
+        shown.add(record.getMessage())
+        return len(shown) > before
+
+    lines = logging.StreamHandler()
+    lines.setFormatter(Line())
+    lines.addFilter(new)
+    logging.basicConfig(handlers=[lines])
+    warnings.showwarning = lambda message, *_: logging.getLogger("py.warnings").warning("%s", message)
     masks_of_two_types()
     spell_out_control_characters()
     for name in _TALKATIVE:

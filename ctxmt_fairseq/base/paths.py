@@ -51,9 +51,8 @@ class Input(FileName):
         for part in self.parts():
             if os.path.exists(part):
                 yield part
-                yield from (
-                    os.path.join(part, entry) for entry in _entries(part) if re.fullmatch(_OF_FOLDER, entry)
-                )
+                read = (entry for entry in _entries(part) if re.fullmatch(_OF_FOLDER, entry))
+                yield from (os.path.join(part, entry) for entry in read)
 
 
 class Folder(Input):

@@ -19,11 +19,7 @@ class Registry(Mapping[str, Value]):
         self._values: Dict[str, Value] = {}
 
     def register(self, *names: str) -> Callable[[Value], Value]:
-        """A decorator that registers a class under one or several names.
-
-        Raises:
-            ValueError: another class has the name.
-        """
+        """A decorator that registers a class under one or several names, which must be new."""
 
         def add(value: Value) -> Value:
             for name in names:

@@ -21,9 +21,8 @@ def _text(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 
     def line(row: Sequence[str]) -> str:
-        cells = [row[0].ljust(widths[0])] + [
-            cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)
-        ]
+        first, *others = row
+        cells = first.ljust(widths[0]), *map(str.rjust, others, widths[1:])
         return "  ".join(cells).rstrip()
 
     lines: List[str] = [line(row) for row in rows]

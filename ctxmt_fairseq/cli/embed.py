@@ -22,6 +22,7 @@ from typing import Any, Optional
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Folder, Output, OutputFolder
+from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.result_files import as_json
 from ctxmt_fairseq.cli.options.split_prefixes import Splits
 from ctxmt_fairseq.vectors.store_header import DTYPES
@@ -40,7 +41,7 @@ class Embed(Command):
     no_sentences: bool = option("embed metadata only")
     blank_lines: bool = option("a blank line on both sides ends a document; there are no ids")
     batch_size: int = option("texts encoded together", BATCH)
-    cpu: bool = option("do not use a GPU")
+    hardware: Device
     dry_run: Optional[int] = option(
         "show the texts of the first N sentences (default 3) of each split, and counts; write nothing",
         type=non_negative_int,
@@ -53,6 +54,7 @@ class Embed(Command):
         from ctxmt_fairseq.base.files import write_files
         from ctxmt_fairseq.corpora.embed import Request, embed
         from ctxmt_fairseq.corpora.embed_preview import preview, preview_text
+        from ctxmt_fairseq.generation.loading import chosen_device
 
         fields = {None: None, "all": None, "none": []}.get(self.fields, (self.fields or "").split(","))
         splits = self.splits.prefixes()
@@ -62,15 +64,10 @@ class Embed(Command):
             report = preview(request, out, self.dry_run)
             print(preview_text(report))
         else:
-            report = embed(request, out, self.encoder, self.dtype, _device(self.cpu), self.batch_size)
+            device = str(chosen_device(self.hardware.chosen))
+            report = embed(request, out, self.encoder, self.dtype, device, self.batch_size)
             print(result_text(report))
         write_files([(self.json, as_json(report))])
-
-
-def _device(cpu: bool) -> str:
-    import torch
-
-    return "cuda" if torch.cuda.is_available() and not cpu else "cpu"
 
 
 def result_text(report: Any) -> str:

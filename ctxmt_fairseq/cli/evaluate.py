@@ -165,7 +165,7 @@ class Evaluate(Command):
             width=self.search.documents_at_once,
             comet=scores.comet_models(),
             comet_context=scores.comet_context,
-            cpu=self.model.cpu,
+            cpu=self.model.hardware.chosen == "cpu",
         )
         first_pass = None
         if source not in ("own", "reference"):

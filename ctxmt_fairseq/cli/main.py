@@ -1,5 +1,6 @@
 """The console script ``ctxmt``: finds the subcommand and ends cleanly on bad input."""
 
+import os
 import sys
 from typing import TYPE_CHECKING, List, Optional, Sequence, Type
 
@@ -31,6 +32,7 @@ COMMANDS = {
         "average": "average the checkpoints nearest the best one",
         "analyse": "pictures of what models do with their context, and of systems side by side",
         "control": "control attributes such as formality by context, and measure it",
+        "completion": "print what completes commands and options in bash",
         "user-dir": "print the path for fairseq's --user-dir",
     }
 }
@@ -59,6 +61,11 @@ def _run(argv: List[str]) -> Optional[int]:
     COMMAND_LINE.set(["ctxmt", *argv])
     if not argv:
         parser().print_help()
+        return 0
+    if argv[:1] == ["completion"] and (line := os.environ.get("COMP_LINE")) is not None:
+        from ctxmt_fairseq.cli.completion import completions
+
+        print(*completions(parser(), line[: int(os.environ["COMP_POINT"])]), sep="\n")
         return 0
     if argv == ["--version"]:
         found = {**versions(), "ctxmt_fairseq": __version__}

@@ -30,10 +30,18 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*args, **{**kwargs, **how})
         self._command = command
 
-    def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
+    def commands(self) -> Mapping[str, "CommandParser"]:
+        """Those that follow, by name; none after a command itself."""
+        self._fill()
+        return self._subparsers._group_actions[0].choices if self._subparsers else {}  # type: ignore
+
+    def _fill(self) -> None:
         command, self._command = self._command, None
         if command is not None:
             self._add(command)
+
+    def parse_known_args(self, *args: Any, **kwargs: Any) -> Any:
+        self._fill()
         parsed, unknown = super().parse_known_args(*args, **kwargs)
         if getattr(parsed, "command", None) and parsed.command.passes_on and self._subparsers is None:
             parsed.others, unknown = unknown, []

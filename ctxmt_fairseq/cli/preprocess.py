@@ -81,6 +81,16 @@ class VocabularyOptions(OptionGroup):
         option_types.share,
         metavar="P",
     )
+    normalization: Optional[str] = _given(
+        "RULE",
+        "how SentencePiece's new model changes characters first: identity (default: not at all), nfkc, "
+        "nmt_nfkc, nfkc_cf, nmt_nfkc_cf, or a FILE.tsv of rules; of",
+    )
+    normalization_source: Optional[str] = _given("RULE", "with --separate, that of", "source")
+    normalization_target: Optional[str] = _given("RULE", "with --separate, that of", "target")
+    user_symbols: List[str] = option(
+        "words that are one piece each, wherever they stand: tags, placeholders", [], metavar="WORD"
+    )
     spm: Optional[Input] = _given(*_SPM)
     spm_source: Optional[Input] = _given(*_SPM, "source")
     spm_target: Optional[Input] = _given(*_SPM, "target")
@@ -123,6 +133,7 @@ class Preprocess(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.corpora.preprocess import Corpus, preprocess, statistics_table
+        from ctxmt_fairseq.corpora.subwords import check_normalization
         from ctxmt_fairseq.corpora.vocabulary import Vocabulary
 
         given = self.vocabulary
@@ -144,8 +155,19 @@ class Preprocess(Command):
             raise BadInput(
                 "--dict: say how its subwords are made, by --spm or --bpe-codes, or give --no-subwords"
             )
+        trained = not (spm or bpe or given.no_subwords or given.like)
+        rules = self._by_language("normalization")
+        if (rules or given.user_symbols) and not trained:
+            raise BadInput(
+                "--normalization and --user-symbols are for a SentencePiece model that is trained here"
+            )
+        for rule in rules.values():
+            check_normalization(rule)
+        if len(set(rules.values())) > 1 and not given.sides.separate:
+            raise BadInput("one model for both languages has one --normalization; or give --separate")
+        steps = self._steps(bool(truecase))
         vocabulary = Vocabulary(
-            steps=self._steps(bool(truecase)),
+            steps=[{"step": "spaces"}] * (trained and not self.moses.moses) + steps,
             truecase=truecase,
             learn_truecase=self.moses.truecase,
             joint=not given.sides.separate,
@@ -158,6 +180,8 @@ class Preprocess(Command):
             vocab_size=given.vocab_size,
             spm_type=given.spm_type,
             character_coverage=given.character_coverage,
+            normalization=rules,
+            symbols=given.user_symbols,
             like=given.like,
         )
         splits = self.splits.prefixes()

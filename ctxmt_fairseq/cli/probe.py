@@ -121,8 +121,9 @@ class Probe(Command):
             return self._select(loaded, self.examples.select)
         text = read_probed_text(self.text, loaded)
         tags = read_tags(self.words.tags, text.references) if self.words.tags else None
-        lowercase = loaded.target_subwords.steps.lowercase
-        measures = [measure(name, self.tokenize, lowercase) for name in ("bleu", "chrf2")]
+        steps = loaded.target_subwords.steps
+        tokenize = self.tokenize or steps.bleu_tokenizer
+        measures = [measure(name, tokenize, steps.lowercase) for name in ("bleu", "chrf2")]
         unit = self.unit or ("document" if len(text.document_lengths) > 1 else "sentence")
         warn_of_unknown_absence(loaded)
         search = None if self.cxmi_only else model.search

@@ -58,5 +58,5 @@ class Report(Command):
         write_file(self.output, page)
         left_out = sum(len(found.left_out) for found in (*(run.found for run in runs), shared))
         if left_out:
-            print(f"ctxmt: {left_out} files are not shown; the page names them", file=sys.stderr)
+            print(f"ctxmt: warning: {left_out} files are not shown; the page names them", file=sys.stderr)
         print(self.output)

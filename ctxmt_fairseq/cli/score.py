@@ -31,7 +31,9 @@ class Score(Command):
     docids: Optional[Input] = option("document ids, one per line: adds BLEU by documents")
     current: Optional[Input] = option("0 or 1 per line: lines marked 0 are left out")
     tokens: Tokens
-    data: Optional[Folder] = option("the system's data folder; if its text is lower-cased, case is ignored")
+    data: Optional[Folder] = option(
+        "the system's data folder: of its language is BLEU's tokenizer; if lower-cased, case is ignored"
+    )
     bootstrap: int = option(
         "95 % intervals from N samples of the sentences (not of trained models); their seed, 12345 or "
         "SACREBLEU_SEED, is in the signature",
@@ -56,7 +58,10 @@ class Score(Command):
         (comet,) = self.comet.scores([self.hypothesis], next(iter(self.references), None), *beside)
         steps = steps_of_language(self.data, "target")
         translation = metrics.read_translation(self.hypothesis, self.references, *beside, steps.surface)
-        lowercase, tokenize = self.tokens.lowercase or steps.lowercase, self.tokens.tokenize
+        lowercase, tokenize = (
+            self.tokens.lowercase or steps.lowercase,
+            self.tokens.tokenize or steps.bleu_tokenizer,
+        )
         scores = []
         if self.references:
             scores = metrics.score_translation(translation, tokenize, lowercase, self.bootstrap)
@@ -67,8 +72,8 @@ class Score(Command):
         tokenized = metrics.tokenized_lines(translation)
         if self.references and tokenized >= TOKENIZED and tokenize != "none":
             print(
-                f"ctxmt: {tokenized} translations end with ' .', as tokenized text does; BLEU is for text as "
-                "people write it, and --tokenize none for tokens",
+                f"ctxmt: warning: {tokenized} translations end with ' .', as tokenized text does; BLEU is "
+                "for text as people write it, and --tokenize none for tokens",
                 file=sys.stderr,
             )
         segments = {"comet": [asdict(one) for one in comet]} if comet else {}

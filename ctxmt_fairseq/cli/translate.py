@@ -87,7 +87,7 @@ class Translate(Command):
         how = {name: getattr(self, name) for name in ("documents_at_once", "decoding", "keep_sentence")}
         model = self.model.load(self.path, self.search, **how)
         translator = model.document_translator()
-        remarks = [model.loaded.task.decoding]
+        remarks: List[Optional[str]] = []
         for documents, metadata in texts:
             self._check(model, documents, bool(metadata))
             model.loaded.warn_of_unknown(self.input, sources=documents.sentences)
@@ -100,8 +100,10 @@ class Translate(Command):
                 how = {"tag": tag, "beside": beside, "too_long": self.too_long}
                 remark = translate_file(translator, documents, output, settings, *given, **how)
             remarks += [remark, documents.with_separator]
-        for each in filter(None, (*remarks, translator.separators)):
-            print(f"ctxmt: {each}", file=sys.stderr)
+        if model.loaded.task.decoding:
+            print(f"ctxmt: {model.loaded.task.decoding}", file=sys.stderr)
+        for each in dict.fromkeys(filter(None, (*remarks, translator.remark))):
+            print(f"ctxmt: warning: {each}", file=sys.stderr)
 
     def _texts(self) -> Iterator[Tuple["InputDocuments", Optional[List[Dict[str, str]]]]]:
         """What is translated at once, with its metadata."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional, Sequence, Set
 
+from tqdm.auto import tqdm
+
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.transforms.language import Judge, detector
 from ctxmt_fairseq.text.documents import document_id
@@ -67,7 +69,8 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
     counts, filled = dict.fromkeys(present, 0), dict.fromkeys(present, 0)
     necessary = {*texts, ids, marks}
     columns = [_lines(path, report) for path in present]
-    for number, lines in enumerate(itertools.zip_longest(*columns), 1):
+    rows = tqdm(itertools.zip_longest(*columns), unit=" lines", disable=None)
+    for number, lines in enumerate(rows, 1):
         row = {path: line for path, line in zip(present, lines, strict=True) if line is not None}
         for path, line in row.items():
             counts[path] += 1

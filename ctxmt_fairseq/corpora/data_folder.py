@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, ContextManager, Dict, Optional
+from typing import Any, ContextManager, Dict, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import check_nothing_kept_within
@@ -53,6 +53,17 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
 def entry(folder: PathLike, key: str) -> Any:
     """Read an entry of the description that not every folder has."""
     return get(Place(Path(folder) / DESCRIPTION), read_description(folder), key, _ENTRIES[key])
+
+
+def languages_of(folder: PathLike) -> Optional[Tuple[str, str]]:
+    """The source and the target language of a data folder of ours; None: it is another tool's.
+
+    fairseq guesses them from the names of files, and takes ``zh`` for ``zh-Hans``.
+    """
+    if not (Path(folder) / DESCRIPTION).is_file():
+        return None
+    description = read_description(folder)
+    return description["source_lang"], description["target_lang"]
 
 
 def load_dictionary(path: PathLike) -> Any:

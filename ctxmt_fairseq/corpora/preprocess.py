@@ -13,7 +13,7 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 import torch
 from tqdm.auto import tqdm
@@ -27,6 +27,7 @@ from ctxmt_fairseq.corpora.data_folder import (
     read_description,
     write_description,
 )
+from ctxmt_fairseq.corpora.round_trip import LINES, round_trip
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import KEY, TextSteps
@@ -41,6 +42,7 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.data.binarised import dictionary_digest
+from ctxmt_fairseq.text.text_lines import iterate_lines
 
 BATCH = 10_000  # so many sentences are encoded together
 
@@ -82,7 +84,8 @@ def preprocess(
             vocabulary, folder, languages,
             lambda x: (getattr(row, of_training[x]) for row in files["train"].rows()),
         )  # fmt: skip
-        splits = {split: _stage(corpus, split, files[split], folder, steps) for split in files}
+        first: Dict[str, Dict[str, List[str]]] = {split: {x: [] for x in languages} for split in files}
+        splits = {split: _stage(corpus, split, files[split], folder, steps, first[split]) for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
         subwords = {x: Subwords(find_model(folder, x)) for x in languages}  # for text after its steps
@@ -94,7 +97,13 @@ def preprocess(
         given = given_symbols(vocabulary)
         dictionaries = place_dictionaries(vocabulary, folder, frequencies)
         whole = {x: Subwords(find_model(folder, x), steps[x]) for x in languages}
+        damaged: Set[str] = set()
         for split, language in itertools.product(splits, languages):
+            pieces = iterate_lines(text / f"{split}.{language}.pieces")
+            trip = round_trip(first[split][language], pieces, whole[language])
+            if language not in damaged and trip.warn(files[split].path(language)):
+                damaged.add(language)
+            splits[split].setdefault("round_trip", {})[language] = trip.as_dict()
             prefix = folder / corpus.name(split, language)
             unknown = _binarise(text / f"{split}.{language}.pieces", prefix, dictionaries[language])
             splits[split].setdefault("unknown", {})[language] = unknown.total()
@@ -121,15 +130,21 @@ def preprocess(
 
 
 def statistics_table(description: Dict[str, Any]) -> str:
-    """Write the corpus statistics as text: a row for each split and language; tokens leave out ``</s>``."""
-    row = "{:<8}{:<6}{:>12}{:>12}{:>14}{:>8}{:>10}{:>8}"
-    lines = [row.format("split", "lang", "sentences", "documents", "tokens", "mean", "unknown", "empty")]
+    """Write the corpus statistics as text: a row for each split and language; tokens leave out ``</s>``, and
+    lines are changed that come out of the subwords otherwise (``round_trip``)."""
+    row = "{:<8}{:<6}{:>12}{:>12}{:>14}{:>8}{:>10}{:>8}{:>10}"
+    heads = ("split", "lang", "sentences", "documents", "tokens", "mean", "unknown", "empty", "changed")
+    lines = [row.format(*heads)]
     for name, split in description["splits"].items():
         for language, tokens in split["tokens"].items():
             mean = f"{tokens / split['sentences']:.2f}"
             unknown = f"{100 * split['unknown'][language] / max(tokens, 1):.2f} %"
             counts = (split["sentences"], split["documents"], tokens)
-            lines.append(row.format(name, language, *counts, mean, unknown, split["empty"][language]))
+            trip = split["round_trip"][language]
+            changed = f"{100 * trip['changed'] / trip['lines']:.2f} %"
+            lines.append(
+                row.format(name, language, *counts, mean, unknown, split["empty"][language], changed)
+            )
     return "\n".join(lines)
 
 
@@ -159,9 +174,15 @@ def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]], like: Dict[s
 
 
 def _stage(
-    corpus: Corpus, split: str, files: TextFiles, folder: Path, steps: Dict[str, TextSteps]
+    corpus: Corpus,
+    split: str,
+    files: TextFiles,
+    folder: Path,
+    steps: Dict[str, TextSteps],
+    first: Dict[str, List[str]],
 ) -> Dict[str, Any]:
-    """Check a split, write its text after ``steps`` to ``text/``, the rest to the folder; returns counts."""
+    """Check one split, write its text after ``steps`` to ``text/`` and its other files to the folder; returns
+    counts. ``first`` gets the first lines of each language as they were."""
     sides = {"source": corpus.source_lang, "target": corpus.target_lang}
     columns = {side: folder / "text" / f"{split}.{language}" for side, language in sides.items()}
     others = {"document": "docids", "current": "current" if files.has("current") else "",
@@ -177,6 +198,9 @@ def _stage(
         }
         for row in tqdm(files.rows(), desc=f"check {split}", unit=" lines", disable=None):
             digest.update(digest_line(source_steps.surface(row.source)))
+            if sentences < LINES:
+                first[corpus.source_lang].append(row.source)
+                first[corpus.target_lang].append(row.target)
             row = replace(row, source=source_steps.apply(row.source), target=target_steps.apply(row.target))
             for column, output in outputs.items():
                 value = getattr(row, column)

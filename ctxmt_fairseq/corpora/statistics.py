@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.plots.charts import Point, draw_chart
 from ctxmt_fairseq.corpora.text_rows import TextFiles
@@ -68,7 +69,7 @@ def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:
         encode: for source and target, from sentences to their subwords, joined by spaces.
     """
     result = Statistics([Counter(), Counter()], [Counter() for _ in encode])
-    for batch in chunks(files.documents(), BATCH // 10):
+    for batch in chunks(tqdm(files.documents(), unit=" documents", disable=None), BATCH // 10):
         result.documents.update(map(len, batch))
         pairs = [pair for document in batch for pair in document]
         result.context_only += sum(not pair.current for pair in pairs)

@@ -4,16 +4,18 @@ by SentencePiece if there is a model."""
 import io
 import re
 from pathlib import Path
-from typing import Iterable, Iterator, List, Optional, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.text_steps import TextSteps
+from ctxmt_fairseq.corpora.text_steps import Spaces, TextSteps
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.text.text_lines import PathLike
 
 # SentencePiece loads its training text into memory, so from larger corpora it draws this many sentences.
 TRAINING_SENTENCES = 5_000_000
 WORD_START = "▁"  # SentencePiece's mark of a word's start
+_MARKS = str.maketrans(dict.fromkeys([WORD_START, *Spaces.SIGNS.values()], ""))
+NORMALIZATIONS = ("identity", "nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf")  # SentencePiece's
 _NEVER_TEXT = SPECIAL_WORDS | {SEPARATOR, MASK}
 
 
@@ -101,7 +103,7 @@ class Subwords:
     def bare(self, piece: str) -> str:
         """A piece without the mark that says where words start or go on."""
         cut = self.processor is None
-        return piece.removesuffix(self.steps.separator) if cut else piece.replace(WORD_START, "")
+        return piece.removesuffix(self.steps.separator) if cut else piece.translate(_MARKS)
 
     def knows(self, piece: str) -> bool:
         """Whether the model has a piece; it lacks characters that its training text did not have."""
@@ -114,8 +116,22 @@ def _spelled_out(pieces: List[str]) -> Iterator[str]:
         yield from piece if piece in _NEVER_TEXT else (piece,)
 
 
+def check_normalization(rule: str) -> None:
+    """Refuse a rule that SentencePiece does not have, or a file of rules that is not there."""
+    if rule.endswith(".tsv"):
+        if not Path(rule).is_file():
+            raise BadInput("no such file", rule)
+    elif rule not in NORMALIZATIONS:
+        raise BadInput(f"--normalization: expected {', '.join(NORMALIZATIONS)} or a FILE.tsv, found {rule!r}")
+
+
 def train_subwords(
-    sentences: Iterable[str], vocab_size: int, kind: str = "unigram", character_coverage: float = 1.0
+    sentences: Iterable[str],
+    vocab_size: int,
+    kind: str = "unigram",
+    character_coverage: float = 1.0,
+    normalization: str = "identity",
+    symbols: Sequence[str] = (),
 ) -> bytes:
     """Train SentencePiece with the separator and the mask as symbols of their own; returns the model's file.
 
@@ -125,9 +141,13 @@ def train_subwords(
         sentences: the training text. It must not raise, because SentencePiece would take that for the end.
         kind: "unigram" or "bpe".
         character_coverage: the share of the text's characters that get a piece.
+        normalization: one of ``NORMALIZATIONS``, or a FILE.tsv of SentencePiece's rules.
+        symbols: words that are one piece each, wherever they stand.
     """
     import sentencepiece
 
+    kind_of_rule = "tsv" if normalization.endswith(".tsv") else "name"
+    rule: Dict[str, Any] = {f"normalization_rule_{kind_of_rule}": normalization}
     sentencepiece.set_random_generator_seed(1)
     model = io.BytesIO()
     try:
@@ -137,7 +157,8 @@ def train_subwords(
             model_type=kind,
             vocab_size=vocab_size,
             character_coverage=character_coverage,
-            user_defined_symbols=[SEPARATOR, MASK],
+            user_defined_symbols=[SEPARATOR, MASK, *symbols],
+            **rule,
             input_sentence_size=TRAINING_SENTENCES,
             shuffle_input_sentence=True,
             max_sentence_length=65536,  # bytes; longer lines are left out of the training

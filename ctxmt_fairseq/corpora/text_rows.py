@@ -10,7 +10,7 @@ from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.text.documents import iterate_ids
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
-from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, together
+from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, tidy, together
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class TextFiles:
             raise BadInput(f"expected words, found one of fairseq's {symbols}", self.path(suffix), number)
         if number == 1:
             line = line.lstrip("\ufeff")  # a byte order mark
-        return " ".join(line.split())
+        return tidy(line)
 
     def _id_rows(self) -> Iterator[Row]:
         extra = [suffix for suffix in ("docids", "current") if self.has(suffix)]

@@ -15,6 +15,7 @@ from ctxmt_fairseq.corpora.bpe_codes import SEPARATOR, load_codes
 from ctxmt_fairseq.corpora.data_folder import DESCRIPTION, PathLike, read_description
 from ctxmt_fairseq.corpora.truecasing import read_forms, truecaser
 from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.text.languages import bleu_tokenizer, primary
 
 KEY = "text_steps"
 
@@ -56,7 +57,7 @@ class Lowercase(TextStep):
     stays = True
 
     def __init__(self, language: str = ""):
-        self.dotless = re.split("[-_]", language.lower())[0] in ("tr", "tur", "az", "aze")
+        self.dotless = primary(language) in ("tr", "tur", "az", "aze")
 
     @classmethod
     def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Lowercase":
@@ -81,7 +82,7 @@ class Moses(TextStep):
     def __init__(self, language: str, escape: bool = True, split_dashes: bool = False):
         from sacremoses import MosesDetokenizer, MosesTokenizer
 
-        code = re.split("[-_]", language.lower())[0]
+        code = primary(language)
         self._tokenizer, self._detokenizer = MosesTokenizer(code), MosesDetokenizer(code)
         self._options = {"escape": escape, "aggressive_dash_splits": split_dashes}
 
@@ -154,6 +155,26 @@ class BytePairs(TextStep):
         return f"{text} ".replace(f"{SEPARATOR} ", "").rstrip()
 
 
+class Spaces(TextStep):
+    """Keeps no-break spaces, narrow ones too, and ideographic spaces: each becomes a sign behind the word
+    before it. The signs are characters that Unicode has reserved, so that no text has them."""
+
+    SIGNS: ClassVar[Dict[str, str]] = {"\u00a0": "\ufdd0", "\u202f": "\ufdd1", "\u3000": "\ufdd2"}
+    _WRITTEN = str.maketrans({space: f"{sign} " for space, sign in SIGNS.items()})
+    _READ: ClassVar[Dict[str, str]] = {sign: space for space, sign in SIGNS.items()}
+    _SIGN = re.compile(f"([{''.join(_READ)}]) ?")
+
+    @classmethod
+    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Spaces":
+        return cls()
+
+    def apply(self, text: str) -> str:
+        return text.translate(self._WRITTEN)
+
+    def undo(self, text: str) -> str:
+        return self._SIGN.sub(lambda found: self._READ[found[1]], text).strip()
+
+
 def _file_of(entry: Mapping[str, Any], key: str, folder: Path, language: str) -> Path:
     """The file in the data folder that an entry names for a language."""
     place = Place(folder / DESCRIPTION, part=f"{KEY}, {entry['step']}")
@@ -164,6 +185,7 @@ def _file_of(entry: Mapping[str, Any], key: str, folder: Path, language: str) ->
 
 
 STEPS: Dict[str, Type[TextStep]] = {
+    "spaces": Spaces,
     "moses": Moses,
     "truecase": Truecase,
     "lowercase": Lowercase,
@@ -174,14 +196,14 @@ STEPS: Dict[str, Type[TextStep]] = {
 class TextSteps:
     """The steps of one language, in the order in which they are applied."""
 
-    def __init__(self, steps: Sequence[TextStep] = ()):
-        self.steps = tuple(steps)
+    def __init__(self, steps: Sequence[TextStep] = (), language: str = ""):
+        self.steps, self.language = tuple(steps), language
 
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "TextSteps":
         """Load those of a data folder; a folder without ``ctxmt.json``, of another tool, has none."""
         if not (Path(data_folder) / DESCRIPTION).is_file():
-            return cls()
+            return cls(language=language)
         return cls.of_entries(read_description(data_folder).get(KEY, []), data_folder, language)
 
     @classmethod
@@ -198,7 +220,7 @@ class TextSteps:
                 message = f"{KEY}: this version knows the steps {', '.join(STEPS)}, not {entry!r}"
                 raise BadInput(message, Path(folder) / DESCRIPTION)
             steps.append(STEPS[name].load(entry, Path(folder), language))
-        return cls(steps)
+        return cls(steps, language)
 
     def apply(self, text: str) -> str:
         """Turn a sentence into what the models read, before it is cut into subwords."""
@@ -217,6 +239,11 @@ class TextSteps:
 
         Text is compared with output, and embedded, in this form.
         """
+        keeps_spaces = any(isinstance(step, Spaces) for step in self.steps)
+        return self.kept(text if keeps_spaces else " ".join(text.split()))
+
+    def kept(self, text: str) -> str:
+        """Turn a sentence into what output should have, if nothing else of it were lost."""
         for step in self.steps:
             if step.stays:
                 text = step.apply(text)
@@ -226,6 +253,11 @@ class TextSteps:
     def lowercase(self) -> bool:
         """Whether output has no capitals."""
         return any(isinstance(step, Lowercase) for step in self.steps)
+
+    @property
+    def bleu_tokenizer(self) -> Optional[str]:
+        """The one of the language; None: sacrebleu's default."""
+        return bleu_tokenizer(self.language)
 
     @property
     def separator(self) -> str:

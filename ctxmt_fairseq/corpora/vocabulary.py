@@ -41,7 +41,8 @@ class Vocabulary:
         dictionaries: language -> a given dictionary of fairseq's; empty: count the training text.
         vocab_size: the size of each model that is trained (default 8000, or the most that the text carries);
             if none is, the number of most frequent words or pieces that are kept (default all).
-        spm_type, character_coverage: see ``train_subwords``.
+        spm_type, character_coverage, symbols: see ``train_subwords``.
+        normalization: language -> the rule that its model applies to text first.
         like: a data folder whose steps, models and dictionaries are taken; the rest then means nothing.
     """
 
@@ -58,6 +59,8 @@ class Vocabulary:
     vocab_size: Optional[int] = None
     spm_type: str = "unigram"
     character_coverage: float = 1.0
+    normalization: Dict[str, str] = field(default_factory=dict)
+    symbols: Sequence[str] = ()
     like: Optional[PathLike] = None
 
     def whole_words(self, languages: List[str]) -> bool:
@@ -147,16 +150,19 @@ def place_subwords(vocabulary: Vocabulary, folder: Path, text: Dict[str, Path]) 
     elif vocabulary.bpe or not vocabulary.subwords:
         return
     elif vocabulary.joint:
-        _train(vocabulary, folder / model_names(languages[0])[1], list(text.values()))
+        _train(vocabulary, folder / model_names(languages[0])[1], text)
     else:
         for language, path in text.items():
-            _train(vocabulary, folder / model_names(language)[0], [path])
+            _train(vocabulary, folder / model_names(language)[0], {language: path})
 
 
-def _train(vocabulary: Vocabulary, model: Path, paths: List[Path]) -> None:
+def _train(vocabulary: Vocabulary, model: Path, text: Mapping[str, Path]) -> None:
+    rule = vocabulary.normalization.get(next(iter(text)), "identity")
+
     def trained(size: int) -> bytes:
-        sentences = itertools.chain.from_iterable(map(iterate_lines, paths))
-        return train_subwords(sentences, size, vocabulary.spm_type, vocabulary.character_coverage)
+        sentences = itertools.chain.from_iterable(map(iterate_lines, text.values()))
+        how = vocabulary.spm_type, vocabulary.character_coverage, rule, vocabulary.symbols
+        return train_subwords(sentences, size, *how)
 
     try:
         content = trained(vocabulary.vocab_size or PIECES)

@@ -5,6 +5,8 @@ import itertools
 import json
 from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Sequence
 
+from tqdm.auto import tqdm
+
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import open_outputs
 from ctxmt_fairseq.corpora.pairs import Account, Pair, Part
@@ -77,7 +79,7 @@ def write_corpus(
     with open_outputs([name for each in names for name in each]) as outputs:
         streams = ([outputs[name] for name in each] for each in names)
         corpora = list(map(_Corpus, prefixes, streams))
-        for part in parts:
+        for part in tqdm(parts, unit=" documents", disable=None):
             account.add(part.account)
             for place, pairs in itertools.groupby(part.pairs, key=lambda pair: route(pair.document)):
                 corpora[place].write(list(pairs))

@@ -154,7 +154,7 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         if model.training and not any(self.weights.values()):
             return loss, nll
         width = int(sample["parts"].target[:, 1].max())
-        real, current = self._scores(lprobs, target, width)
+        real, current = self.current_scores(lprobs, target, width)
         random = self._random_scores(model, sample, width)
         if random is None:  # nothing to compare; but all workers must log the same names
             real, random, current = torch.zeros_like(real), real.new_zeros(1, *real.shape), current & False
@@ -170,9 +170,9 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
             loss = loss + sum(self.weights[level] * value for level, value in losses.items())
         return loss, nll
 
-    def _scores(self, lprobs: Tensor, target: Tensor, width: int) -> Tuple[Tensor, Tensor]:
-        """The log-probabilities (B, width) of each row's current target tokens, with 0 after them; and where
-        they are, bool (B, width).
+    def current_scores(self, lprobs: Tensor, target: Tensor, width: int) -> Tuple[Tensor, Tensor]:
+        """What the margins compare: the log-probabilities (B, width) of each row's current target tokens,
+        with 0 after them; and where they are, bool (B, width).
 
         Args:
             lprobs: (B * T, V). target: (B, T).
@@ -192,7 +192,8 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
             for exchanged, rows in self._exchanges(model, sample):
                 net_output = model(**exchanged["net_input"])
                 lprobs, _ = self.get_lprobs_and_target(model, net_output, exchanged)
-                scores.append(self._scores(lprobs, model.get_targets(exchanged, net_output), width)[0][rows])
+                target = model.get_targets(exchanged, net_output)
+                scores.append(self.current_scores(lprobs, target, width)[0][rows])
         return torch.stack(scores) if scores else None
 
     def _exchanges(self, model: Any, sample: Dict[str, Any]) -> Iterator[Tuple[Dict[str, Any], Any]]:

@@ -47,7 +47,7 @@ class BatchedWindows(FairseqDataset):
             the example together with the epoch and the line.
         current: (n,) the lines that are translated, None for all; the others are only context.
         training: whether to shuffle, and to draw anew in every epoch.
-        name: the name of the split, for messages.
+        name: of the split, for messages.
         times: (sentences,) how often each is seen in an epoch, 1 or more (``Repetition``); None: once.
     """
 
@@ -108,7 +108,7 @@ class BatchedWindows(FairseqDataset):
 
     @property
     def encoded_arrangement(self) -> str:
-        """The arrangement of what the encoders read. It is not ``arrangement`` if sentences change places."""
+        """The arrangement of what the encoders read, which differs if sentences change places."""
         return self.arrangement
 
     @property
@@ -173,8 +173,7 @@ class BatchedWindows(FairseqDataset):
         return ordering.by_size(sizes, self.order_generator())
 
     def order_sizes(self) -> Sequence[np.ndarray]:
-        """The sizes that examples are sorted by, the most important first: (n,) each. fairseq takes the
-        source, then the target."""
+        """The sizes that examples are sorted by, (n,) each: as in fairseq the source's, then the target's."""
         # Without limits, because fairseq tells them later, and the order must not depend on that moment.
         return self.whole_sizes.source, self.whole_sizes.target
 
@@ -231,8 +230,7 @@ class BatchedWindows(FairseqDataset):
             return
         worst = indices[self.num_tokens_vec(indices).argmax()]
         if self.num_tokens(worst) > max_tokens:
-            raise BadInput(
-                f"{self.name}: line {self.lines[worst] + 1}: expected a "
-                f"{'sentence' if self.options.count_current_tokens else 'window'} of at most "
-                f"--max-tokens {max_tokens}, found {self.num_tokens(worst)} tokens"
-            )
+            place, found = f"{self.name}: line {self.lines[worst] + 1}", self.num_tokens(worst)
+            what = "sentence" if self.options.count_current_tokens else "window"
+            most = f"a {what} of at most --max-tokens {max_tokens}"
+            raise BadInput(f"{place}: expected {most}, found {found} tokens")

@@ -8,7 +8,7 @@ import hashlib
 import os
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, Optional, Sequence, Tuple
+from typing import Any, BinaryIO, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -41,7 +41,8 @@ def check_sentences(prefix: PathLike, dictionary: Any) -> None:
         _check_size(index, expected, f"an index of {sentences} sentences")
         pointers.seek(_HEADER.size + sentences * _SIZE.itemsize)
         end = 0
-        for first, count in _chunks(sentences):
+        for first in range(0, sentences, _CHUNK):
+            count = min(_CHUNK, sentences - first)
             lengths = _read(sizes, _SIZE, count).astype(np.int64)
             ends = np.cumsum(lengths)
             starts = (end + ends - lengths) * dtype.itemsize
@@ -67,12 +68,6 @@ def _check_size(path: Path, expected: int, what: str) -> None:
         raise BadInput(f"truncated or damaged: expected {expected} bytes for {what}, found {found}", path)
 
 
-def _chunks(sentences: int) -> Iterator[Tuple[int, int]]:
-    """Yield the first sentence and the number of sentences of each chunk."""
-    for first in range(0, sentences, _CHUNK):
-        yield first, min(_CHUNK, sentences - first)
-
-
 def _read(stream: BinaryIO, dtype: np.dtype, count: int) -> np.ndarray:
     return np.frombuffer(stream.read(count * dtype.itemsize), dtype)
 
@@ -90,11 +85,8 @@ def _check_tokens(
     if strange.any():
         at = int(strange.argmax())
         sentence = first + int(np.searchsorted(ends, at, side="right")) + 1
-        raise BadInput(
-            f"expected tokens below {len(dictionary)}, the size of the dictionary, found {tokens[at]}",
-            path,
-            sentence,
-        )
+        most = f"{len(dictionary)}, the size of the dictionary"
+        raise BadInput(f"expected tokens below {most}, found {tokens[at]}", path, sentence)
     open_ended = np.flatnonzero(tokens[ends - 1] != dictionary.eos())
     if len(open_ended):
         raise BadInput("damaged: expected </s> at the end", path, first + int(open_ended[0]) + 1)
@@ -104,16 +96,14 @@ def checked_dictionary(path: PathLike, digest: Optional[str] = None) -> Any:
     """Check and load a fairseq dictionary.
 
     Args:
-        digest: what ``dictionary_digest`` found when the text was binarised, if known.
+        digest: its ``dictionary_digest`` when the text was binarised, if known.
     """
     from fairseq.data import Dictionary  # here, because commands without a model start without fairseq
 
     _check_lines(path, Dictionary().symbols)
     if digest is not None and digest != dictionary_digest(path):
-        raise BadInput(
-            "changed since ctxmt preprocess wrote it: its lines number the symbols of the binarised text",
-            path,
-        )
+        why = "its lines number the symbols of the binarised text"
+        raise BadInput(f"changed since ctxmt preprocess wrote it: {why}", path)
     try:
         return Dictionary.load(str(path))
     except Exception as error:  # for what the check of the lines lets through

@@ -117,8 +117,7 @@ class ContextDataset(BatchedWindows, ABC):
         return example
 
     def inputs(self, line: int, slots: Slots) -> Dict[str, Any]:
-        """Build the part of an example that does not depend on its translation, given its context (C and M
-        sentences)."""
+        """Build the part of an example that does not depend on its translation."""
         sizes = sum(sentence != NO_SENTENCE for sentence in slots.target) or int(self.builder.ends_with_eos)
         return {**self.source_side(line, slots), "target_context_sizes": sizes}
 
@@ -207,17 +206,13 @@ class ContextDataset(BatchedWindows, ABC):
     # ---- what a model sees -----------------------------------------------------------------------------
 
     def visible(self, example: Dict[str, Any]) -> Tuple[Any, ...]:
-        """Give all that a model sees of an example's source side, as a key: its line, which only names it, is
-        left out. The first two entries are the source's tokens and the number of target context sentences."""
-        return (
-            tuple(example["source"].tolist()),
-            example["target_context_sizes"],
-            self.visible_context(example),
-        )
+        """All that a model sees of an example's source side, as a key: the source's tokens, the number of
+        target context sentences, and ``visible_context``."""
+        source = tuple(example["source"].tolist())
+        return source, example["target_context_sizes"], self.visible_context(example)
 
     def restored(self, number: int, visible: Tuple[Any, ...]) -> Dict[str, Any]:
-        """Make an example again of what ``visible`` gave, for the collater, with line ``number`` and without
-        target."""
+        """Make an example without target, of line ``number``, of what ``visible`` gave, for the collater."""
         tokens, sizes, context = visible
         source = torch.tensor(tokens)
         named = {"id": number, "source": source, "current": source, "target": None}

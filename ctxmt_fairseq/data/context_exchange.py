@@ -25,9 +25,7 @@ def derangement(size: int, generator: Optional[torch.Generator] = None) -> Optio
     """Draw a uniformly random cycle through ``size`` rows: LongTensor (size,) on the CPU, nowhere its own
     index.
 
-    None: there are fewer than two rows, so there is nothing to exchange. Without ``generator``, torch's
-        global
-    one draws.
+    None: there are fewer than two rows. Without ``generator``, torch's global one draws.
     """
     if size < 2:
         return None
@@ -59,15 +57,14 @@ class WindowFormat:
 def window_formats(cfg: Any, source: Dictionary, target: Dictionary) -> Tuple[WindowFormat, WindowFormat]:
     """Make the formats of both sides from a translation task's options and dictionaries."""
     multiple = cfg.required_seq_len_multiple
-    sides = (
-        (source, cfg.left_pad_source, cfg.max_source_positions),
-        (target, cfg.left_pad_target, cfg.max_target_positions),
+
+    def form(words: Dictionary, left_pad: bool, most: Optional[int]) -> WindowFormat:
+        return WindowFormat(words.index(SEPARATOR), words.pad(), words.eos(), left_pad, multiple, most)
+
+    return (
+        form(source, cfg.left_pad_source, cfg.max_source_positions),
+        form(target, cfg.left_pad_target, cfg.max_target_positions),
     )
-    source_format, target_format = (
-        WindowFormat(words.index(SEPARATOR), words.pad(), words.eos(), left_pad, multiple, max_tokens)
-        for words, left_pad, max_tokens in sides
-    )
-    return source_format, target_format
 
 
 def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target: WindowFormat) -> Batch:
@@ -99,16 +96,7 @@ def exchange_windows(sample: Batch, order: Tensor, source: WindowFormat, target:
 
 
 def exchange_rows(sample: Batch, order: Tensor, target: WindowFormat) -> Batch:
-    """Copy a batch of ``multi_source`` or ``metadata_context``, with the context of row ``order[i]`` in row
-    i.
-
-    Args:
-        sample: B examples; it stays as it is.
-        order: LongTensor (B,) on the CPU.
-
-    Returns:
-        a new batch with the rows in the same order; its target windows are as in ``exchange_windows``.
-    """
+    """Do so for a batch of ``multi_source`` or ``metadata_context``; target windows are exchanged alike."""
     side = _plan(sample["parts"].target, sample["target"].size(1), order.numpy(), target)
     (plan,), rows = _sent([side], order, sample["target"].device)
     windows = sample["windows"]
@@ -125,15 +113,13 @@ def _exchange_target(sample: Batch, side: "_Side", plan: "_Plan", rows: Tensor, 
     previous = torch.where(first, form.eos, tokens.roll(1, 1)).masked_fill(~real, form.pad)
     sizes = {"target_context_sizes": sample["windows"]["target_context_sizes"][rows] * plan["fits"]}
     sample = _updated(sample, sizes, prev_output_tokens=previous)
-    parts = replace(
-        sample["parts"], target=side.parts, sentences=sample["parts"].sentences[side.order] * side.fits
-    )
+    sentences = sample["parts"].sentences[side.order] * side.fits
+    parts = replace(sample["parts"], target=side.parts, sentences=sentences)
     return {**sample, "target": tokens, "ntokens": int(side.parts.sum()), "parts": parts}
 
 
 def _updated(sample: Batch, windows: Dict[str, Any], **net_input: Tensor) -> Batch:
-    """Copy a batch with these entries; ``net_input`` gets those of ``windows``, too, if the model reads
-    them."""
+    """Copy a batch with these entries; ``net_input`` gets those of ``windows``, too, if the model does."""
     windows = {**sample["windows"], **windows}
     if "context" in sample["net_input"]:
         net_input["context"] = windows
@@ -196,15 +182,12 @@ def _sent(sides: Sequence[_Side], order: Tensor, device: torch.device) -> Tuple[
     """Send the sides' numbers and the order to the device, in one transfer."""
     host = torch.from_numpy(np.concatenate([order.numpy()[None], *(side.numbers for side in sides)]))
     order, *numbers = to_device(host, device).unbind(0)
-    many = len(_NUMBERS)
-    return [
-        dict(zip(_NUMBERS, numbers[at : at + many], strict=True)) for at in range(0, len(numbers), many)
-    ], order
+    left = iter(numbers)
+    return [dict(zip(_NUMBERS, left, strict=False)) for _ in sides], order
 
 
 def _splice(tokens: Tensor, plan: _Plan, rows: Tensor, form: WindowFormat, width: int) -> Tensor:
-    """Make the new windows (B, width) of the old ones, ``tokens`` (B, L), with the contexts of ``rows``
-    (B,)."""
+    """Make the windows (B, width) of the old ones, ``tokens`` (B, L), with the contexts of ``rows`` (B,)."""
     before, resume, length, _, from_own, from_before, from_after = (
         plan[name].unsqueeze(1) for name in _NUMBERS
     )

@@ -73,12 +73,10 @@ class ContextRequest:
     def adopt(self, model: Any, arch: str) -> None:
         """Give from now on what ``model`` reads, which is nothing for one of fairseq's own.
 
+        The models of an ensemble must read the same, because fairseq gives it to all of them.
+
         Args:
             arch: its name, for messages.
-
-        Raises:
-            BadInput: it reads what another task gives, or no task; or it reads something else than the model
-                before it: fairseq gives all models of an ensemble the same.
         """
         asked = getattr(model, "context_format", ContextFormat())
         if asked.kind and asked.kind not in self.provided:

@@ -53,8 +53,7 @@ def probability(help: str) -> Any:
 
 
 def times_by_tag(text: str) -> Dict[str, float]:
-    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen in an epoch. Empty: the text
-    is something else."""
+    """Read ``pronoun=3,formality=1.5``: how often an example with a tag is seen; {}: it is no such text."""
     found = [re.fullmatch(r"([^=,\s]+)=([0-9]{1,3}(?:\.[0-9]{1,6})?)", part) for part in text.split(",")]
     times = {each[1]: float(each[2]) for each in found if each}
     complete = len(times) == len(found) and all(1 <= value <= 100 for value in times.values())
@@ -62,8 +61,7 @@ def times_by_tag(text: str) -> Dict[str, float]:
 
 
 class Column(NamedTuple):
-    """A place for a context sentence: so many lines from the current one. 0 is the current one's
-    translation."""
+    """A place for a context sentence: so many lines from the current one (0: its translation)."""
 
     target: bool
     offset: int

@@ -9,13 +9,10 @@ _ALIGNED = 16  # bytes; no type of torch's has larger elements
 
 
 def to_device(tree: Any, device: torch.device) -> Any:
-    """Copy a structure of dictionaries, lists and tuples, with all its tensors sent to ``device`` in one
-    copy.
+    """Send all tensors of a structure of dictionaries, lists and tuples to ``device`` in one copy.
 
-    A GPU copies from memory that it can read by itself, so the host goes on meanwhile.
-
-    Args:
-        tree: its other values stay as they are, and so do tensors that are on the device already.
+    A GPU copies from memory that it can read by itself, so the host goes on meanwhile. Other values, and
+    tensors that are on the device already, stay as they are.
     """
     tensors: Dict[int, Tensor] = {}  # each once
     _map(tree, lambda tensor: tensors.setdefault(id(tensor), tensor) if tensor.device != device else None)

@@ -25,12 +25,7 @@ class DocumentWindowDataset(ContextDataset):
             as ``highlights`` (``highlight_batch``).
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        highlights: Optional[Dict[int, LineHighlights]] = None,
-        **kwargs: Any,
-    ):
+    def __init__(self, *args: Any, highlights: Optional[Dict[int, LineHighlights]] = None, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.separators = not getattr(self.options, "no_separator", False)
         self.highlights = highlights or {}
@@ -97,25 +92,31 @@ class DocumentWindowDataset(ContextDataset):
     def source_side(self, line: int, slots: Slots) -> Dict[str, Any]:
         columns = self.builder.source_columns
         texts = [self.text(line, column.target) for column, line in zip(columns, slots.source, strict=True)]
-        before, after = (
-            [text for text in side if text is not None]
-            for side in (texts[: self.before], texts[self.before :])
-        )
+        before = [text for text in texts[: self.before] if text is not None]
+        after = [text for text in texts[self.before :] if text is not None]
         current = self._current(line)
+        return {"current": current, **self.layout(before, current, after)}
+
+    def layout(
+        self, before: List[torch.Tensor], current: torch.Tensor, after: List[torch.Tensor]
+    ) -> Dict[str, Any]:
+        """Put the sentences of a source window, each with ``</s>`` at its end, in a row.
+
+        Another layout has as many tokens, because batches are cut before any token is read; it does not go
+        with ``--attention-highlights``, whose places are those of this one.
+
+        Returns:
+            ``source``, ``current_segment`` and ``current_span``.
+        """
         if self.builder.ends_with_eos:
             before = before or [self.empty]
         window = self.window(before, [current, *after], self.separator if self.separators else None)
         first = sum(len(sentence) + self.marks for sentence in before)
         end = first + len(current) + (self.marks if after else 0)
-        return {
-            "source": window,
-            "current": current,
-            "current_segment": len(before),
-            "current_span": (first, end),
-        }
+        return {"source": window, "current_segment": len(before), "current_span": (first, end)}
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
-        """Return ``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""
+        """``current_segment`` (B,) and ``current_span`` (B, 2), which leave pads out."""
         return {name: torch.tensor([sample[name] for sample in samples]) for name in CURRENT}
 
     def visible_context(self, example: Dict[str, Any]) -> Tuple[Any, ...]:

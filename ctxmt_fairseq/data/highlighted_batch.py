@@ -31,7 +31,8 @@ def in_window(
     """Find a line's highlights in its window, without the support that is outside of it.
 
     Args:
-        starts: of each side's window. current: the first token of the current sentence there.
+        starts: of each side's window.
+        current: the first token of the current sentence there.
     """
     support = {}
     for side, sentences in starts.items():
@@ -42,9 +43,7 @@ def in_window(
 
 
 def highlight_batch(
-    rows: Sequence[Optional[WindowHighlights]],
-    starts: Dict[str, np.ndarray],
-    widths: Dict[str, int],
+    rows: Sequence[Optional[WindowHighlights]], starts: Dict[str, np.ndarray], widths: Dict[str, int]
 ) -> Dict[str, Dict[str, Any]]:
     """Tell what the attentions of a batch of B windows should look at.
 
@@ -63,11 +62,8 @@ def highlight_batch(
         ``subwords`` (n,), how many queries its word has; ``keys``, BoolTensor (n, width), what it should look
         at, at least one; and ``words``, how many words the queries are.
     """
-    found = {
-        "encoder": _Queries(widths["source"]),
-        "cross": _Queries(widths["source"]),
-        "decoder": _Queries(widths["target"]),
-    }
+    read = {"encoder": "source", "cross": "source", "decoder": "target"}
+    found = {name: _Queries(widths[side]) for name, side in read.items()}
     for row, highlights in enumerate(rows):
         if highlights is None:
             continue
@@ -76,9 +72,9 @@ def highlight_batch(
         for word in highlights.words.get("source", ()):
             found["encoder"].add(row, source + word, [keys] * len(word))
         for word in highlights.words.get("target", ()):
-            queries, read = target + word, target + highlights.support["target"] + 1
+            queries, behind = target + word, target + highlights.support["target"] + 1
             found["cross"].add(row, queries, [keys] * len(word))
-            found["decoder"].add(row, queries, [read[read <= query] for query in queries])
+            found["decoder"].add(row, queries, [behind[behind <= query] for query in queries])
     return {name: queries.tensors() for name, queries in found.items() if queries.words}
 
 

@@ -1,5 +1,4 @@
-"""Divides a batch into groups of neighbouring rows of similar length, which have fewer pads than the
-batch."""
+"""Divides a batch into groups of neighbouring rows of similar length, which have fewer pads."""
 
 from typing import NamedTuple, Tuple
 

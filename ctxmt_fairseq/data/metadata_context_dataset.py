@@ -33,20 +33,16 @@ class MetadataContextDataset(ContextDataset):
     missing has no place among them.
 
     Args:
-        contexts: those of all sentences, also of sentences that are only context. tags: (N,) the tag of each
-        row of ``contexts.vectors``, 0 for one that the training data does not have;
-            None: there are no tags.
+        contexts: those of all sentences, also of sentences that are only context.
+        tags: (N,) the tag of each row of ``contexts.vectors``, 0 for one that the training data does not
+            have; None: there are no tags.
     """
 
     arrangement = "vectors"
     options: VectorOptions
 
     def __init__(
-        self,
-        *args: Any,
-        contexts: SentenceContexts,
-        tags: Optional[np.ndarray] = None,
-        **kwargs: Any,
+        self, *args: Any, contexts: SentenceContexts, tags: Optional[np.ndarray] = None, **kwargs: Any
     ):
         super().__init__(*args, **kwargs)
         if self.options.context_selection == "random":
@@ -67,12 +63,7 @@ class MetadataContextDataset(ContextDataset):
         current = self._current(line)
         vectors, distances = self._vectors(line, slots)
         kept = self._kept(line, len(vectors))
-        return {
-            "source": current,
-            "current": current,
-            "vectors": vectors[kept],
-            "distances": distances[kept],
-        }
+        return {"source": current, "current": current, "vectors": vectors[kept], "distances": distances[kept]}
 
     def _vectors(self, line: int, slots: Slots) -> Tuple[np.ndarray, np.ndarray]:
         """Give the rows (M,) and distances (M,) of a line's vectors."""
@@ -87,9 +78,8 @@ class MetadataContextDataset(ContextDataset):
                 for offset in (_OWN, _RECORD)
             )
         before = np.asarray(slots.source, np.int64)  # farthest first
-        rows = np.where(
-            before == EMPTY_SENTENCE, self.contexts.empty, self.contexts.sentences[before.clip(min=0)]
-        )
+        known = self.contexts.sentences[before.clip(min=0)]
+        rows = np.where(before == EMPTY_SENTENCE, self.contexts.empty, known)
         there = before != NO_SENTENCE
         distances = np.arange(len(before), 0, -1)[there]
         metadata = np.asarray(self.contexts.metadata[record], np.int64)
@@ -98,17 +88,15 @@ class MetadataContextDataset(ContextDataset):
         rows = np.concatenate([metadata, rows[there], sentence]).astype(np.int64)
         if selection == "empty":
             rows[:] = self.contexts.empty
-        return rows, np.concatenate(
-            [np.full(len(metadata), METADATA), distances, np.full(len(sentence), CURRENT)]
-        ).astype(np.int64)
+        kinds = np.full(len(metadata), METADATA), distances, np.full(len(sentence), CURRENT)
+        return rows, np.concatenate(kinds).astype(np.int64)
 
     def _kept(self, line: int, count: int) -> np.ndarray:
         """Draw which of a line's vectors context dropout leaves: (count,) bool."""
         if not (self.training and self.options.context_dropout and count):
             return np.ones(count, bool)
-        draws = randomness.uniform(
-            randomness.CONTEXT_DROPOUT, self.builder.seed, self.epoch, line, np.arange(count)
-        )
+        seeds = randomness.CONTEXT_DROPOUT, self.builder.seed, self.epoch
+        draws = randomness.uniform(*seeds, line, np.arange(count))
         kept = draws >= self.options.context_dropout
         kept[draws.argmax()] = True
         return kept
@@ -129,10 +117,8 @@ class MetadataContextDataset(ContextDataset):
             distances[number, : len(sample["vectors"])] = sample["distances"]
         batch = {"distances": torch.from_numpy(distances), "rows": torch.from_numpy(rows)}
         if self.request.format.kind == "vectors":
-            vectors = np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32)
-            batch["vectors"] = torch.from_numpy(vectors).masked_fill_(
-                torch.from_numpy(rows < 0).unsqueeze(-1), 0.0
-            )
+            vectors = torch.from_numpy(np.asarray(self.contexts.vectors[rows.clip(min=0)], np.float32))
+            batch["vectors"] = vectors.masked_fill_(batch["rows"].lt(0).unsqueeze(-1), 0.0)
         if self.tags is not None:
             tags = np.where(distances == METADATA, self.tags[rows.clip(min=0)], NO_TAG)
             batch["tags"] = torch.from_numpy(tags).long()

@@ -80,10 +80,8 @@ class MultiSourceDataset(ContextDataset):
         self.check_sizes(indices, max_tokens)
         indices, rng = np.sort(indices), self.order_generator()
         offset = int(rng.integers(self.span_length)) if rng else 0
-        begins = span_batches.span_begins(
-            self.lines[indices], self.builder.documents, self.span_length, offset
-        )
-        inputs = self._inputs(indices)
+        lines, inputs = self.lines[indices], self._inputs(indices)
+        begins = span_batches.span_begins(lines, self.builder.documents, self.span_length, offset)
         batches = span_batches.batches_of_spans(begins, inputs, max_tokens, max_sentences, rng)
         return [indices[batch] for batch in batches]
 

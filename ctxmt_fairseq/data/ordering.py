@@ -37,8 +37,7 @@ def winding(sizes: Sequence[np.ndarray]) -> List[np.ndarray]:
     even, and falls where it is odd.
 
     This gives fewer pads: a batch that begins among the longest contexts of one sentence length ends among
-        the
-    longest of the next one, not among its shortest.
+    the longest of the next one, not among its shortest.
 
     Args:
         sizes: arrays (n,) of whole numbers from 0; larger ones than ``LARGEST`` count as that.
@@ -100,12 +99,7 @@ class Batches:
         max_sentences: Optional[int],
         multiple: int = 1,
     ) -> List[np.ndarray]:
-        """
-        Args:
-            indices: (m,) examples in their order.
-            tokens: (n,) the size of every example.
-            max_tokens, max_sentences, multiple: as in fairseq's ``batch_by_size``.
-        """
+        """Cut (m,) examples in their order; ``tokens`` (n,) are the sizes of all, the rest is fairseq's."""
         sizes, limits = _at(tokens, indices), (max_tokens, max_sentences, multiple)
         if limits != self._limits or not np.array_equal(sizes, self._sizes):
             self._sizes, self._limits, self._begins = sizes, limits, _batch_begins(sizes, *limits)

@@ -56,15 +56,12 @@ def shuffled_lines(
     """Draw a permutation that gives no line its own context, nor one that shares a sentence with it.
 
     Args:
-        lines: (n,) sentences that have context. reach: the distance from the farthest previous to the
-        farthest following context sentence. Lines of one document that are no farther apart share context, or
-            are each other's context.
+        lines: (n,) sentences that have context.
+        reach: the distance from the farthest previous to the farthest following context sentence: lines of
+            one document that are no farther apart share context, or are each other's context.
 
     Returns:
         (n,) the same lines: ``lines[i]`` gets the context of the i-th.
-
-    Raises:
-        BadInput: there is no such permutation, or chance has found none.
     """
     starts, _ = documents.bounds(lines)
     order = generator.permutation(len(lines))

@@ -37,21 +37,15 @@ class TokenWeights:
 
     @classmethod
     def read(
-        cls,
-        lines: Iterable[LineWeights],
-        sizes: np.ndarray,
-        split: Callable[[int], Optional[SplitLine]],
+        cls, lines: Iterable[LineWeights], sizes: np.ndarray, split: Callable[[int], Optional[SplitLine]]
     ) -> "TokenWeights":
         """Give the weights of words to their subwords; tokens of which nothing is said have 1.
 
         Lines that cannot be used are counted and logged: a subword is unknown, so nobody knows which word it
-        is of, or the file has other words.
+        is of, or the file has other words, which is refused in more than 1 % of the lines.
 
         Args:
             split: gives the words of a line; None: they cannot be told.
-
-        Raises:
-            BadInput: more than 1 % of the lines have other words.
         """
         made = cls(sizes)
         read = unknown = other = 0

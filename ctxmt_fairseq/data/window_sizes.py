@@ -25,8 +25,7 @@ class Sizes(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """n of the windows: their place among all, their current sentences, and (C, n) tokens of the context
-    sentences on either side."""
+    """n windows: their place among all, their lines, and (C, n) tokens of the context on either side."""
 
     place: slice
     lines: np.ndarray

@@ -42,10 +42,6 @@ class WindowBuilder:
         source_columns, target_columns: the places for context sentences on either side.
         variants: None, or blocks of documents that are variants of one document: they get the same random
             context, from another block.
-
-    Raises:
-        BadInput: random context needs a second document to draw from; the reference needs source context
-            whose place it takes.
     """
 
     def __init__(self, documents: Documents, options: ContextOptions, seed: int = 1):
@@ -92,7 +88,8 @@ class WindowBuilder:
             sentences = indices + offsets
             present = (sentences >= start) & (sentences < end)
             if share is not None:
-                sizes = _rows(_alike(columns, column) for column in columns)
+                roles = [column.role for column in columns]
+                sizes = _rows(map(roles.count, roles))  # columns of the same text and direction
                 present &= (distances <= np.floor(share * (sizes + 1))) | (offsets == 0)
             if self.options.context_selection == "empty":
                 sentences = np.full_like(sentences, EMPTY_SENTENCE)
@@ -130,8 +127,3 @@ def check_several(documents: Documents) -> None:
 def _rows(numbers: Iterable[int]) -> np.ndarray:
     """(m, 1) of m numbers."""
     return np.array([*numbers], np.int64).reshape(-1, 1)
-
-
-def _alike(columns: Sequence[Column], column: Column) -> int:
-    """How many columns have the same text and direction."""
-    return sum(each.role == column.role for each in columns)

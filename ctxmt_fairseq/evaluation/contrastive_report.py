@@ -84,12 +84,10 @@ def disc_numbers(groups: Mapping[str, Tally]) -> Dict[str, Optional[float]]:
         ``disc``: the mean accuracy of the groups that need context, weighted by their sizes; ``disc_avg``:
             their plain mean; ``disc_all_d``: the weighted mean of all groups. None if there is no such group.
     """
-    everything = [(group["accuracy"], group["examples"]) for group in groups.values()]
-    context = [
-        (group["accuracy"], group["examples"]) for name, group in groups.items() if name != SAME_SENTENCE
-    ]
+    everything = {name: (group["accuracy"], group["examples"]) for name, group in groups.items()}
+    context = [group for name, group in everything.items() if name != SAME_SENTENCE]
     alike = [(accuracy, 1) for accuracy, _ in context]
-    return {"disc": _mean(context), "disc_avg": _mean(alike), "disc_all_d": _mean(everything)}
+    return {"disc": _mean(context), "disc_avg": _mean(alike), "disc_all_d": _mean([*everything.values()])}
 
 
 def _mean(weighted: Sequence[Tuple[float, int]]) -> Optional[float]:

@@ -1,6 +1,6 @@
 """Computes the log-probabilities of a contrastive set's candidates with ``forced_scoring``."""
 
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -9,43 +9,57 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.evaluation.contrastive_report import CandidateScore
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveExample
-from ctxmt_fairseq.generation.forced_scoring import (
-    MAX_TOKENS,
-    TokenScores,
-    Window,
-    score_windows,
-    windows_of,
-)
+from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores, Window, score_windows, windows_of
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.tasks.search.running_document import Sentences
 from ctxmt_fairseq.text.documents import Documents
 
 
+class CandidateWindows:
+    """The windows that the models read for each candidate of each example, built as in training.
+
+    They can be scored again and again while a model learns.
+
+    Attributes:
+        rows: for each example the windows of its candidates, in the set's order.
+    """
+
+    def __init__(self, loaded: LoadedModels, examples: Sequence[ContrastiveExample]):
+        self.dataset = _dataset(loaded, examples)
+        windows: Iterator[Window] = iter(windows_of(self.dataset))
+        self.rows = [[next(windows) for _ in example.candidates] for example in examples]
+
+    def scores(
+        self,
+        loaded: LoadedModels,
+        numbers: Optional[Sequence[int]] = None,
+        max_tokens: int = MAX_TOKENS,
+        progress: bool = True,
+    ) -> List[List[CandidateScore]]:
+        """Teacher-forced scores of the candidates of each example, or of the examples ``numbers``.
+
+        Args:
+            max_tokens: padded target tokens in a batch.
+            progress: show a progress bar, where stderr is a terminal.
+        """
+        rows = self.rows if numbers is None else [self.rows[number] for number in numbers]
+        windows = [window for row in rows for window in row]
+        scores = iter(
+            score_windows(loaded, self.dataset, windows, max_tokens, "candidate", progress=progress)
+        )
+        return [[_candidate_score(next(scores)) for _ in row] for row in rows]
+
+
 def score_candidates(
     loaded: LoadedModels, examples: Sequence[ContrastiveExample], max_tokens: int = MAX_TOKENS
 ) -> List[List[CandidateScore]]:
-    """Teacher-forced scores of every candidate of every example.
-
-    Args:
-        max_tokens: padded target tokens in a batch.
-
-    Returns:
-        for each example the scores of its candidates, in the set's order.
-    """
-    dataset = _dataset(loaded, examples)
-    scores = iter(score_windows(loaded, dataset, windows_of(dataset), max_tokens, "candidate"))
-    return [[_candidate_score(next(scores)) for _ in example.candidates] for example in examples]
+    """The scores of every candidate of every example; see ``CandidateWindows.scores``."""
+    return CandidateWindows(loaded, examples).scores(loaded, max_tokens=max_tokens)
 
 
 def _candidate_score(scores: TokenScores) -> CandidateScore:
     current, window = scores.current, scores.window
     return CandidateScore(float(current.sum()), len(current), float(window.sum()), len(window))
-
-
-def visible_windows(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> List[List[Window]]:
-    """The windows that the models read for each candidate of each example, built as in training."""
-    windows: Iterator[Window] = iter(windows_of(_dataset(loaded, examples)))
-    return [[next(windows) for _ in example.candidates] for example in examples]
 
 
 def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> ContextDataset:
@@ -55,9 +69,8 @@ def _dataset(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) -> Co
     if draws and len(examples) < 2:
         raise BadInput("--context-selection random needs at least two examples to draw from")
     if options.context_selection == "shuffled":
-        raise BadInput(
-            "--context-selection shuffled: choose another, because an example's candidates share a context"
-        )
+        why = "an example's candidates share a context"
+        raise BadInput(f"--context-selection shuffled: choose another, because {why}")
     known: Dict[Tuple[str, str], torch.Tensor] = {}
 
     def encode(side: str, text: str) -> torch.Tensor:

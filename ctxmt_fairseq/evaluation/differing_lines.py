@@ -30,9 +30,8 @@ class LinedText:
     @property
     def translated(self) -> List[int]:
         """The numbers, from 0, of the lines that do not serve as context only."""
-        return (
-            list(range(len(self.sources))) if self.current is None else np.flatnonzero(self.current).tolist()
-        )
+        every = list(range(len(self.sources)))
+        return every if self.current is None else np.flatnonzero(self.current).tolist()
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,8 @@ def differing_lines(text: LinedText, measure: SacrebleuMeasure, context: int) ->
         measure: scores each line alone.
         context: how many sentences before a line to show.
     """
-    lines = [
-        line
-        for line in text.translated
-        if len({hypotheses[line] for hypotheses in text.hypotheses.values()}) > 1
-    ]
+    systems = text.hypotheses.values()
+    lines = [line for line in text.translated if len({hypotheses[line] for hypotheses in systems}) > 1]
     references = [text.references[line] for line in lines]
     scores = {
         name: measure.scores(measure.statistics([hypotheses[line] for line in lines], references)).tolist()
@@ -122,9 +118,8 @@ def listing(found: Sequence[DifferingLine], names: Sequence[str], measure: str, 
 
 def _lines(line: DifferingLine, measure: str) -> Iterator[str]:
     rows = []
-    for distance, (source, reference) in enumerate(
-        zip(line.context, line.reference_context, strict=True), -len(line.context)
-    ):
+    context = zip(line.context, line.reference_context, strict=True)
+    for distance, (source, reference) in enumerate(context, -len(line.context)):
         rows += [(f"source {distance}", source), (f"reference {distance}", reference)]
     rows += [(field, value) for field, value in line.metadata.items()]
     rows += [("source", line.source), ("reference", line.reference)]

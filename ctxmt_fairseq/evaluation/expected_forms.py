@@ -25,6 +25,7 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     tally_groups,
 )
 from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.text_lines import PathLike
 
 RIGHT, WRONG = Choice(1, True), Choice(0, False)
@@ -58,9 +59,10 @@ class FormSet:
 
 
 def words(text: str) -> List[str]:
-    """The words of a text in lower case: runs of letters with their marks, and digits."""
+    """The words of a text in lower case: runs of letters with their marks, and digits; single characters in
+    scripts without blanks."""
     text = unicodedata.normalize("NFC", text).lower()
-    return "".join(sign if of_word(sign) else " " for sign in text).split()
+    return "".join(f" {sign} " if unspaced(sign) else sign if of_word(sign) else " " for sign in text).split()
 
 
 def has_words(translation: str, form: str) -> bool:
@@ -73,8 +75,10 @@ def has_form_as_ctxpro(translation: str, form: str) -> bool:
     whole words once case and ASCII punctuation are taken out of the translation.
 
     This joins words with an apostrophe or a hyphen: it finds no "accepte" in "j'accepte" and no "avis" in
-    "l'avis". ``has_words`` finds both.
+    "l'avis". ``has_words`` finds both, and stands in where there are no blanks between words.
     """
+    if unspaced(form):
+        return has_words(translation, form)
     return f" {form.lower()} " in f" {translation.strip().lower().translate(_NO_PUNCTUATION)} "
 
 
@@ -125,15 +129,10 @@ def _list(path: Path) -> Iterator[ExpectedForm]:
         place = Place(path, part=f"example {number}")
         contrapro = isinstance(record, dict) and "ref pronoun" in record and "expected" not in record
         form = _form(place, record, "ref pronoun" if contrapro else "expected")
-        yield ExpectedForm(
-            id=str(number),
-            form=form,
-            phenomenon=form.lower() if contrapro else get(place, record, "rule", str),
-            distance=get(place, record, "ante distance", int, null=True)
-            if "ante distance" in record
-            else None,
-            reference=get(place, record, "ref segment", str),
-        )
+        phenomenon = form.lower() if contrapro else get(place, record, "rule", str)
+        known = "ante distance" in record
+        distance = get(place, record, "ante distance", int, null=True) if known else None
+        yield ExpectedForm(str(number), form, phenomenon, distance, get(place, record, "ref segment", str))
 
 
 def _form(place: Place, record: Any, key: str) -> str:
@@ -167,16 +166,9 @@ class FormReport:
 
     def as_dict(self) -> Dict[str, Any]:
         """For JSON: with the keys of a contrastive set's report, so that the same commands read both."""
-        found: Dict[str, Any] = {
-            "name": self.name,
-            "convention": self.matching,
-            **self.overall,
-            **self.groups,
-            **self.disc,
-        }
-        if self.references is not None:
-            found["references"] = self.references.as_dict()
-        return found
+        found = {"name": self.name, "convention": self.matching, **self.overall, **self.groups, **self.disc}
+        more = {} if self.references is None else {"references": self.references.as_dict()}
+        return {**found, **more}
 
     def _rows(self) -> Iterator[Any]:
         yield "all", "", self.overall
@@ -242,14 +234,7 @@ def decision_lines(form_set: FormSet, found: Sequence[bool], matching: str) -> I
     """One JSON object for each example, as ``ctxmt compare contrast`` reads them: ``chosen`` is 1 if the form
     is there and 0 otherwise, ``correct`` is always 1."""
     for example, decision in zip(form_set.examples, found, strict=True):
-        record = {
-            "set": form_set.name,
-            "id": example.id,
-            "phenomenon": example.phenomenon,
-            "distance": example.distance,
-            "expected": example.form,
-            "correct": RIGHT.chosen,
-            "chosen": (RIGHT if decision else WRONG).chosen,
-            "convention": matching,
-        }
+        record = {"set": form_set.name, "id": example.id, "phenomenon": example.phenomenon,
+                  "distance": example.distance, "expected": example.form, "correct": RIGHT.chosen,
+                  "chosen": (RIGHT if decision else WRONG).chosen, "convention": matching}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)

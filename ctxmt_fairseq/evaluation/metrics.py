@@ -19,8 +19,7 @@ NO_MODEL = ("none", "13a", "intl", "zh", "char")  # tokenizers that consist of r
 
 @dataclass(frozen=True)
 class Translation:
-    """A translation and its references, without the lines that serve as context only and without outer
-    blanks.
+    """A translation and its references, without outer blanks, and without lines that are only context.
 
     Attributes:
         hypotheses: N lines.
@@ -96,11 +95,7 @@ def join_documents(lines: Sequence[str], lengths: Sequence[int]) -> List[str]:
 
 
 def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
-    """sacrebleu's BLEU.
-
-    Args:
-        tokenize: the tokeniser, sacrebleu's default if not given.
-    """
+    """sacrebleu's BLEU, by default with its own tokeniser."""
     from sacrebleu.metrics import BLEU
 
     if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
@@ -112,10 +107,8 @@ def bleu(tokenize: Optional[str] = None, lowercase: bool = False) -> Any:
         raise BadInput(f"the tokenizer {tokenize!r} cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
         # sacrebleu downloads the models of spm, flores101, flores200 and spBLEU-1K once.
-        none = ", ".join(NO_MODEL)
-        raise BadInput(
-            f"the tokenizer {tokenize!r} needs a model that sacrebleu cannot get: {error}; {none} need none"
-        ) from None
+        why = f"needs a model that sacrebleu cannot get: {error}; {', '.join(NO_MODEL)} need none"
+        raise BadInput(f"the tokenizer {tokenize!r} {why}") from None
 
 
 def chrf(beta: int, lowercase: bool = False) -> Any:
@@ -126,10 +119,7 @@ def chrf(beta: int, lowercase: bool = False) -> Any:
 
 
 def score_translation(
-    translation: Translation,
-    tokenize: Optional[str] = None,
-    lowercase: bool = False,
-    bootstrap: int = 0,
+    translation: Translation, tokenize: Optional[str] = None, lowercase: bool = False, bootstrap: int = 0
 ) -> List[MetricScore]:
     """BLEU, chrF1, chrF2, chrF3 and TER over sentences, and BLEU over documents if they are known.
 
@@ -147,14 +137,8 @@ def score_translation(
         result = metric.corpus_score(texts[0], texts[1:], n_bootstrap=max(1, bootstrap))
         signature = metric.get_signature().format()
         details = json.loads(result.format(width=4, signature=signature, is_json=True))
-        return MetricScore(
-            result.name,
-            level,
-            result.score,
-            signature,
-            details.get("confidence_mean"),
-            details.get("confidence_var"),
-        )
+        spread = details.get("confidence_mean"), details.get("confidence_var")
+        return MetricScore(result.name, level, result.score, signature, *spread)
 
     from sacrebleu.metrics import TER
 
@@ -162,11 +146,10 @@ def score_translation(
     scores = [compute(bleu(tokenize, lowercase), "sentence", texts)]
     scores += (compute(chrf(beta, lowercase), "sentence", texts) for beta in CHRF_BETAS)
     scores.append(compute(TER(), "sentence", texts))
-    if translation.document_lengths is not None:
-        lengths = translation.document_lengths
-        scores.append(
-            compute(bleu(tokenize, lowercase), "document", [join_documents(text, lengths) for text in texts])
-        )
+    lengths = translation.document_lengths
+    if lengths is not None:
+        joined = [join_documents(text, lengths) for text in texts]
+        scores.append(compute(bleu(tokenize, lowercase), "document", joined))
     return scores
 
 
@@ -188,12 +171,10 @@ def score_table(scores: Sequence[MetricScore]) -> str:
         rows[0] += ["bootstrap mean", "95 % interval"]
     for score in scores:
         row = [score.name, score.level, f"{score.score:.{score.digits}f}"]
-        if bootstrap:
-            row += (
-                ["-", "-"]
-                if score.confidence is None
-                else [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"]
-            )
+        if bootstrap and score.confidence is None:
+            row += ["-", "-"]
+        elif bootstrap:
+            row += [f"{score.bootstrap_mean:.2f}", f"+/- {score.confidence:.2f}"]
         rows.append(row)
     signatures = [f"{score.name} ({score.level}): {score.signature}" for score in scores]
     return "\n".join([aligned_table(rows), "", *signatures])

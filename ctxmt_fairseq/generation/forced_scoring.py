@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 import torch
+from fairseq import utils
 from fairseq.data import data_utils
 from fairseq.models import FairseqDecoder, FairseqIncrementalDecoder
 from tqdm.auto import tqdm
@@ -205,6 +206,7 @@ def _log_probs(
     net_input, targets = to_device((net_input, targets), loaded.device)
     log_probs = []
     for model in loaded.models:
+        net_input = _as_precise(net_input, next(model.parameters()).dtype)
         encoder_out = model.encoder.forward_torchscript(net_input)
         encoder_out = model.encoder.reorder_encoder_out(encoder_out, targets["rows"])
         logits, extra = _logits(model.decoder, targets["previous"], encoder_out, targets["place"])
@@ -212,6 +214,11 @@ def _log_probs(
         log_probs.append(all_words[targets["distribution"], targets["target"]].double())
     scores = torch.logsumexp(torch.stack(log_probs), dim=0) - np.log(len(log_probs))  # (B, T)
     return scores.cpu().numpy()
+
+
+def _as_precise(net_input: Dict[str, Any], dtype: torch.dtype) -> Dict[str, Any]:
+    """Give vectors the type of a model's parameters, which is half in a training with --fp16."""
+    return utils.apply_to_sample(lambda each: each.to(dtype) if each.is_floating_point() else each, net_input)
 
 
 def _logits(decoder: Any, previous: torch.Tensor, encoder_out: Any, place: torch.Tensor) -> Tuple[Any, Any]:
@@ -253,6 +260,7 @@ def _encoder_input(
     dataset: ContextDataset, sources: Sequence[Source]
 ) -> Tuple[Dict[str, Any], Dict[Source, int]]:
     """Collate the distinct sources; returns the encoders' input and each source's row."""
-    batch = dataset.collater([dataset.restored(number, source) for number, source in enumerate(sources)])
+    examples = [dataset.restored(number, source) for number, source in enumerate(sources)]
+    batch = dataset.collater(examples, with_partners=False)
     position = {sources[number]: row for row, number in enumerate(batch["id"].tolist())}
     return batch["net_input"], position

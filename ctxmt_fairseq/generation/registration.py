@@ -3,19 +3,20 @@
 import functools
 
 from ctxmt_fairseq.base import loggers
+from ctxmt_fairseq.base.put_off import put_back, put_off
 
 PACKAGES = ("fairseq", "fairseq-fixed")  # whose module is called fairseq
 
 
 def register() -> None:
-    """Import fairseq, and register the tasks, architectures and criterions with it.
-
-    Call this first in a program that imports this package before fairseq and then asks fairseq for one of
-    them by its name. A second call does nothing.
-    """
+    """Import fairseq, and register the tasks, architectures and criterions with it, once."""
     warn_of_two_fairseqs()
-    with loggers.root_logger_kept():
-        from ctxmt_fairseq import tasks  # noqa: F401  (importing them registers them, and all below them)
+    put_off()
+    try:
+        with loggers.root_logger_kept():
+            from ctxmt_fairseq import tasks  # noqa: F401  (importing them registers them, and all below them)
+    finally:
+        put_back()
 
 
 @functools.cache

@@ -46,6 +46,17 @@ class TrainingConfig(TranslationConfig):
         default=PAPERS_LAYERS,
         metadata={"help": "the attentions that it pulls, and their layers"},
     )
+    valid_contrast: Optional[str] = field(
+        default=None,
+        metadata={
+            "help": "contrastive sets, joined by ':', whose accuracy each validation measures as ctxmt "
+            "contrast does: contrast_accuracy of all, and contrast_accuracy_NAME of each"
+        },
+    )
+    valid_contrast_examples: Optional[int] = field(
+        default=None,
+        metadata={"help": "score so many examples of each set, evenly spaced ones (default: all)"},
+    )
     decoding: str = field(
         default="prefix",
         metadata={"help": "; ".join(f"{name}: {how}" for name, how in DECODINGS.items())},

@@ -17,7 +17,7 @@ from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
 from ctxmt_fairseq.checkpoints.options import WrongValue, as_flat, saved_options
 from ctxmt_fairseq.checkpoints.reading import check_architecture
-from ctxmt_fairseq.corpora.data_folder import entry, first_folder, load_dictionary
+from ctxmt_fairseq.corpora.data_folder import entry, first_folder, languages_of, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.data.context_exchange import exchange_rows, window_formats
@@ -92,7 +92,7 @@ class ContextTask(DecodingTask):
         if not folder.is_dir():
             raise BadInput("no such data folder", folder)
         if None in (cfg.source_lang or None, cfg.target_lang or None):
-            cfg.source_lang, cfg.target_lang = data_utils.infer_language_pair(folder)
+            cfg.source_lang, cfg.target_lang = languages_of(folder) or data_utils.infer_language_pair(folder)
             if cfg.source_lang is None:
                 raise BadInput("tells no languages: give --source-lang and --target-lang", folder)
         task = super().setup_task(cfg, **kwargs)
@@ -316,6 +316,8 @@ class ContextTask(DecodingTask):
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
         if self.cfg.sentence_checkpoint and not from_checkpoint:
             load_sentence_model(model, self.cfg.sentence_checkpoint, known_symbols(self))
+        if self.cfg.valid_contrast and not from_checkpoint:
+            self.contrast = self.contrastive_validation(self, model)
         return model
 
     def build_criterion(self, cfg, from_checkpoint=False):

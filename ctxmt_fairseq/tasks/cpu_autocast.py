@@ -32,6 +32,13 @@ def with_bfloat16_products(model: nn.Module, criterion: Criterion) -> Criterion:
     return torch.autocast("cpu", torch.bfloat16)(criterion)
 
 
+def bfloat16_products(device: str) -> torch.autocast:
+    """The same for all models that run in the block, on ``cpu`` or ``cuda``."""
+    if device == "cpu":
+        _adapt_autocast()
+    return torch.autocast(device, torch.bfloat16)
+
+
 def has_fast_products() -> bool:
     """Whether this CPU multiplies faster in bfloat16 than in float32; assumed if torch does not tell."""
     has: Dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # of recent releases
@@ -46,7 +53,7 @@ def _adapt_autocast() -> torch.library.Library:
         the registration; torch takes it back when this object is collected.
     """
     if not has_fast_products():
-        logger.warning("--amp: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
+        logger.warning("bfloat16: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
     # fairseq also asks for CUDA's autocast at every step, and torch would warn each time.
     warnings.filterwarnings("ignore", "CUDA is not available or torch_xla is imported. Disabling autocast")
     library = torch.library.Library("aten", "IMPL")

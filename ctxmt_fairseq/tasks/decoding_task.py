@@ -2,14 +2,18 @@
 returns current sentences."""
 
 import atexit
+import functools
 import itertools
 import logging
 from typing import Any, Dict, List, Optional
 
+import torch
 from fairseq import metrics
 from fairseq.optim.amp_optimizer import AMPOptimizer
 from fairseq.sequence_generator import SequenceGenerator
 from fairseq.tasks.translation import EVAL_BLEU_ORDER, TranslationTask
+from fairseq.utils import strip_pad
+from sacrebleu import corpus_bleu
 from sacrebleu.metrics import BLEU
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -31,6 +35,7 @@ from ctxmt_fairseq.tasks.search.window_generator import (
     remember_sentence_settings,
     show_current,
 )
+from ctxmt_fairseq.text.languages import bleu_tokenizer
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 logger = logging.getLogger(__name__)
@@ -50,7 +55,12 @@ class DecodingTask(TranslationTask):
         references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
         split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
+        contrastive_validation: the class of ``contrast``, which ``ctxmt_fairseq.register`` hands in.
+        contrast: scores the sets of ``--valid-contrast``.
+        contrast_accuracies: of the validation at hand.
     """
+
+    contrastive_validation: Any = None
 
     def __init__(self, cfg, src_dict, tgt_dict):
         super().__init__(cfg, src_dict, tgt_dict)
@@ -58,6 +68,8 @@ class DecodingTask(TranslationTask):
         self.references = self.with_unknown = 0
         self.document = InteractiveDocument(self)
         self.split_translations: Dict[str, SplitTranslations] = {}
+        self.contrast: Any = None
+        self.contrast_accuracies: Dict[str, float] = {}
 
     @property
     def options(self) -> Dict[str, Any]:
@@ -110,10 +122,12 @@ class DecodingTask(TranslationTask):
     def begin_valid_epoch(self, epoch, model):
         super().begin_valid_epoch(epoch, model)
         self.split_translations.clear()  # they are an earlier model's
+        if self.contrast is not None:
+            self.contrast_accuracies = self.contrast.accuracies(model)
 
     def _report(self) -> None:
-        report = self.window_count.report(self.forced)
-        if report and self.decodes_windows:
+        report = self.window_count.report(self.forced, self.decodes_windows)
+        if report:
             logger.warning("%s", report)
         if self.with_unknown:
             logger.warning(
@@ -168,8 +182,27 @@ class DecodingTask(TranslationTask):
         )
 
     def _inference_with_bleu(self, generator, sample, model):
-        # A copy, because fairseq keeps the first batch for workers that have run out of data.
-        return super()._inference_with_bleu(generator, dict(sample), model)
+        """Count for BLEU what users read: text without pieces, in the words that the language's tokenizer of
+        sacrebleu finds. What the dictionary lacks matches nothing."""
+        sample = dict(sample)  # a copy: fairseq keeps the first batch for workers that have run out of data
+        found = self.inference_step(generator, [model], sample)
+        ours = [self._text(best[0]["tokens"], "UNKNOWNTOKENINHYP") for best in found]
+        references = [self._text(tokens, "UNKNOWNTOKENINREF") for tokens in sample["target"]]
+        if self.cfg.eval_bleu_print_samples:
+            logger.info("example hypothesis: %s\nexample reference: %s", ours[0], references[0])
+        tokenize = bleu_tokenizer(self.cfg.target_lang) or BLEU.TOKENIZER_DEFAULT
+        if self.cfg.eval_tokenized_bleu:
+            tokenize = "none"
+        return corpus_bleu(ours, [references], tokenize=tokenize, force=True)
+
+    @functools.cached_property
+    def _pieces(self) -> Optional[FolderPieces]:
+        return FolderPieces.of(self.cfg)
+
+    def _text(self, tokens: torch.Tensor, unknown: str) -> str:
+        tokens = strip_pad(tokens, self.tgt_dict.pad()).int().cpu()
+        text = self.tgt_dict.string(tokens, self.cfg.eval_bleu_remove_bpe, unk_string=unknown)
+        return self.tokenizer.decode(self._pieces.decode(text) if self._pieces else text)
 
     def train_step(self, sample, model, criterion, optimizer, *args, **kwargs):
         _check_targets(sample)
@@ -191,6 +224,9 @@ class DecodingTask(TranslationTask):
             metrics.log_scalar_sum(
                 "separator_mismatches", logged_sum(logging_outputs, "separator_mismatches")
             )
+        if not criterion.training:
+            for name, accuracy in self.contrast_accuracies.items():
+                metrics.log_scalar(name, accuracy, round=2)
         super(TranslationTask, self).reduce_metrics(logging_outputs, criterion)
 
     def build_tokenizer(self, args):

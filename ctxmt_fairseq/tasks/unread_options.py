@@ -100,6 +100,7 @@ def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
 
 _WITH_OPTIONS = {
     "bleu": "eval_bleu",
+    "contrast_accuracy": "valid_contrast",
     **dict.fromkeys(("accuracy", "n_correct", "total"), "report_accuracy"),
 }
 
@@ -129,10 +130,12 @@ def check_best_metric(args: Namespace) -> None:
             CRITERION_REGISTRY[args.criterion].reduce_metrics([_Anything()])
         except Exception:  # a criterion of --user-dir may want more of its logging outputs
             return
-    possible = {name for name in (*found.keys(), "bleu") if not name.startswith("_")}
+    possible = {name for name in (*found.keys(), "bleu", "contrast_accuracy") if not name.startswith("_")}
     names = {
         name for name in possible if name not in _WITH_OPTIONS or getattr(args, _WITH_OPTIONS[name], False)
     }
+    if wanted not in names and getattr(args, "valid_contrast", None):
+        names.update(DecodingTask.contrastive_validation.metrics(args.valid_contrast))
     if wanted not in names:
         needs = f"; it needs {flag(_WITH_OPTIONS[wanted])}" if wanted in possible else ""
         raise BadInput(

@@ -1,6 +1,5 @@
 """Word alignments as fast_align, eflomal and awesome-align write them: a line for each pair of sentences has
-pairs ``i-j`` of the i-th word of the source and the j-th of the target, between white space, counted from
-0."""
+pairs ``i-j`` of the i-th word of the source and the j-th of the target, counted from 0."""
 
 import re
 from typing import Dict, Iterable, List, Sequence, Tuple

@@ -13,6 +13,7 @@ from typing import Any, List, Optional, Sequence
 from ctxmt_fairseq.text.json_files import Place, get, json_lines
 from ctxmt_fairseq.text.text_lines import PathLike, one_each
 
+EDGES = ("start", "end")
 LABELS = ("pos", "lemma", "gender", "number")
 
 
@@ -56,10 +57,7 @@ def read_annotation(path: PathLike, sentences: Sequence[str]) -> List[List[Annot
 def _words(place: Place, records: List[Any], sentence: str) -> List[AnnotatedWord]:
     words: List[AnnotatedWord] = []
     for record in records:
-        text, start, end = (
-            get(place, record, "text", str),
-            *(get(place, record, k, int) for k in ("start", "end")),
-        )
+        text, (start, end) = get(place, record, "text", str), (get(place, record, k, int) for k in EDGES)
         last = words[-1].end if words else 0
         if not last <= start < end <= len(sentence) or sentence[start:end] != text:
             found = sentence[start:end] if 0 <= start < end else ""

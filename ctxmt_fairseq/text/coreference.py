@@ -53,11 +53,7 @@ class Reference:
 
 
 def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference]:
-    """Read the pronouns of a text.
-
-    Args:
-        sentences: the text's lines.
-    """
+    """Read the pronouns of a text, given its lines."""
     found: List[Reference] = []
     seen = set()
     for place, record in json_lines(path):
@@ -77,9 +73,8 @@ def read_coreference(path: PathLike, sentences: Sequence[str]) -> List[Reference
             )
             _text(place, sentences[antecedent.line], antecedent.span)
             if antecedent.line > line:
-                raise place.error(
-                    f"expected an antecedent up to line {line + 1}, found {antecedent.line + 1}"
-                )
+                found_there = f"found {antecedent.line + 1}"
+                raise place.error(f"expected an antecedent up to line {line + 1}, {found_there}")
         found.append(Reference(line, span, text if text == "I" else text.lower(), antecedent, source))
     if not found:
         raise BadInput("expected pronouns with their antecedents, found an empty file", path)
@@ -110,7 +105,6 @@ def _span(place: Place, value: List[Any]) -> Span:
 def _text(place: Place, sentence: str, span: Span) -> str:
     start, end = span
     if not 0 <= start < end <= len(sentence):
-        raise place.error(
-            f"expected places within the {len(sentence)} characters of the line, found {list(span)}"
-        )
+        within = f"the {len(sentence)} characters of the line"
+        raise place.error(f"expected places within {within}, found {list(span)}")
     return sentence[start:end]

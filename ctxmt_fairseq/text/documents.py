@@ -101,14 +101,12 @@ class Documents:
 
     @classmethod
     def read(cls, path: PathLike, expected: Optional[int] = None) -> "Documents":
-        """Read the boundaries from a file of document ids.
+        """Read the boundaries from a file with one id, any non-empty string, per line.
 
         Args:
-            path: a file with one id, any non-empty string, per line.
-            expected: the number of sentences that the file must have, if given.
+            expected: the number of lines that it must have, if given.
         """
-        lengths = np.fromiter((length for _, length in id_spans(path)), np.int64)
-        documents = cls.from_lengths(lengths)
+        documents = cls.from_lengths(np.fromiter((length for _, length in id_spans(path)), np.int64))
         if expected is not None and documents.sentences != expected:
             found = documents.sentences
             raise BadInput(f"expected {expected} document ids, one per sentence, found {found}", path)

@@ -62,8 +62,7 @@ def read_highlights(
         if line in lines:
             raise place.error(f"line {line + 1} of the text is there twice")
         lines.add(line)
-        marked = _marked(place, record, line, documents)
-        converted = _Converter(place, line, word_places)(marked)
+        converted = _converted(place, line, _marked(place, record, line, documents), word_places)
         if converted is None:
             left_out += 1
         else:
@@ -95,9 +94,8 @@ def _marked(place: Place, record: Any, line: int, documents: Documents) -> _Mark
             numbers = _numbers(place, sentences, distance)
             sentence = line + int(distance) if _DISTANCE.fullmatch(distance) else -1
             if not start <= sentence < end:
-                raise place.error(
-                    f"{side}: expected a distance in sentences within the document, found {distance[:20]!r}"
-                )
+                wanted = f"{side}: expected a distance in sentences within the document"
+                raise place.error(f"{wanted}, found {distance[:20]!r}")
             support.setdefault((side, sentence), []).extend(numbers)
     if not words or not any(support.values()):
         raise place.error("expected words, and words that support them")
@@ -111,39 +109,31 @@ def _numbers(place: Place, record: Dict[str, Any], key: str) -> List[int]:
     return sorted(set(numbers))
 
 
-class _Converter:
-    """Turns the words of one line's highlights into places of subwords; None: they cannot be told."""
+def _converted(place: Place, line: int, marked: _Marked, word_places: WordPlaces) -> Optional[LineHighlights]:
+    """Turn the words of one line's highlights into places of subwords; None: they cannot be told."""
 
-    def __init__(self, place: Place, line: int, word_places: WordPlaces):
-        self.place, self.line, self.word_places = place, line, word_places
-
-    def __call__(self, marked: _Marked) -> Optional[LineHighlights]:
-        words, support = marked
-        current = {side: self._places((side, self.line), numbers) for side, numbers in words.items()}
-        others = {sentence: self._places(sentence, numbers) for sentence, numbers in support.items()}
-        if any(places is None for places in [*current.values(), *others.values()]):
-            return None
-        return LineHighlights(
-            {side: places for side, places in current.items() if places},
-            {sentence: np.concatenate(places) for sentence, places in others.items() if places},
-        )
-
-    def _places(self, sentence: Sentence, numbers: Sequence[int]) -> Optional[List[np.ndarray]]:
-        places = self.word_places(sentence)
+    def chosen(sentence: Sentence, numbers: Sequence[int]) -> Optional[List[np.ndarray]]:
+        places = word_places(sentence)
         if places is None:
             return None
-        side, line = sentence
         for number in numbers:
             if number >= len(places):
-                raise self.place.error(
-                    f"{side}: expected words of line {line + 1}, which has {len(places)}, found {number}"
-                )
+                words = f"words of line {sentence[1] + 1}, which has {len(places)}"
+                raise place.error(f"{sentence[0]}: expected {words}, found {number}")
         return [places[number] for number in numbers]
+
+    words = {side: chosen((side, line), numbers) for side, numbers in marked[0].items()}
+    support = {sentence: chosen(sentence, numbers) for sentence, numbers in marked[1].items()}
+    if any(places is None for places in [*words.values(), *support.values()]):
+        return None
+    return LineHighlights(
+        {side: places for side, places in words.items() if places},
+        {sentence: np.concatenate(places) for sentence, places in support.items() if places},
+    )
 
 
 def split_words(starts: Sequence[bool]) -> List[np.ndarray]:
-    """Find the places of each word's subwords, given which subwords start a word; the first one always
-    does."""
+    """The places of each word's subwords, given which subwords start a word; the first one always does."""
     places = np.arange(len(starts))
     first = np.flatnonzero(np.asarray(starts, bool)[1:]) + 1
     return np.split(places, first) if len(places) else []

@@ -41,8 +41,7 @@ class Place:
 
 
 def load_json(path: PathLike) -> Any:
-    """Read the value in a UTF-8 JSON file. If a key is repeated, its last value counts, and a warning says
-    so."""
+    """Read the value in a UTF-8 JSON file. Of a repeated key the last value counts, and a warning says so."""
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -126,9 +125,6 @@ def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> 
 
     Args:
         null: whether the value may be null (None), too.
-
-    Raises:
-        BadInput: it names the place, the key and what was expected.
     """
     if not isinstance(record, dict):
         raise place.error(f"expected an object with the key {key!r}")

@@ -34,10 +34,9 @@ class MetadataFiles:
     def beside(cls, prefix: PathLike) -> "MetadataFiles":
         """Find those of the text PREFIX; a name that ends with ~ is an editor's backup."""
         start = f"{prefix}.meta."
-        paths = {path[len(start) :]: Path(path) for path in sorted(glob.glob(glob.escape(start) + "*"))}
-        return cls(
-            paths.pop(_JSON, None), {field: path for field, path in paths.items() if not field.endswith("~")}
-        )
+        found = sorted(path for path in glob.glob(glob.escape(start) + "*") if not path.endswith("~"))
+        paths = {path[len(start) :]: Path(path) for path in found}
+        return cls(paths.pop(_JSON, None), paths)
 
     @classmethod
     def named(cls, name: PathLike) -> "MetadataFiles":

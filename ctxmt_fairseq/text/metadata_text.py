@@ -35,13 +35,7 @@ def single_spaces(text: str) -> str:
 
 
 def parse_metadata(line: str, path: PathLike, number: int) -> Dict[str, str]:
-    """Read a line of a ``.meta.jsonl``: value by field.
-
-    Values are as ``texts_by_field`` takes them.
-
-    Args:
-        path, number: where the line is, for the error.
-    """
+    """Read a line of a ``.meta.jsonl``: value by field (``texts_by_field``)."""
     return texts_by_field(parse_json(line, path, number), Place(path, number).error)
 
 

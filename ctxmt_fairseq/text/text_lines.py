@@ -173,12 +173,17 @@ def _line(line: str, number: int) -> str:
     return line.rstrip("\n").rstrip("\r")
 
 
-def read_sentences(path: PathLike) -> List[str]:
-    """Read the sentences of a text file, one per line; empty lines are empty sentences.
+_BLANKS = re.compile(r"[^\S\u00a0\u202f\u3000]+")
 
-    Raises:
-        BadInput: there is no such file, or it is no text in UTF-8.
-    """
+
+def tidy(line: str) -> str:
+    """A line with one blank between words, and none around it; no-break and ideographic spaces between words
+    stay, because they are part of how a language is written."""
+    return _BLANKS.sub(" ", line).strip()
+
+
+def read_sentences(path: PathLike) -> List[str]:
+    """Read the sentences of a text file, one per line; empty lines are empty sentences."""
     return [line.strip() for line in iterate_lines(path)]
 
 

@@ -47,16 +47,11 @@ class LineTags(NamedTuple):
     words: Optional[List[str]]
 
     def of(self, words: Sequence[str]) -> Tags:
-        """The tags of the line's words, however they are split.
-
-        Raises:
-            BadInput: these are not the line's words.
-        """
+        """The tags of the line's words, however they are split; other words are ``BadInput``."""
         if self.words is None:
             if len(self.tags) != len(words):
-                raise self.place.error(
-                    f"expected tags of the line's {len(words)} words, found {len(self.tags)}"
-                )
+                wanted = f"tags of the line's {len(words)} words"
+                raise self.place.error(f"expected {wanted}, found {len(self.tags)}")
             return self.tags
         found = overlaps(self.words, words)
         if found is None:

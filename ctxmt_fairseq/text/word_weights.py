@@ -41,20 +41,14 @@ class LineWeights(NamedTuple):
 
     def of(self, words: Sequence[str]) -> np.ndarray:
         """The weights (W,) of the words that the subword model reads; one that is several words of the file
-        has the largest weight of these.
-
-        Raises:
-            BadInput: these are not the line's words.
-        """
+        has the largest weight of these. Other words are ``BadInput``."""
         weights = np.array(self.weights, np.float32)
         if len(weights) == len(words):
             return weights
         parts = overlaps(self.words, words) if self.words is not None else None
         if parts is None:
-            raise self.place.error(
-                f"expected weights of {len(words)} words, as the subword model reads them, "
-                f"found {len(weights)}"
-            )
+            wanted = f"weights of {len(words)} words, as the subword model reads them"
+            raise self.place.error(f"expected {wanted}, found {len(weights)}")
         return np.array([max(weights[part], default=1) for part in parts], np.float32)
 
 
@@ -66,21 +60,13 @@ def written_weights(path: PathLike, sentences: int) -> Iterator[LineWeights]:
 
 
 def tag_weights(path: PathLike, sentences: int, weight: float) -> Iterator[LineWeights]:
-    """Yield the weights of a file of tags.
-
-    Args:
-        weight: W.
-    """
+    """Yield the weights of a file of tags; ``weight`` is W."""
     for number, line in enumerate(one_each(iterate_tags(path), sentences, path)):
         yield LineWeights(line.place, number, [weight if tags else 1 for tags in line.tags], line.words)
 
 
 def cxmi_weights(path: PathLike, sentences: int, weight: float) -> Iterator[LineWeights]:
-    """Yield the weights of a file of bits, which need not have every line.
-
-    Args:
-        weight: W.
-    """
+    """Yield the weights of a file of bits, which need not have every line; ``weight`` is W."""
     seen = np.zeros(sentences, bool)
     for place, record in json_lines(path):
         line = get(place, record, "line", int) - 1

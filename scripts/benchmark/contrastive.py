@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from fairseq.sequence_scorer import SequenceScorer
 
-from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates, visible_windows
+from ctxmt_fairseq.evaluation.contrastive_scoring import CandidateWindows, score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample
 from ctxmt_fairseq.generation.loading import LoadedModels
 from scripts.benchmark.paired import Comparison, alternate, seconds
@@ -43,7 +43,7 @@ def one_at_a_time(loaded: LoadedModels, examples: Sequence[ContrastiveExample]) 
     """Window scores (sum of log-probabilities) of each example's candidates, as stock fairseq gives them."""
     scorer = SequenceScorer(loaded.task.target_dictionary)
     rows = []
-    for row in visible_windows(loaded, examples):
+    for row in CandidateWindows(loaded, examples).rows:
         scores = []
         for (source, *_), target in row:
             window = torch.tensor([target], device=loaded.device)

@@ -18,22 +18,11 @@ from tests.fuzz.raw_corpora import raw_corpora
 
 TIME = 1_700_000_000  # of every file: a journal knows its checkpoint by its time
 MODEL = (
-    *("--encoder-embed-dim", "8", "--encoder-ffn-embed-dim", "8", "--encoder-layers", "1"),
-    *("--decoder-layers", "1", "--encoder-attention-heads", "2", "--decoder-attention-heads", "2"),
-    *("--share-all-embeddings", "--optimizer", "sgd", "--lr", "0.1", "--criterion", "cross_entropy"),
-    *(
-        "--cpu",
-        "--max-tokens",
-        "200",
-        "--max-update",
-        "2",
-        "--save-interval-updates",
-        "1",
-        "--num-workers",
-        "0",
-    ),
-    *("--keep-interval-updates", "2", "--disable-validation", "--no-progress-bar", "--log-interval", "9"),
-)
+    "--encoder-embed-dim 8 --encoder-ffn-embed-dim 8 --encoder-layers 1 --decoder-layers 1 "
+    "--encoder-attention-heads 2 --decoder-attention-heads 2 --share-all-embeddings --optimizer sgd --lr 0.1 "
+    "--criterion cross_entropy --cpu --max-tokens 200 --max-update 2 --save-interval-updates 1 "
+    "--num-workers 0 --keep-interval-updates 2 --disable-validation --no-progress-bar --log-interval 9"
+).split()
 SENTENCES = 8  # lines of the text
 CONTRAPRO = {
     "src segment": "It sank.",
@@ -139,17 +128,8 @@ def _inside(folder):
 
 
 def _text():
-    sizes = (
-        "--documents",
-        6,
-        "--evaluation-documents",
-        1,
-        "--examples",
-        4,
-        "--document-length",
-        SENTENCES // 2,
-    )
-    ctxmt("demo-corpus", "demo", *sizes)
+    sizes = f"--documents 6 --evaluation-documents 1 --examples 4 --document-length {SENTENCES // 2}"
+    ctxmt("demo-corpus", "demo", *sizes.split())
     for suffix in ("en", "fr", "docids", "meta.jsonl"):
         lines = Path(f"demo/train.{suffix}").read_text(encoding="utf-8").splitlines(keepends=True)
         write(f"text.{suffix}", "".join(lines[:SENTENCES]))
@@ -255,10 +235,8 @@ def _results():
     write("run/train.log", LOG)
     references = ("--formal", "formal.fr", "--informal", "informal.fr")
     hypotheses = ("--formal-hypotheses", "formal.hyp", "--informal-hypotheses", "informal.hyp")
-    write(
-        "eamt22.json",
-        json.dumps([{"english": "a", "polish": "b c", "context_csv": "<sp:feminine>,,<plural>,"}]),
-    )
+    eamt22 = {"english": "a", "polish": "b c", "context_csv": "<sp:feminine>,,<plural>,"}
+    write("eamt22.json", json.dumps([eamt22]))
     lines = Path("text.en").read_text(encoding="utf-8").splitlines()
     words = [[{"text": line[:1], "start": 0, "end": 1, "pos": "X"}] if line.strip() else [] for line in lines]
     write("words.jsonl", "".join(json.dumps({"words": each}) + "\n" for each in words))
@@ -271,19 +249,8 @@ def _results():
         "control", "formality", *references, *hypotheses, "--json", "result.json", "--setting", "setting.json"
     )
     write("prompts.tsv", "formal\tSir\ninformal\tMate\n")
-    ctxmt(
-        *(
-            "control",
-            "formality",
-            "mtcue/checkpoint_last.pt",
-            "--source",
-            "formal.hyp",
-            *references,
-            "--prompts",
-            "prompts.tsv",
-        ),
-        *("--json", "scores.json", "--cpu"),
-    )
+    translated = "mtcue/checkpoint_last.pt --source formal.hyp --prompts prompts.tsv --json scores.json --cpu"
+    ctxmt("control", "formality", *translated.split(), *references)
     ctxmt("evaluate", "model", "text", "sets/jsonl.jsonl", "--out", "evaluated", *"--cpu --beam 2".split())
     ctxmt(*"compare translations text.fr text.en text.fr --samples 100 --json compared.json".split())
     _picture()

@@ -1,4 +1,4 @@
-"""Importing the package or starting a command imports nothing heavy; what a spawned worker registers."""
+"""The package and the start of a command import nothing heavy; what a worker registers; what is put off."""
 
 import subprocess
 import sys
@@ -73,6 +73,11 @@ if __name__ == "__main__":  # a spawned worker imports what its arguments need, 
     assert not heavy & set(sys.modules)
     ctxmt_fairseq.register()
     assert_registered()
+    from fairseq.criterions import sentence_prediction
+    assert not {{"sklearn", "scipy.stats"}} & set(sys.modules)
+    assert sentence_prediction.pearsonr([1, 2, 3], [2, 4, 7])[0] > 0.99
+    from scipy.stats import pearsonr, t  # itself, with what is no function
+    assert t.ppf(0.5, 3) == 0 and sentence_prediction.pearsonr is not pearsonr
     importlib.reload(ctxmt_fairseq)
     assert all(getattr(ctxmt_fairseq, name) for name in ctxmt_fairseq.__all__)
     from ctxmt_fairseq.tasks.document_window import DocumentWindowTask
@@ -80,6 +85,25 @@ if __name__ == "__main__":  # a spawned worker imports what its arguments need, 
     worker.start()
     worker.join()
     assert worker.exitcode == 0
+"""
+
+
+PUT_OFF = """
+import sys
+from ctxmt_fairseq.base.put_off import put_back, put_off
+
+put_off()
+from sklearn import metrics
+import scipy.stats
+from sklearn.metrics import f1_score
+assert isinstance(scipy.stats, type(metrics)) and "sklearn.base" not in sys.modules
+from sklearn.neighbors import NearestNeighbors  # more than was put off: all of it
+import sklearn.metrics
+assert metrics is not sklearn.metrics and sklearn.neighbors.NearestNeighbors is NearestNeighbors
+assert f1_score is not sklearn.metrics.f1_score
+assert f1_score([1, 0], [1, 0]) == metrics.f1_score([1, 0], [1, 0]) == 1
+put_off()  # too late
+assert sys.modules["sklearn.metrics"] is sklearn.metrics
 """
 
 
@@ -97,3 +121,7 @@ def test_commands_without_a_model_and_every_help_start_without_torch(tmp_path):
 
 def test_a_spawned_worker_that_is_given_a_task(tmp_path):
     run(WORKER, tmp_path)
+
+
+def test_what_fairseq_imports_for_other_tasks_is_there_for_all_who_want_it(tmp_path):
+    run(PUT_OFF, tmp_path)

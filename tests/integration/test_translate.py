@@ -96,6 +96,12 @@ def test_standard_input_and_output(translation, last, text, corpus, tmp_path):
     )
 
 
+def test_bfloat16(translation, last, text):
+    done = run("ctxmt", "translate", last, *text, *SEARCH[:-1], "--device", "cpu", "--threads", 1, "--bf16")
+    same = [one == other for one, other in zip(done.stdout.splitlines(), translation, strict=True)]
+    assert sum(same) > 30 and "Traceback" not in done.stderr
+
+
 def test_killed_and_resumed_gives_the_same_file(translation, last, text, tmp_path):
     output, journal = tmp_path / "out", tmp_path / "out.partial"
     arguments = ("ctxmt", "translate", last, *text, *SEARCH, "--documents-at-once", 1, "--output", output)

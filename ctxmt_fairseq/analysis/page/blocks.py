@@ -1,7 +1,7 @@
 """The parts of a page; the template draws each kind."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, ClassVar, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 
 class Cell(NamedTuple):
@@ -45,13 +45,28 @@ class Image:
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence with its context, and (name, text, remark) for each system."""
+    """A sentence with its context, and (name, text, remark, target context) for each system or candidate."""
 
     kind: ClassVar[str] = "example"
     title: str
     context: Sequence[str]
     source: str
-    rows: Sequence[Tuple[str, str, str]]
+    rows: Sequence[Tuple[str, str, str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that are shown when somebody asks for them."""
+
+    kind: ClassVar[str] = "fold"
+    title: str
+    blocks: Sequence[Any]
+
+
+def folded(blocks: Sequence[Any], shown: int, title: str) -> List[Any]:
+    """The first blocks, and the others in a fold."""
+    rest = blocks[shown:]
+    return [*blocks[:shown], *([Fold(f"{len(rest)} more: {title}", rest)] if rest else [])]
 
 
 @dataclass(frozen=True)

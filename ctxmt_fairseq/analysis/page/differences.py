@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Iterator, List, Optional, Sequence
 
-from ctxmt_fairseq.analysis.page.blocks import Example, Section
-from ctxmt_fairseq.analysis.page.found import Run
+from ctxmt_fairseq.analysis.page.blocks import Example, Section, folded
+from ctxmt_fairseq.analysis.page.found import Run, title_of
 from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet
 from ctxmt_fairseq.evaluation.contrastive_sets.formats import distance_name
 from ctxmt_fairseq.evaluation.differing_lines import DifferingLine, LinedText, differing_lines
@@ -14,6 +14,7 @@ from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences
 
+SHOWN = 3  # examples that are not folded
 CONTEXT = 2  # how many previous sentences are shown
 
 
@@ -43,17 +44,20 @@ def translations(runs: Sequence[Run], text: LinedText, count: int) -> Iterator[S
             f"{len(found)} of {len(text.sources)} sentences are translated differently; here those in which "
             "the best and the worst are farthest apart"
         )
-        yield Section(f"Where translations differ: {name}", list(map(_example, found[:count])), note)
+        examples = folded(list(map(_example, found[:count])), SHOWN, "sentences")
+        yield Section(f"Where translations differ: {title_of(name)}", examples, note)
 
 
 def _example(line: DifferingLine) -> Example:
-    rows = [(run, text, f"chrF {line.scores[run]:.0f}") for run, text in line.hypotheses.items()]
-    rows = [("reference", line.reference, ""), *rows]
+    rows = [(run, text, f"chrF {line.scores[run]:.0f}", ()) for run, text in line.hypotheses.items()]
+    rows = [("reference", line.reference, "", ()), *rows]
     return Example(f"line {line.line}", line.context, line.source, rows)
 
 
 def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> Iterator[Section]:
     """The contrastive examples that some systems get right and others wrong, from each phenomenon in turn."""
+    blocks: List[Any] = []
+    notes = []
     for suite in sets:
         files = {run.name: run.found.examples[suite.name] for run in runs if suite.name in run.found.examples}
         outcomes = {name: read_outcomes(path) for name, path in files.items()}
@@ -65,14 +69,18 @@ def choices(runs: Sequence[Run], sets: Sequence[ContrastiveSet], count: int) -> 
             wrong = [name for name, one in each.items() if one and not one.correct]
             if right and wrong and None not in each.values():
                 turns[example.phenomenon] += 1
-                rows = [("right", candidate.current, f"chosen by {', '.join(right)}")
-                        if number == example.correct else ("wrong", candidate.current, "")
+                rows = [("right", candidate.current, f"chosen by {', '.join(right)}", candidate.before)
+                        if number == example.correct else ("wrong", candidate.current, "", candidate.before)
                         for number, candidate in enumerate(example.candidates)]  # fmt: skip
-                title = f"{example.phenomenon}, distance {distance_name(example.distance)}"
+                title = f"{suite.name}: {example.phenomenon}, distance {distance_name(example.distance)}"
                 metadata = [f"{field}: {value}" for field, value in example.metadata.items()]
                 context = [*example.source_before, *metadata]
                 shown = Example(f"{title}; not by {', '.join(wrong)}", context, example.source, rows)
                 found.append((turns[example.phenomenon], len(found), shown))
-        note = f"{len(found)} of {len(suite.examples)} examples are right with some systems only"
+        if found:
+            notes.append(f"{suite.name}: {len(found)} of {len(suite.examples)}")
         examples = [shown for _, _, shown in sorted(found, key=lambda row: row[:2])[:count]]
-        yield Section(f"Where choices differ: {suite.name}", examples, note)
+        blocks += folded(examples, 1 if len(sets) > 1 else SHOWN, suite.name)
+    note = f"Examples that some systems alone have right ({', '.join(notes)}). A candidate comes after its "
+    note += "target context (grey), which decides with the source what is right"
+    yield Section("Where choices differ", blocks, note)

@@ -15,15 +15,21 @@ from ctxmt_fairseq.analysis.system_names import named_paths
 from ctxmt_fairseq.analysis.training_log import NAME, TrainingLog, read_training_log
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.runs import ledger
-from ctxmt_fairseq.evaluation.runs.results_file import TranslationName
+from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, in_words
 from ctxmt_fairseq.text.json_files import load_json
 from ctxmt_fairseq.text.text_lines import iterate_lines, read_bytes
 
 ENDINGS = (".score.json", ".contrast.json", ".json")
 SEARCHED = ".n opt"  # in the name of a translation, for the length penalty that a search found
 _PENALTY = re.compile(r"\.n-?[\d.e-]*\d")
+PENALTY = ", its own length penalty"
 LARGEST = 2**28  # bytes of a JSON file
 NOT_SHOWN = {None, "control"}  # kinds of results
+
+
+def title_of(name: str) -> str:
+    """A translation's name in words."""
+    return in_words(name.replace(SEARCHED, "")) + (PENALTY if SEARCHED in name else "")
 
 
 @dataclass

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.page.blocks import Cell, Table, side_by_side
+from ctxmt_fairseq.analysis.page.found import title_of
 from ctxmt_fairseq.analysis.page.svg_curves import curve_chart, drawable
 from ctxmt_fairseq.base.plots.charts import Point, place_name
 
@@ -27,8 +28,9 @@ def owner_of(system: Any, owners: Owners, content: Any) -> Optional[Tuple[str, s
 
 
 def _pair(row: Dict[str, Any], owners: Owners, content: Any) -> str:
-    b, a = (", ".join(owner_of(row[side], owners, content) or [str(row[side])]) for side in ("b", "a"))
-    return f"{b} - {a}"
+    b, a = (owner_of(row[side], owners, content) or (str(row[side]), "") for side in ("b", "a"))
+    names = dict.fromkeys(filter(None, (title_of(b[1]), title_of(a[1]))))
+    return ", ".join([f"{b[0]} - {a[0]}", *names])
 
 
 def _seeds(row: Dict[str, Any]) -> str:

@@ -1,11 +1,12 @@
 """All that the page shows, in its order."""
 
+from dataclasses import replace
 from math import inf
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.analysis.page import differences
-from ctxmt_fairseq.analysis.page.blocks import Cell, Image, Lines, Section, Table, side_by_side
-from ctxmt_fairseq.analysis.page.found import Found, Run, written_by_ctxmt
+from ctxmt_fairseq.analysis.page.blocks import Cell, Fold, Image, Lines, Section, Table, side_by_side
+from ctxmt_fairseq.analysis.page.found import Found, Run, title_of, written_by_ctxmt
 from ctxmt_fairseq.analysis.page.result_blocks import (
     Owners,
     attention,
@@ -18,6 +19,7 @@ from ctxmt_fairseq.analysis.page.result_blocks import (
     probe_sizes,
     translation_tests,
 )
+from ctxmt_fairseq.analysis.page.summary import summary
 from ctxmt_fairseq.analysis.page.svg_curves import LARGEST
 from ctxmt_fairseq.base.plots.charts import Point
 from ctxmt_fairseq.base.provenance import versions
@@ -67,11 +69,21 @@ def sections(
         for run, found in named
         for picture in found.pictures
     ]
+    stars = dict(reversed(each("comparison of translations", _stars(runs))))
+    scored, decided = translations(runs, stars), contrastive_sets(runs)
     parts = [
-        Section("Translations", translations(runs, each("comparison of translations", _stars(runs))),
-                f"Corpus scores of each translation, on sentences unless it says otherwise; {first}"),
-        Section("Contrastive sets", contrastive_sets(runs),
-                f"Accuracy in %: how often the right translation is the more probable one; McNemar: {first}"),
+        summary(runs, scored, decided, stars),
+        Section("Translations", list(scored.values()),
+                "Corpus scores of each translation, on sentences unless it says otherwise; TER is better if "
+                "it is lower. Own context: the document's, as in training; on the target side the model's "
+                f"own translations. {first}"),
+        Section("Contrastive sets",
+                [Fold(table.caption, [replace(table, caption="")]) for table in decided.values()],
+                "Accuracy in %: how often the right translation is the more probable one. Sum or mean: of "
+                "the tokens' log-probabilities; current or window: of the current sentence, or its context, "
+                "too. Distance: how many sentences before is what decides. Disc.: accuracy on examples which "
+                "another sentence decides; Disc_avg: the mean over distances (Lupo et al. 2022). McNemar: "
+                f"{first}"),
         Section("Significance", [*each("comparison of translations", translation_tests),
                                  *each("comparison of contrast", contrast_tests)],
                 "b - a; stars at .05 and .01 of p after Holm's correction; where numbers of seeds stand, of "
@@ -112,10 +124,9 @@ def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
     return stars
 
 
-def translations(runs: Sequence[Run], stars: Sequence[Any]) -> List[Table]:
-    """A table for each translation, with the systems side by side."""
-    known = dict(reversed(stars))
-    tables = []
+def translations(runs: Sequence[Run], known: Mapping[Any, str]) -> Dict[str, Table]:
+    """A table for each translation, with the systems side by side; ``known``: stars."""
+    tables = {}
     for name in dict.fromkeys(name for run in runs for name in run.found.scores):
         columns: Dict[str, Dict[str, Cell]] = {run.name: {} for run in runs}
         sentences = []
@@ -134,17 +145,14 @@ def translations(runs: Sequence[Run], stars: Sequence[Any]) -> List[Table]:
                     mark = known.get((run.name, name, score["name"].lower()), "") if alone else ""
                     row = score["name"] if alone else f"{score['name']}, {score['level']}"
                     columns[run.name][row] = Cell(text, mark)
-        tables.append(
-            side_by_side(
-                columns, f"{name}: {', '.join(map(str, dict.fromkeys(filter(None, sentences))))} sentences"
-            )
-        )
+        counts = ", ".join(map(str, dict.fromkeys(filter(None, sentences))))
+        tables[name] = side_by_side(columns, f"{title_of(name)}: {counts} sentences")
     return tables
 
 
-def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
+def contrastive_sets(runs: Sequence[Run]) -> Dict[str, Table]:
     """A table for each contrastive set: accuracies by phenomenon and distance."""
-    tables = []
+    tables = {}
     for name in dict.fromkeys(name for run in runs for name in run.found.contrasts):
         files = [(run.name, str(run.found.examples[name])) for run in runs if name in run.found.examples]
         tests = compare_contrast(files) if len(files) > 1 and files[0][0] == runs[0].name else []
@@ -163,7 +171,7 @@ def contrastive_sets(runs: Sequence[Run]) -> List[Table]:
                     share = min(100.0, max(0.0, accuracy))
                     columns[run.name][group] = Cell(f"{accuracy:.1f}", stars.get((run.name, key), ""), share)
         caption = f"{name}; convention {', '.join(conventions)}; {ties} ties, which count as wrong"
-        tables.append(side_by_side(columns, caption))
+        tables[name] = side_by_side(columns, caption)
     return tables
 
 
@@ -179,9 +187,16 @@ def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
 
 
 def losses(runs: Sequence[Run]) -> List[Any]:
-    """Charts of the trainings' losses."""
+    """Charts of the trainings' losses: one for those of each unit."""
+    kinds = {run.name: run.found.log.loss_kind for run in runs if run.found.log}
+    several = len(set(kinds.values())) > 1
+    title = {
+        name: f"loss of validations{', of its own unit: ' * several}"
+        + ", ".join(other for other in kinds if several and kinds[other] == kind)
+        for name, kind in kinds.items()
+    }
     points = [
-        Point("loss of validations", f"{run.name}, {subset}", record.updates, record.values["loss"])
+        Point(title[run.name], f"{run.name}, {subset}", record.updates, record.values["loss"])
         for run in runs
         for subset, records in (run.found.log.validations if run.found.log else {}).items()
         for record in records

@@ -144,9 +144,8 @@ def _panel(
             width = 0.85 / len(systems)
             middle = (number - (len(systems) - 1) / 2) * width
             narrow = width * WIDTH / len(at) < 0.4  # inches, about the width of a number
-            handles[name] = _bars(
-                axis, [place + middle for place in where], line, width, colours[name], narrow
-            )
+            middles = [place + middle for place in where]
+            handles[name] = _bars(axis, middles, line, width, colours[name], narrow)
         else:
             handles[name] = _line(axis, where, line, colours[name])
     axis.grid(axis="y", alpha=0.3)

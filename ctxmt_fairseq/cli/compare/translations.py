@@ -30,7 +30,7 @@ class Translations(Command):
         "bleu, chrf1, chrf2, chrf3, comet (default: bleu chrf2, with COMET comet too)", [], metavar="NAME"
     )
     tokens: Tokens
-    data: Optional[Folder] = option("the systems' data folder; if its text is lower-cased, case is ignored")
+    data: Optional[Folder] = option("the systems' data folder, as for ctxmt score")
     unit: List[str] = option(
         "what is resampled: document, sentence (default: document with --docids)", [], metavar="NAME"
     )
@@ -54,7 +54,7 @@ class Translations(Command):
         if ("comet" in metrics) != bool(models) or len(models) > 1:
             raise BadInput("--metric comet: give one model, as --comet, --quality-estimation or --comet-json")
         steps = steps_of_language(self.data, "target")
-        how = self.tokens.tokenize, self.tokens.lowercase or steps.lowercase
+        how = self.tokens.tokenize or steps.bleu_tokenizer, self.tokens.lowercase or steps.lowercase
         measures: List[Measure] = [measure(name, *how) for name in metrics if name != "comet"]
         beside = self.docids, self.current
         runs = distinct_runs(self.systems)

@@ -91,6 +91,6 @@ class Attributes(Control):
         loaded, translate = self.load()
         sources = [example.source for example in examples]
         if not loaded.reads_metadata:
-            print("ctxmt: the model reads no metadata: without context", file=sys.stderr)
+            print("ctxmt: warning: the model reads no metadata: without context", file=sys.stderr)
             return loaded, translate(sources, metadata), None
         return loaded, translate(sources, metadata), translate(sources, [{}] * len(sources))

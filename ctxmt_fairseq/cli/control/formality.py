@@ -94,7 +94,7 @@ class Formality(Control):
         loaded, translate = self.load()
         if not loaded.reads_metadata:
             self._without_prompts("give a model of the task metadata_context")
-            print("ctxmt: the model reads no metadata: without prompts", file=sys.stderr)
+            print("ctxmt: warning: the model reads no metadata: without prompts", file=sys.stderr)
             prompts = dict.fromkeys(prompts, ())
         occurs = self.rule(words_among, loaded)
         return loaded, control_formality(translate, sentences, references, prompts, occurs)

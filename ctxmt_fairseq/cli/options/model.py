@@ -1,11 +1,14 @@
 """Which model, which of its context, and how it searches."""
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, Type
 
 from ctxmt_fairseq.base.command import Field, OptionGroup, group, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_number
 from ctxmt_fairseq.base.paths import Folder, Joined
+from ctxmt_fairseq.base.put_off import put_back, put_off
+from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.data.context_options import ALL
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
@@ -49,15 +52,19 @@ class Model(UserDir):
     heading = "model"
 
     data: Optional[Joined] = option("data folder (default: the one of the training)", metavar="DIR")
-    cpu: bool = option("do not use a GPU")
     trust_checkpoint: bool = option(
         "build models of fairseq's, too, that run what the checkpoint says as Python code (--arch fconv)"
     )
+    hardware: Device
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")
     text_encoder: Optional[str] = option(
         "encoder of the context store, if it is neither minilm nor discrete (ctxmt embed --encoder)"
     )
+
+    def begin(self, end: ExitStack) -> None:
+        super().begin(end)
+        put_off()
 
     def load(self, path: Any, search: Optional[OptionGroup] = None, **how: Any) -> "Translator":
         """The models at a path.
@@ -70,11 +77,12 @@ class Model(UserDir):
         """
         from ctxmt_fairseq.translator import Translator
 
+        put_back()
         given = {**self.settings(), **(search.settings() if search else {}), **how}
-        device = "cpu" if given.pop("cpu") else None
-        del given["user_dir"]
+        for name in ("user_dir", *Device.all_fields):
+            del given[name]
         options = {name: _plain(value) for name, value in given.items() if value is not None}
-        return Translator.load(path, device=device, **options)
+        return Translator.load(path, device=self.hardware.chosen, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
         """The model at a path, which reads metadata if there is some.

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, List, Tuple
 from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Output
+from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.options.user_folder import UserDir
 from ctxmt_fairseq.corpora.corpus_command import OfCorpus
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.transforms.pair_scores import Score
 
-_UNLIKE = ("prefix", "output", "max_tokens", "cpu")  # what scores do not depend on, or what has a stamp
+# What scores do not depend on, or what has a stamp.
+_UNLIKE = ("prefix", "output", "max_tokens", "cpu", "device", "threads")
 
 
 class ScoredPairs(OfCorpus):
@@ -27,7 +29,7 @@ class ScoredPairs(OfCorpus):
 
     output: Output = option("what to write; an interrupted run is resumed", flag="--scores")
     max_tokens: int = option("padded target tokens in a batch", 4000)
-    cpu: bool = option("do not use a GPU")
+    hardware: Device
     code: UserDir
 
     def scorer(self) -> "Score":

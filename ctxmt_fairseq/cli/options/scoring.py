@@ -9,12 +9,13 @@ from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, whole_number
 from ctxmt_fairseq.base.paths import STANDARD, Input
+from ctxmt_fairseq.cli.options.device import Device
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.comet_score import CometScore
     from ctxmt_fairseq.evaluation.significance.measures import SacrebleuMeasure
 
-TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: 13a)"
+TOKENIZER = "BLEU's tokenizer, as sacrebleu's (default: that of the data folder's language, or else 13a)"
 
 
 class Tokens(OptionGroup):
@@ -75,7 +76,7 @@ class Comet(OptionGroup):
         metavar="K",
     )
     comet_batch_size: int = option("sentences scored together", 16)
-    cpu: bool = option("do not use a GPU")
+    hardware: Device
 
     @property
     def models(self) -> List[str]:
@@ -118,7 +119,7 @@ class Comet(OptionGroup):
             for model in map(load_comet, names):
                 for found, text, name in zip(scores, texts, hypotheses, strict=True):
                     cache = Path(f"{name}.comet.jsonl")
-                    how = self.comet_context, cache, self.comet_batch_size, self.cpu
+                    how = self.comet_context, cache, self.comet_batch_size, self.hardware.chosen == "cpu"
                     found.append(comet_score(text, model, *how))
                     _report_lengths(name, found[-1])
         for known in map(UnbabelScores, self.comet_json):
@@ -135,4 +136,4 @@ def _report_lengths(name: str, score: "CometScore") -> None:
     ):
         if count:
             lines = len(score.segments)
-            print(f"ctxmt: {name}: {score.title}: {count} of {lines} lines {what}", file=sys.stderr)
+            print(f"ctxmt: warning: {name}: {score.title}: {count} of {lines} lines {what}", file=sys.stderr)

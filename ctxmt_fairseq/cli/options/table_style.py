@@ -1,5 +1,6 @@
 """How tables are printed."""
 
+from contextlib import ExitStack
 from typing import Literal
 
 from ctxmt_fairseq.base.command import OptionGroup, option
@@ -10,7 +11,7 @@ class TableStyle(OptionGroup):
         "how tables are printed; latex needs the package booktabs", "text"
     )
 
-    def begin(self) -> None:
+    def begin(self, end: ExitStack) -> None:
         from ctxmt_fairseq.base.tables import STYLE
 
         STYLE.set(self.table)

@@ -4,7 +4,6 @@ Labels are those of Universal Dependencies: ``NOUN``, ``Fem``, ``Plur``, .., as 
 """
 
 import functools
-import re
 from abc import ABC, abstractmethod
 from importlib import metadata
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
@@ -14,6 +13,7 @@ from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.corpora.linguistics.russian import russian_labels
 from ctxmt_fairseq.corpora.linguistics.words import WORD
 from ctxmt_fairseq.text.annotation import AnnotatedWord
+from ctxmt_fairseq.text.languages import primary
 
 EXTRA = "linguistics"
 # PyPI has these packages of spaCy's models; the first that is installed is taken.
@@ -134,7 +134,7 @@ def analyser(language: str, model: Optional[str] = None) -> Analyser:
         language: a code, such as fr or fr_FR.
         model: the package of a model of spaCy, instead of the language's tool.
     """
-    code = re.split("[-_]", language.lower())[0]
+    code = primary(language)
     if model is not None or code in SPACY_MODELS:
         return SpacyAnalyser(*([model] if model is not None else SPACY_MODELS[code]))
     return RussianAnalyser() if code == "ru" else LemmaAnalyser(code)

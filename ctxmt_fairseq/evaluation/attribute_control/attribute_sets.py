@@ -1,8 +1,9 @@
 """Test sets of attributes, such as the speaker's gender: ours, and those of the EAMT 2022 task (Vincent et
 al. 2022)."""
 
+import itertools
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
@@ -86,9 +87,13 @@ def one_line(place: Place, text: str, key: str) -> str:
     return text
 
 
+def _all_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) and value.strip() for value in values)
+
+
 def _texts(place: Place, record: Any, key: str) -> Dict[str, str]:
     texts = get(place, record, key, dict)
-    if not all(isinstance(text, str) and text.strip() for text in texts.values()):
+    if not _all_texts(texts.values()):
         raise place.error(f"expected {key!r} to be an object of texts")
     return {name: text.strip() for name, text in texts.items()}
 
@@ -96,9 +101,7 @@ def _texts(place: Place, record: Any, key: str) -> Dict[str, str]:
 def _phrases(place: Place, record: Any, key: str) -> Dict[str, Tuple[str, ...]]:
     lists = get(place, record, key, dict)
     for phrases in lists.values():
-        if not (
-            isinstance(phrases, list) and phrases and all(isinstance(p, str) and p.strip() for p in phrases)
-        ):
+        if not (isinstance(phrases, list) and phrases and _all_texts(phrases)):
             raise place.error(f"expected {key!r} to be an object of lists of phrases")
     return {name: tuple(phrase.strip() for phrase in phrases) for name, phrases in lists.items()}
 
@@ -107,7 +110,7 @@ def _context(place: Place, record: Any) -> Optional[Dict[str, str]]:
     if not isinstance(record.get("context"), list):
         return _texts(place, record, "context") if "context" in record else None
     texts = record["context"]
-    if not all(isinstance(text, str) and text.strip() for text in texts):
+    if not _all_texts(texts):
         raise place.error("expected 'context' to be a list of texts")
     return {f"prompt {number}": text.strip() for number, text in enumerate(texts, 1)}
 
@@ -115,12 +118,7 @@ def _context(place: Place, record: Any) -> Optional[Dict[str, str]]:
 def metadata_of(
     path: PathLike, examples: Sequence[AttributeExample], sentences: Optional[Sentences] = None
 ) -> List[Mapping[str, str]]:
-    """What a model reads with each example: its context, or otherwise its attributes, as sentences if there
-    are any.
-
-    Args:
-        path: the file of the examples, one on each line.
-    """
+    """What a model reads with each example of a file: its context, or its attributes as ``sentences``."""
     metadata: List[Mapping[str, str]] = []
     for number, example in enumerate(examples, 1):
         if example.context is not None:
@@ -151,20 +149,16 @@ def read_any_set(path: PathLike) -> List[AttributeExample]:
 def read_eamt22(path: PathLike) -> List[AttributeExample]:
     """The public sets of the EAMT 2022 task on attributes of dialogue participants (Vincent et al. 2022).
 
-    A JSON array of objects; ``context_csv`` has four fields, each a mark or empty, ``polish`` the reference::
+    A JSON array of objects; ``context_csv`` has four fields, each a mark or empty, ``polish`` the reference;
+    there are no phrases::
 
         {"english": "I hear you.", "polish": "Zrozumiałem.", "context_csv": "<sp:masculine>,,,", ...}
-
-    Returns:
-        the examples with their attributes and references; without phrases, because the set has none.
     """
     records = load_json(path)
-    place = Place(path)
     if not isinstance(records, list) or not records:
-        raise place.error("expected a JSON array of examples")
-    return [
-        _eamt22_example(Place(path, part=f"example {number}"), each) for number, each in enumerate(records, 1)
-    ]
+        raise BadInput("expected a JSON array of examples", path)
+    places = (Place(path, part=f"example {number}") for number in itertools.count(1))
+    return list(map(_eamt22_example, places, records))
 
 
 def _eamt22_example(place: Place, record: Any) -> AttributeExample:

@@ -63,12 +63,8 @@ class AttributeReport:
             plain: the same set translated without context, whose accuracies are shown beside.
         """
         beside = dict(plain._rows()) if plain else {}
-        columns = {
-            "": "{name}",
-            "accuracy %": "{shown}",
-            **({"no context %": "{plain}"} if plain else {}),
-            **COUNTS,
-        }
+        column = {"no context %": "{plain}"} if plain else {}
+        columns = {"": "{name}", "accuracy %": "{shown}", **column, **COUNTS}
         records = [
             {"name": name, "plain": percent(beside[name].accuracy if plain else None), **count.cells()}
             for name, count in self._rows()
@@ -90,11 +86,8 @@ def judge_attributes(
 ) -> List[Outcomes]:
     """For each example the outcome of each attribute that its translation shows."""
     return [
-        {
-            name: outcome(translation, example.expected[name], example.wrong[name], occurs)
-            for name in example.expected
-        }
-        for example, translation in zip(examples, translations, strict=True)
+        {name: outcome(text, one.expected[name], one.wrong[name], occurs) for name in one.expected}
+        for one, text in zip(examples, translations, strict=True)
     ]
 
 
@@ -125,16 +118,10 @@ def example_lines(
     examples: Sequence[AttributeExample], translations: Sequence[str], outcomes: Sequence[Outcomes]
 ) -> Iterator[str]:
     """One JSON object for each example: the attributes that were wanted, and the outcomes."""
-    for number, (example, translation, by_name) in enumerate(
-        zip(examples, translations, outcomes, strict=True), 1
-    ):
-        record = {
-            "line": number,
-            "source": example.source,
-            "attributes": dict(example.attributes),
-            "translation": translation,
-            "outcomes": dict(by_name),
-        }
+    rows = zip(examples, translations, outcomes, strict=True)
+    for number, (example, translation, by_name) in enumerate(rows, 1):
+        record = {"line": number, "source": example.source, "attributes": dict(example.attributes),
+                  "translation": translation, "outcomes": dict(by_name)}  # fmt: skip
         yield json.dumps(record, ensure_ascii=False)
 
 
@@ -156,17 +143,13 @@ def reference_scores(
     if len(references) < len(examples):
         return {}
     compared = [steps.surface(reference) for reference in references]
-    return {
-        name: {
-            score.name: score.score
-            for score in score_translation(
-                Translation([steps.surface(line.strip()) for line in lines], [compared]),
-                lowercase=steps.lowercase,
-            )
-        }
-        for name, lines in translations.items()
-        if lines is not None
-    }
+    found: Scores = {}
+    for name, lines in translations.items():
+        if lines is not None:
+            text = Translation([steps.surface(line.strip()) for line in lines], [compared])
+            scores = score_translation(text, lowercase=steps.lowercase)
+            found[name] = {score.name: score.score for score in scores}
+    return found
 
 
 def scores_table(scores: Scores) -> str:

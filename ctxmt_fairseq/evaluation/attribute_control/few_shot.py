@@ -103,10 +103,10 @@ def describe(annotations: Annotations, count: Optional[int]) -> Dict[str, Any]:
         "combinations": [
             {
                 "values": {n: v for n, v in zip(annotations.attributes, key, strict=True) if v is not None},
-                "examples": annotations.sizes[key],
+                "examples": size,
                 "kept": kept[key],
             }
-            for key in annotations.sizes
+            for key, size in annotations.sizes.items()
         ],
     }
 
@@ -157,12 +157,9 @@ def write_settings(
 
 
 def _link_text(source: Path, folder: Path) -> None:
+    of_text, of_metadata = f"{source.name}.", f"{source.name}.meta."
     for file in source.parent.iterdir():
-        if (
-            file.name.startswith(f"{source.name}.")
-            and not file.name.startswith(f"{source.name}.meta.")
-            and file.is_file()
-        ):
+        if file.name.startswith(of_text) and not file.name.startswith(of_metadata) and file.is_file():
             (folder / file.name).symlink_to(file)
 
 

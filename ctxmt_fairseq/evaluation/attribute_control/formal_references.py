@@ -29,9 +29,8 @@ def parse_annotated(line: str) -> AnnotatedReference:
     inside = False
     for at in range(1, len(parts), 2):
         if (parts[at] == OPEN) == inside:
-            raise BadInput(
-                f"expected {CLOSE} before the next {OPEN}" if inside else f"{CLOSE} without {OPEN}"
-            )
+            wrong = f"expected {CLOSE} before the next {OPEN}" if inside else f"{CLOSE} without {OPEN}"
+            raise BadInput(wrong)
         if inside:
             phrases.append(parts[at - 1].strip())
         inside = not inside

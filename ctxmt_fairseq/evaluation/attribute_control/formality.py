@@ -98,9 +98,7 @@ class FormalityReport:
 
     def best(self, wanted: str) -> FormalityRun:
         """The run with the highest accuracy, the first if several have it (appendix D)."""
-        return max(
-            self.runs(wanted), key=lambda run: -1.0 if run.count.accuracy is None else run.count.accuracy
-        )
+        return max(self.runs(wanted), key=lambda run: (run.count.decided > 0, run.count.accuracy or 0.0))
 
     def summaries(self) -> Dict[str, Dict[str, Optional[float]]]:
         """The accuracies (formal, informal, average) without prompts, as mean over the prompts, and of the
@@ -120,14 +118,13 @@ class FormalityReport:
         """For JSON; ``accuracy`` is the average for the best prompts, or for the plain runs if there are no
         prompts."""
         summaries = self.summaries()
+        best = {wanted: self.best(wanted) for wanted in FORMALITIES if self.prompted}
         return {
             "accuracy": summaries["best" if self.prompted else "plain"]["average"],
             "sentences": len(self.plain[0].labels),
             "summaries": summaries,
-            "best_prompts": {wanted: self.best(wanted).prompt for wanted in FORMALITIES if self.prompted},
-            "best_decided": {
-                wanted: self.best(wanted).count.decided for wanted in FORMALITIES if self.prompted
-            },
+            "best_prompts": {wanted: run.prompt for wanted, run in best.items()},
+            "best_decided": {wanted: run.count.decided for wanted, run in best.items()},
             "runs": [run.as_dict() for run in (*self.plain, *self.prompted)],
         }
 
@@ -160,15 +157,11 @@ class FormalityReport:
     def example_lines(self, references: Sequence[ContrastiveReference]) -> Iterator[str]:
         """One JSON object for each run and sentence: what was wanted and what came out."""
         for run in (*self.plain, *self.prompted):
-            for number, (translation, label) in enumerate(zip(run.translations, run.labels, strict=True), 1):
-                record = {
-                    "line": number,
-                    "wanted": run.wanted,
-                    "prompt": run.prompt,
-                    "translation": translation,
-                    "formality": label,
-                    "reference": getattr(references[number - 1], run.wanted).text,
-                }
+            rows = zip(run.translations, run.labels, references, strict=True)
+            for number, (translation, label, reference) in enumerate(rows, 1):
+                record = {"line": number, "wanted": run.wanted, "prompt": run.prompt,
+                          "translation": translation, "formality": label,
+                          "reference": getattr(reference, run.wanted).text}  # fmt: skip
                 yield json.dumps(record, ensure_ascii=False)
 
 
@@ -183,18 +176,11 @@ def judge(
     Args:
         translations: by wanted formality, one for each reference.
     """
-    return [
-        FormalityRun(
-            wanted,
-            prompt,
-            texts,
-            [
-                formality_of(text, reference, occurs)
-                for text, reference in zip(texts, references, strict=True)
-            ],
-        )
-        for wanted, texts in translations.items()
-    ]
+    runs = []
+    for wanted, texts in translations.items():
+        labels = [formality_of(*both, occurs) for both in zip(texts, references, strict=True)]
+        runs.append(FormalityRun(wanted, prompt, texts, labels))
+    return runs
 
 
 def control_formality(

@@ -39,10 +39,8 @@ def read_prompts(path: PathLike) -> Dict[str, List[str]]:
         if not wanted and not text:
             continue
         if wanted and wanted not in FORMALITIES or not text:
-            known = " or ".join(FORMALITIES)
-            raise BadInput(
-                f"write a prompt, or {known}, a tab and a prompt; found {line[:60]!r}", path, number
-            )
+            either = f"a prompt, or {' or '.join(FORMALITIES)}, a tab and a prompt"
+            raise BadInput(f"write {either}; found {line[:60]!r}", path, number)
         for formality in [wanted] if wanted else FORMALITIES:
             if text not in prompts[formality]:
                 prompts[formality].append(text)

@@ -97,13 +97,11 @@ class CometModel:
 def load_comet(name: str) -> CometModel:
     """Load a model of unbabel-comet.
 
+    Its files may hold nothing but tensors, and options of one of COMET's classes.
+
     Args:
         name: a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging Face hub
             (``wmt22-comet-da``, ``Unbabel/wmt20-comet-da``), which is downloaded once.
-
-    Raises:
-        BadInput: the extra is not installed, there is no such model, or its files hold more than tensors and
-            options of one of COMET's classes.
     """
     classes = _classes()
     folder = Path(name) if Path(name).is_dir() else _downloaded(name)
@@ -150,9 +148,8 @@ def _downloaded(name: str) -> Path:
         return Path(snapshot_download(repository, allow_patterns=files))
     except Exception as error:
         reason = str(error).strip().splitlines()
-        raise BadInput(
-            f"no such folder, and {repository} cannot be downloaded: {reason[0] if reason else error!r}", name
-        ) from None
+        why = f"cannot be downloaded: {reason[0] if reason else error!r}"
+        raise BadInput(f"no such folder, and {repository} {why}", name) from None
 
 
 def _options(folder: Path, state: Any) -> Any:
@@ -176,10 +173,8 @@ def _options(folder: Path, state: Any) -> Any:
 def _encoder(folder: Path, name: Any) -> str:
     """The place of the encoder's configuration and tokenizer: the model's own folder, or the hub."""
     if not isinstance(name, str) or not HUB_NAME.fullmatch(name):
-        raise BadInput(
-            f"pretrained_model: expected a name on the hub or of a folder beside it, found {name!r}",
-            folder / OPTIONS,
-        )
+        wanted = "expected a name on the hub or of a folder beside it"
+        raise BadInput(f"pretrained_model: {wanted}, found {name!r}", folder / OPTIONS)
     return str(folder / name) if (folder / name).is_dir() else name
 
 

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Dict, List, Mapping, Optional
 
 import torch
+from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.journal import Journal, json_line
@@ -71,12 +72,14 @@ def _segments(
         journal = stack.enter_context(Journal(cache, {"scores": "COMET"}, keep)) if cache else None
         new = {key: sample for key, sample in zip(keys, inputs.samples, strict=True) if key not in known}
         gpu = torch.cuda.is_available() and not cpu
+        progress = stack.enter_context(tqdm(total=len(new), unit=" sentences", disable=None))
         for some in chunks(new.items(), KEPT):
             scores = model.predict([sample for _, sample in some], context, batch_size, gpu)
             found = {key: score for (key, _), score in zip(some, scores, strict=True)}
             known.update(found)
             if journal:
                 journal.add(json_line(found))
+            progress.update(len(some))
     return [known[key] for key in keys]
 
 

@@ -62,8 +62,7 @@ class CometInputs:
     Attributes:
         samples: the texts ``src``, ``mt`` and, for a model that reads references, ``ref``.
         shortened: how many lines have fewer context sentences than asked for, so that they fit the encoder.
-        too_long: how many lines have a text that is too long for the encoder even alone: COMET cuts off its
-            end.
+        too_long: how many lines have a text that is too long even alone: COMET cuts off its end.
     """
 
     samples: List[Dict[str, str]]
@@ -79,11 +78,8 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
             long for the encoder, the farthest are left out, for all texts of the line alike.
     """
     if context and not model.pools_sentences:
-        raise BadInput(
-            "document-level COMET needs a model that averages tokens (wmt20-comet-da, wmt22-comet-da, "
-            "wmt20-comet-qe-da)",
-            model.name,
-        )
+        known = "wmt20-comet-da, wmt22-comet-da, wmt20-comet-qe-da"
+        raise BadInput(f"document-level COMET needs a model that averages tokens ({known})", model.name)
     if context and text.documents is None:
         raise BadInput("document-level COMET needs --docids, which says where documents begin")
     sides = {"src": text.sources, "mt": text.hypotheses}
@@ -98,21 +94,15 @@ def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometI
     starts, _ = text.documents.bounds(text.current)
     numbers = np.minimum(text.current - starts, context)
     separator = model.separator
-    sides, before = (
-        {
-            side: [" ".join(line.replace(separator, " ").split()) for line in lines]
-            for side, lines in texts.items()
-        }
-        for texts in (sides, before)
-    )
+
+    def plain(lines: List[str]) -> List[str]:
+        return [" ".join(line.replace(separator, " ").split()) for line in lines]
+
+    sides, before = ({side: plain(lines) for side, lines in texts.items()} for texts in (sides, before))
 
     def sample(line: int, number: int) -> Dict[str, str]:
-        return {
-            side: f" {separator} ".join(
-                [*filter(None, before[side][line - number : line]), sides[side][line]]
-            )
-            for side in sides
-        }
+        context = {side: filter(None, before[side][line - number : line]) for side in sides}
+        return {side: f" {separator} ".join([*context[side], sides[side][line]]) for side in sides}
 
     left = numbers.copy()
     samples = [sample(line, number) for line, number in zip(text.current, left, strict=True)]

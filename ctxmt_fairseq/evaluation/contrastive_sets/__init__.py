@@ -39,10 +39,6 @@ def read_contrastive_set(
         path: a file, or a folder for ``opensubs`` and for all phenomena of ``voita``.
         format: one of ``FORMATS``; default: detected by the content.
         documents: the folder with the context, for formats that have it apart (see ``ContraPro``).
-
-    Raises:
-        BadInput: the format is unknown, or the file is damaged; the message names the file and the place in
-            it.
     """
     path = Path(path)
     if not path.exists():
@@ -53,9 +49,8 @@ def read_contrastive_set(
         raise BadInput(f"expected a format from {', '.join(FORMATS)}, found {format!r}", path)
     if documents is not None and not FORMATS[format].has_documents:
         able = " or ".join(FORMATS.where(lambda kind: kind.has_documents))
-        raise BadInput(
-            f"leave out the folder of documents: only the format {able} reads it, not {format}", path
-        )
+        why = f"only the format {able} reads it, not {format}"
+        raise BadInput(f"leave out the folder of documents: {why}", path)
     return FORMATS[format].read(path, documents)
 
 

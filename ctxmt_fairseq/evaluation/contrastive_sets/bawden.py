@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Iterator, List, Optional, Set
+from typing import Any, Dict, Iterator, List, Optional, Set
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
@@ -104,17 +104,8 @@ def _example(place: Place, id: str, record: Any, target: Any, phenomenon: str) -
     quality = "semi-correct" if "semi-correct" in target else "correct"
     texts = [get_sentences(place, target, key) for key in (quality, "incorrect")]
     if texts[0][-1] == texts[1][-1]:
-        raise place.error(
-            f"both candidates end with {texts[0][-1]!r}: the last sentence is scored, and must differ"
-        )
+        same = f"both candidates end with {texts[0][-1]!r}"
+        raise place.error(f"{same}: the last sentence is scored, and must differ")
+    known: Dict[str, Any] = {"id": id, "correct": 0, "phenomenon": phenomenon, "distance": None}
     source = get_sentences(place, record, "src")
-    return example_of_texts(
-        place,
-        source,
-        texts,
-        id=id,
-        correct=0,
-        phenomenon=phenomenon,
-        distance=None,
-        meta={"quality": quality},
-    )
+    return example_of_texts(place, source, texts, meta={"quality": quality}, **known)

@@ -57,9 +57,7 @@ def find_contexts(folder: Path, segments: Sequence[Segment]) -> List[Context]:
       first, and no following sentences. Lines before the beginning of the document are padding and are left
       out.
 
-    Raises:
-        BadInput: the folder, a document or a line is missing; the letters of a source line differ from ``src
-            segment``; or a context file has the wrong length.
+    The letters of a source line must be those of ``src segment``.
     """
     if not folder.is_dir():
         raise BadInput("expected a folder of documents or of context files", folder)
@@ -74,19 +72,15 @@ def _from_context_files(folder: Path, segments: Sequence[Segment]) -> List[Conte
     candidates = sum(segment.candidates for segment in segments)
     size, rest = divmod(len(source), candidates)
     if rest or not size:
-        raise BadInput(
-            f"expected a multiple of {candidates} lines, one per candidate, found {len(source)}", source_file
-        )
+        wanted = f"a multiple of {candidates} lines, one per candidate"
+        raise BadInput(f"expected {wanted}, found {len(source)}", source_file)
     contexts, start = [], 0
     for segment in segments:
         end, next_start = start + size, start + size * segment.candidates
         for lines, file in ((source, source_file), (target, target_file)):
             if lines[start:end] * segment.candidates != lines[start:next_start]:
-                raise BadInput(
-                    f"expected the same {size} lines for each of {segment.candidates} candidates",
-                    file,
-                    start + 1,
-                )
+                wanted = f"the same {size} lines for each of {segment.candidates} candidates"
+                raise BadInput(f"expected {wanted}", file, start + 1)
         first = max(start, end - (segment.line - 1))
         contexts.append(Context(*drop_padding(source[first:end], target[first:end])))
         start = next_start
@@ -99,9 +93,8 @@ def _read_context_files(folder: Path, document: str) -> List[Tuple[Path, List[st
     files = sorted(folder.glob("*.context.*"), key=lambda file: file.suffix == suffix)
     if [file.suffix == suffix for file in files] != [False, True]:
         names = ", ".join(file.name for file in files)
-        raise BadInput(
-            f"expected *.context{suffix} and one *.context file of the source, found {names}", folder
-        )
+        wanted = f"*.context{suffix} and one *.context file of the source"
+        raise BadInput(f"expected {wanted}, found {names}", folder)
     return [(file, read_sentences(file)) for file in files]
 
 

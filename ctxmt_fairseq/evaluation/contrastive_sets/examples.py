@@ -102,9 +102,6 @@ def make_example(
     ``ellipsis_infl`` of Voita et al. lists some candidates twice, which could only tie. One of its examples
     lists nothing but the correct candidate: it stays as it is, and is reported as a tie.
 
-    Raises:
-        BadInput: a current sentence is empty, the text contains the separator, there are fewer than two
-            candidates, or ``correct`` is out of range.
     """
     if len(candidates) < 2:
         raise place.error(f"expected at least two candidates, found {len(candidates)}")
@@ -146,10 +143,8 @@ def example_of_texts(
     current %= len(source)
     for target in targets:
         if len(target) != current + 1:
-            raise place.error(
-                f"expected {current + 1} target sentences, up to and including the current one, found "
-                f"{len(target)}"
-            )
+            wanted = f"{current + 1} target sentences, up to and including the current one"
+            raise place.error(f"expected {wanted}, found {len(target)}")
     return make_example(
         place, source_before=source[:current], source=source[current], source_after=source[current + 1 :],
         candidates=[Candidate(tuple(target[:-1]), target[-1]) for target in targets], **others,

@@ -32,11 +32,7 @@ class ContrastiveFormat:
 
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        """Read the set in a file or folder.
-
-        Raises:
-            BadInput: the file is damaged; the message names the place.
-        """
+        """Read the set in a file or folder."""
         raise NotImplementedError
 
     @staticmethod

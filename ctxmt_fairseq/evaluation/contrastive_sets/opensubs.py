@@ -56,24 +56,20 @@ class OpenSubs(ContrastiveFormat):
             first = 2 * index
             place = Place(source_path, first + 2)
             if source[first] != source[first + 1]:
-                raise place.error(
-                    "expected the same source as on the line before, which has the correct candidate"
-                )
-            before, correct_before, wrong_before = max(
-                (context[index] for context in contexts),
-                key=lambda sides: len(sides[0]),
-                default=((), (), ()),
-            )
-            correct, wrong = target[first], target[first + 1]
+                correct = "the line before, which has the correct candidate"
+                raise place.error(f"expected the same source as on {correct}")
+            own = [context[index] for context in contexts]
+            before, *sides = max(own, key=lambda sides: len(sides[0]), default=((), (), ()))
+            texts = target[first : first + 2]
             examples.append(
                 make_example(
                     place,
                     id=str(index + 1),
                     source_before=before,
                     source=source[first],
-                    candidates=(Candidate(correct_before, correct), Candidate(wrong_before, wrong)),
+                    candidates=list(map(Candidate, sides, texts)),
                     correct=0,
-                    phenomenon=_pronoun(correct, wrong),
+                    phenomenon=_pronoun(*texts),
                     distance=None,
                 )
             )
@@ -107,11 +103,8 @@ def _read_contexts(folder: Path, prefix: str, count: int) -> List[List[Tuple[Sen
         for start in range(0, len(source), 2 * size):
             middle, end = start + size, start + 2 * size
             if source[start:middle] != source[middle:end]:
-                raise BadInput(
-                    "expected the same source context as the correct candidate has",
-                    folder / f"{stem}.src",
-                    middle + 1,
-                )
+                message = "expected the same source context as the correct candidate has"
+                raise BadInput(message, folder / f"{stem}.src", middle + 1)
             rows.append(drop_padding(source[start:middle], target[start:middle], target[middle:end]))
         contexts.append(rows)
     return contexts

@@ -52,12 +52,9 @@ def sized(loaded: LoadedModels, sizes: Sequence[int]) -> List[Condition]:
     conditions = []
     for size in sizes:
         if size > max(own.values()):
-            raise BadInput(
-                f"--sizes {size}: expected at most {max(own.values())}, the models' context; "
-                "--source-context and --target-context widen it"
-            )
+            most = f"at most {max(own.values())}, the models' context"
+            raise BadInput(f"--sizes {size}: expected {most}; --source-context and --target-context widen it")
         options = {name: min(size, value) for name, value in own.items()}
-        conditions.append(
-            Condition(f"size {size}", loaded.with_options(context_selection=DOCUMENT, **options))
-        )
+        models = loaded.with_options(context_selection=DOCUMENT, **options)
+        conditions.append(Condition(f"size {size}", models))
     return conditions

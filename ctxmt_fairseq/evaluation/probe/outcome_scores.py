@@ -63,13 +63,11 @@ class ScoredOutcomes:
         for outcome, scores in zip(self.outcomes, self.scores, strict=True):
             cells = [outcome.name]
             for metric in metrics:
-                cells.append(f"{scores[metric]:.2f}")
-                row = compared.get((outcome.name, metric))
-                difference = "" if row is None else f"{row.result.difference:+.2f}"
-                cells += [
-                    difference,
-                    *(["", ""] if row is None else [f"{row.p_holm:.4f}", stars(row.p_holm)]),
-                ]
+                row, cells = compared.get((outcome.name, metric)), [*cells, f"{scores[metric]:.2f}"]
+                if row is None:
+                    cells += ["", "", ""]
+                else:
+                    cells += [f"{row.result.difference:+.2f}", f"{row.p_holm:.4f}", stars(row.p_holm)]
             cxmi = outcome.cxmi
             cells += [f"{cxmi.per_word:+.4f}", f"{cxmi.per_sentence:+.3f}"]
             cells += [f"{cxmi.nats_per_sentence:+.3f}", f"{cxmi.nats_per_token:+.4f}"]
@@ -91,12 +89,7 @@ def score_outcomes(outcomes: Sequence[Outcome], text: ProbedText, tests: Tests) 
     tested = [at for at, outcome in enumerate(outcomes) if not at or outcome.bits is not outcomes[0].bits]
     comparisons: List[Comparison] = []
     if len(tested) > 1 and len(first) > 1:
-        comparisons = compare_translations(
-            [outcomes[at].name for at in tested],
-            [translations[at] for at in tested],
-            tests.measures,
-            [tests.unit],
-            tests.samples,
-            tests.seed,
-        )
+        names, texts = [outcomes[at].name for at in tested], [translations[at] for at in tested]
+        how = tests.measures, [tests.unit], tests.samples, tests.seed
+        comparisons = compare_translations(names, texts, *how)
     return ScoredOutcomes(outcomes, scores, comparisons)

@@ -75,33 +75,25 @@ class ProbeReport:
     def as_dict(self, choice: WordChoice) -> Dict[str, Any]:
         """For JSON."""
         top = word_report.top_words(self.words, choice.top, choice.least)
-        sizes = [
-            {"size": size, **record} for size, record in zip(self.sizes, self.by_size.records(), strict=True)
-        ]
+        tags = word_report.bits_records("tag", word_report.by_tag(self.words)) if self.tagged else []
+        sizes = zip(self.sizes, self.by_size.records(), strict=True)
+        measures = self.tests.measures if self.contexts.scores[0] else ()
         return {
             "text": self.name,
-            **{
-                f"reference_{name}" if name == "words" else name: count for name, count in self.counts.items()
-            },
+            **{name if name != "words" else "reference_words": count for name, count in self.counts.items()},
             "options": self.options,
             "contexts": self.contexts.records(),
             "left_out": self.left_out,
             "comparisons": [each.as_dict() for each in self.contexts.comparisons],
-            "sizes": sizes,
+            "sizes": [{"size": size, **record} for size, record in sizes],
             "size_comparisons": [each.as_dict() for each in self.by_size.comparisons],
             "top_words": word_report.bits_records("word", top),
-            **(
-                {"tags": word_report.bits_records("tag", word_report.by_tag(self.words))}
-                if self.tagged
-                else {}
-            ),
+            **({"tags": tags} if self.tagged else {}),
             "about": ONE_MODEL,
             "unit": self.tests.unit,
             "samples": self.tests.samples,
             "seed": self.tests.seed,
-            "signatures": {each.name: each.signature for each in self.tests.measures}
-            if self.contexts.scores[0]
-            else {},
+            "signatures": {each.name: each.signature for each in measures},
         }
 
 

@@ -100,11 +100,6 @@ def _text(loaded: LoadedModels, lines: List[_Line], own: slice) -> ProbedText:
         [row.metadata for row in rows],
     )
     source, target = loaded.limits
-    fits = [
-        line
-        for line in range(own.start, own.stop)
-        if rows[line].current != "0"
-        and len(text.sources[line]) <= source
-        and len(text.targets[line]) <= target
-    ]
-    return replace(text, current=np.array(fits, np.int64))
+    wanted = [line for line in range(own.start, own.stop) if rows[line].current != "0"]
+    fits = (len(text.sources[line]) <= source and len(text.targets[line]) <= target for line in wanted)
+    return replace(text, current=np.array([*itertools.compress(wanted, fits)], np.int64))

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ctxmt_fairseq.evaluation.probe.word_values import WordValues, word_values
 from ctxmt_fairseq.text.word_tags import Tags
 
 NO_TAG = "(no tag)"
+BitsRow = Tuple[str, int, float, float]  # word or tag, occurrences, mean bits, sum of bits
 
 
 class SentenceWords(NamedTuple):
@@ -61,10 +62,8 @@ def word_lines(sentences: Iterable[SentenceWords]) -> Iterator[str]:
         yield json.dumps(record, ensure_ascii=False)
 
 
-def top_words(
-    sentences: Sequence[SentenceWords], count: int, least: int
-) -> List[Tuple[str, int, float, float]]:
-    """The words that context helps most: word, occurrences, mean bits, sum of bits; best mean first.
+def top_words(sentences: Sequence[SentenceWords], count: int, least: int) -> List[BitsRow]:
+    """The words that context helps most; best mean first.
 
     Words are compared in lower case, without punctuation around them.
 
@@ -76,15 +75,11 @@ def top_words(
     for _, words, _ in sentences:
         for word, value in zip(words.words, words.values.tolist(), strict=True):
             values[bare(word)].append(value)
-    rows = [
-        (word, len(each), sum(each) / len(each), sum(each))
-        for word, each in values.items()
-        if len(each) >= least
-    ]
+    rows = [row for row in _rows(values) if row[1] >= least]
     return sorted(rows, key=lambda row: (-row[2], row[0]))[:count]
 
 
-def by_tag(sentences: Sequence[SentenceWords]) -> List[Tuple[str, int, float, float]]:
+def by_tag(sentences: Sequence[SentenceWords]) -> List[BitsRow]:
     """The same as ``top_words`` for tags, the best mean first and ``NO_TAG`` last. A word counts for each of
     its tags."""
     values: Dict[str, List[float]] = defaultdict(list)
@@ -92,18 +87,19 @@ def by_tag(sentences: Sequence[SentenceWords]) -> List[Tuple[str, int, float, fl
         for value, names in zip(words.values.tolist(), tags or (), strict=bool(tags)):
             for name in names or (NO_TAG,):
                 values[name].append(value)
-    rows = [(name, len(each), sum(each) / len(each), sum(each)) for name, each in values.items()]
-    return sorted(rows, key=lambda row: (row[0] == NO_TAG, -row[2], row[0]))
+    return sorted(_rows(values), key=lambda row: (row[0] == NO_TAG, -row[2], row[0]))
 
 
-def bits_table(name: str, rows: Sequence[Tuple[str, int, float, float]]) -> str:
+def _rows(values: Mapping[str, Sequence[float]]) -> List[BitsRow]:
+    return [(name, len(each), sum(each) / len(each), sum(each)) for name, each in values.items()]
+
+
+def bits_table(name: str, rows: Sequence[BitsRow]) -> str:
     """The rows of ``top_words`` or ``by_tag`` as a table."""
     cells = [[label, str(count), f"{mean:+.3f}", f"{total:+.2f}"] for label, count, mean, total in rows]
     return aligned_table([[name, "n", "bits/word", "bits"], *cells])
 
 
-def bits_records(name: str, rows: Sequence[Tuple[str, int, float, float]]) -> List[Dict[str, object]]:
+def bits_records(name: str, rows: Sequence[BitsRow]) -> List[Dict[str, object]]:
     """The same rows for JSON."""
-    return [
-        {name: label, "n": count, "bits_per_word": mean, "bits": total} for label, count, mean, total in rows
-    ]
+    return [dict(zip((name, "n", "bits_per_word", "bits"), row, strict=True)) for row in rows]

@@ -51,11 +51,10 @@ class EvaluatedText:
 
     def comet(self, lines: List[str], first: bool = False) -> CometText:
         """A translation as COMET reads it; the arguments are those of ``translation``."""
-        texts = [
-            [line.strip() for line in text] for text in (self.documents.sentences, lines, self.references)
-        ]
+        texts = self.documents.sentences, lines, self.references
+        source, target, reference = ([line.strip() for line in text] for text in texts)
         kept = np.flatnonzero(self._counted(first))
-        return CometText(texts[0], texts[1], texts[2], self.documents.documents, kept)
+        return CometText(source, target, reference, self.documents.documents, kept)
 
     def _counted(self, first: bool) -> np.ndarray:
         """Which lines of a translation count."""

@@ -113,13 +113,12 @@ class Evaluator:
             if given is None and loaded.task.context_options().context_selection == "reference":
                 raise BadInput("the selection reference needs --target-context-from reference")
             if given is not None and not translator.dependent:
-                raise BadInput(
-                    "--target-context-from needs a model with target context, and --decoding prefix"
-                )
+                needs = "a model with target context, and --decoding prefix"
+                raise BadInput(f"--target-context-from needs {needs}")
             run = {"path": self.files, "made_from": made_from}
             translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
-            if translator.separators:
-                print(f"ctxmt: {translator.separators}", file=sys.stderr)
+            if translator.remark:
+                print(f"ctxmt: warning: {translator.remark}", file=sys.stderr)
 
         self._make(output, made_from, [output], work)
 
@@ -128,7 +127,8 @@ class Evaluator:
         settings, folder = self.settings, self.ledger.folder
         steps = self.loaded.target_subwords.steps
         lowercase = settings.lowercase or steps.lowercase
-        how: List[Any] = [settings.tokenize, lowercase, settings.bootstrap, settings.first]
+        tokenize = settings.tokenize or steps.bleu_tokenizer
+        how: List[Any] = [tokenize, lowercase, settings.bootstrap, settings.first]
         how += [[model.content, settings.comet_context] for model in settings.comet]
         made_from = [file_hash(folder / f"{name}.hyp"), text.content, how, self.content]
         output = f"{name}.score.json"
@@ -136,13 +136,11 @@ class Evaluator:
         def work() -> None:
             lines = read_sentences(folder / f"{name}.hyp")
             translation = text.translation(lines, steps.surface, settings.first)
-            scores = score_translation(translation, settings.tokenize, lowercase, settings.bootstrap)
+            scores = score_translation(translation, tokenize, lowercase, settings.bootstrap)
             comet = self._comet(text, lines, folder / f"{name}.hyp.comet.jsonl")
             scores += [each.metric_score() for each in comet]
-            found = score_dict(translation, scores)
-            write_file(
-                folder / output, _json({**found, "comet": list(map(asdict, comet))} if comet else found)
-            )
+            more = {"comet": list(map(asdict, comet))} if comet else {}
+            write_file(folder / output, _json({**score_dict(translation, scores), **more}))
 
         self._make(output, made_from, [output], work, self._about(text))
         return json.loads((folder / output).read_text(encoding="utf-8"))
@@ -153,11 +151,8 @@ class Evaluator:
             return []
         from ctxmt_fairseq.evaluation.comet.comet_scoring import comet_score
 
-        given = text.comet(lines, settings.first)
-        return [
-            comet_score(given, model, settings.comet_context, cache, cpu=settings.cpu)
-            for model in settings.comet
-        ]
+        given, k = text.comet(lines, settings.first), settings.comet_context
+        return [comet_score(given, model, k, cache, cpu=settings.cpu) for model in settings.comet]
 
     def evaluate(self, text: EvaluatedText, name: str, decoding: str, lenpen: float, **how: Any) -> float:
         """Translate and score a text; return BLEU."""

@@ -25,8 +25,7 @@ def file_hash(path: Path) -> str:
 
 
 class Ledger:
-    """The finished steps of a folder, in ``done.json``: for each what it was made from, and its files'
-    hashes.
+    """The finished steps of a folder, in ``done.json``: what each was made from, and its files' hashes.
 
     A step is repeated if either has changed: another text, model or option, or a file that was edited. A
     ledger that cannot be read counts as empty.

@@ -69,15 +69,12 @@ def suite_name(name: str) -> Tuple[str, Optional[int]]:
 
 def collect(folder: Path, scores: Sequence[str], contrasts: Sequence[str]) -> Dict[str, Any]:
     """The content of the results in a folder, by their names without endings."""
-    found: Dict[str, Any] = {"translations": {}, "contrast": {}}
-    for kind, names, ending in (
-        ("translations", scores, ".score.json"),
-        ("contrast", contrasts, ".contrast.json"),
-    ):
-        for name in names:
-            content = json.loads((folder / name).read_text(encoding="utf-8"))
-            found[kind][name.removesuffix(ending)] = content
-    return found
+
+    def read(names: Sequence[str], ending: str) -> Dict[str, Any]:
+        files = {name.removesuffix(ending): folder / name for name in names}
+        return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}
+
+    return {"translations": read(scores, ".score.json"), "contrast": read(contrasts, ".contrast.json")}
 
 
 def find_results(path: PathLike) -> Path:
@@ -150,16 +147,12 @@ def results_table(
     numbers = {name: measures(results) for name, results in columns.items()}
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
     width = max(map(len, stars.values()), default=0)
-    cells = [
-        [
-            f"{column[row]:.{decimals(row)}f}{stars.get((name, row), ''):{width}}"
-            if row in column
-            else "-" + " " * width
-            for name, column in numbers.items()
-        ]
-        for row in rows
-    ]
-    return aligned_table([["", *columns], *([row, *line] for row, line in zip(rows, cells, strict=True))])
+
+    def cell(name: str, row: str) -> str:
+        number = f"{numbers[name][row]:.{decimals(row)}f}" if row in numbers[name] else "-"
+        return f"{number}{stars.get((name, row), ''):{width}}"
+
+    return aligned_table([["", *columns], *([row, *(cell(name, row) for name in columns)] for row in rows)])
 
 
 def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
@@ -172,10 +165,7 @@ def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
-    """The main number in what ``ctxmt contrast`` wrote: Disc., or the accuracy if no example needs context.
-
-    Returns:
-        the name of the number, and its value in percent.
-    """
+    """The main number in what ``ctxmt contrast`` wrote, with its name, in percent: Disc., or the accuracy if
+    no example needs context."""
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
     return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)

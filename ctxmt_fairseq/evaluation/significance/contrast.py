@@ -21,12 +21,8 @@ _HEAD = {
 }  # fmt: skip
 _END = {"p": "{p:.4f}", "Holm": "{p_holm:.4f}", "": "{stars}"}
 COLUMNS = {**_HEAD, "only a": "{only_a}", "only b": "{only_b}", "test": "{test}", **_END}
-SEED_COLUMNS = {
-    **_HEAD,
-    "95 % interval": "{low:+.2f} .. {high:+.2f}",
-    "seeds": "{seeds[0]}, {seeds[1]}",
-    **_END,
-}
+_INTERVAL = {"95 % interval": "{low:+.2f} .. {high:+.2f}", "seeds": "{seeds[0]}, {seeds[1]}"}
+SEED_COLUMNS = {**_HEAD, **_INTERVAL, **_END}
 
 
 class Outcome(NamedTuple):
@@ -127,9 +123,8 @@ def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -
         right = [every[places] for places in systems.values()]
         correct = [int(each.sum()) if single else float(each.sum(1).mean()) for each in right]
         for a, b in pairs:
-            result = (
-                _discordant(right[a], right[b]) if single else over_seeds(100.0 * right[a], 100.0 * right[b])
-            )
+            both = right[a], right[b]
+            result = _discordant(*both) if single else over_seeds(*(100.0 * each for each in both))
             found.append((names[a], names[b], group, len(groups[group]), correct[a], correct[b], result))
     corrected = holm_within(found, lambda row: row[2], lambda row: row[-1].p)
     return [ContrastComparison(*row, p) for row, p in zip(found, corrected, strict=True)]
@@ -144,14 +139,11 @@ def _check_alike(first_path: str, first: Dict[Key, Outcome], path: str, outcomes
     for some, others in ((first, outcomes), (outcomes, first)):
         for (name, example), outcome in some.items():
             other = others.get((name, example))
+            one = f"{example} of {name}"
             if other is None:
-                raise BadInput(
-                    f"expected the examples of {first_path}, but {example} of {name} is not in both", path
-                )
+                raise BadInput(f"expected the examples of {first_path}, but {one} is not in both", path)
             if other[:2] != outcome[:2]:
-                raise BadInput(
-                    f"{example} of {name} has another phenomenon or distance than in {first_path}", path
-                )
+                raise BadInput(f"{one} has another phenomenon or distance than in {first_path}", path)
 
 
 def _group_order(group: str) -> Tuple[int, int, str]:

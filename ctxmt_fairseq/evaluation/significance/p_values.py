@@ -51,12 +51,11 @@ def holm_within(
     families: Dict[Hashable, List[int]] = {}
     for place, item in enumerate(items):
         families.setdefault(family(item), []).append(place)
-    corrected = {
-        place: value
-        for places in families.values()
-        for place, value in zip(places, holm([p(items[place]) for place in places]), strict=True)
-    }
-    return [corrected[place] for place in range(len(items))]
+    corrected = [0.0] * len(items)
+    for places in families.values():
+        for place, value in zip(places, holm([p(items[place]) for place in places]), strict=True):
+            corrected[place] = value
+    return corrected
 
 
 def stars(p: float) -> str:

@@ -7,6 +7,7 @@ units' statistics are resampled, never their text: as matrix products over many 
 from typing import Callable, Iterator, NamedTuple, Sequence, Tuple
 
 import numpy as np
+from tqdm.auto import tqdm
 
 _CHUNK = 4_000_000  # numbers that are drawn at once, some 32 MB
 _ROUNDING = 1e-9  # sums of the same numbers in another order differ by less
@@ -100,8 +101,10 @@ def _chunks(samples: int, units: int) -> Iterator[int]:
     """The number of samples in each chunk: multiples of 32, because NumPy draws that many random bits at
     once, so that the sizes change no result."""
     most = max(32, _CHUNK // max(1, units) // 32 * 32)
-    for start in range(0, samples, most):
-        yield min(most, samples - start)
+    with tqdm(total=samples, unit=" samples", delay=1, leave=False, disable=None) as progress:
+        for start in range(0, samples, most):
+            yield min(most, samples - start)
+            progress.update(most)
 
 
 def paired_tests(
@@ -111,14 +114,7 @@ def paired_tests(
     samples: int,
     seed: int,
 ) -> Sequence[PairedTest]:
-    """Both tests of pairs of systems.
-
-    Args:
-        statistics: for each system (N, K), a row for each unit.
-        pairs: the places of the first and the second system in ``statistics``.
-        scorer: sums (R, K) to scores (R,).
-        samples: how many each test draws.
-    """
+    """Both tests of pairs of systems, given as their places in ``statistics``; see the functions above."""
     scores = [total_score(system, scorer) for system in statistics]
     resampled = bootstrap_scores(statistics, scorer, samples, seed)
     randomized = randomization_p([(statistics[a], statistics[b]) for a, b in pairs], scorer, samples, seed)

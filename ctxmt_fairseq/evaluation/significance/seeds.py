@@ -89,26 +89,15 @@ def over_seeds(first: np.ndarray, second: np.ndarray, unit: str = "example") -> 
 
     p, wide = 1.0, 0.0
     if deviation > _NOTHING * max(1.0, abs(difference)):
-        wide = half(0.05)
-        p = (
-            brentq(lambda p: half(p) - abs(difference), LEAST, 1.0)
-            if abs(difference) < half(LEAST)
-            else LEAST
-        )
+        wide, p = half(0.05), LEAST
+        if abs(difference) < half(LEAST):
+            p = float(brentq(lambda p: half(p) - abs(difference), LEAST, 1.0))
     elif abs(difference) > _NOTHING:
         p = 2.0 ** (1 - max(units, *map(len, tables)))
-    text = METHOD if units > 1 else SEEDS_ALONE
-    return OverSeeds(
-        *(
-            float(first.mean()),
-            float(second.mean()),
-            difference,
-            difference - wide,
-            difference + wide,
-            float(p),
-        ),
-        *((len(first), len(second)), text.format(unit=unit, runs=MATCHED if matched else INDEPENDENT)),
-    )
+    runs = MATCHED if matched else INDEPENDENT
+    method = (METHOD if units > 1 else SEEDS_ALONE).format(unit=unit, runs=runs)
+    scores, interval = (float(first.mean()), float(second.mean())), (difference - wide, difference + wide)
+    return OverSeeds(*scores, difference, *interval, p, (len(first), len(second)), method)
 
 
 def _interaction(table: np.ndarray) -> float:
@@ -126,8 +115,7 @@ def pseudovalues(rows: np.ndarray, scorer: Scorer) -> np.ndarray:
     values.
 
     Args:
-        rows: statistics (N, K).
-        scorer: turns sums (R, K) into scores (R,).
+        rows: statistics (N, K), whose sums (R, K) ``scorer`` turns into scores (R,).
     """
     total = rows.sum(0, keepdims=True)
     without = scorer(total - rows)

@@ -88,9 +88,8 @@ def compare_systems(
         if len(systems) == len(names):
             tests = paired_tests(rows, pairs, scores, samples, seed)
         else:
-            added = [
-                np.stack([pseudovalues(rows[run], scores) for run in places]) for places in runs.values()
-            ]
+            each = [pseudovalues(run, scores) for run in rows]
+            added = [np.stack([each[run] for run in places]) for places in runs.values()]
             tests = [over_seeds(added[a], added[b], unit) for a, b in pairs]
         corrected = holm([test.p for test in tests])
         found += [

@@ -55,7 +55,7 @@ def test_scores_stand_side_by_side_with_their_stars(made, page):
             assert column(page, SYSTEMS, title)[number] == f"{score['score']:.2f}{stars}"
     assert "stale" not in page.text and "99 sentences" not in page.text
     assert column(
-        page, ("metric", "resampled", "difference", "95 % interval", "p"), "s2to2, prefix - sentence, prefix"
+        page, ("metric", "resampled", "difference", "95 % interval", "p"), "s2to2 - sentence, own context"
     )
 
 
@@ -78,10 +78,38 @@ def test_systems_that_found_other_length_penalties_stand_side_by_side(tmp_path):
     page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     (table,) = [table for table in page.tables if table[1][0] == "length penalty n"]
     assert table[1][1:] == ["0.6", "1", "-0.5"] and table[2][1:] == ["10.00", "20.00", "30.00"]
-    assert (
-        "prefix.w3.n opt.random" in page.text and "prefix.w3.n2.random" in page.text and "40.00" in page.text
-    )
-    assert "Where translations differ: prefix.w3.n opt.random" in page.text
+    shared = "random context, windows of 3, its own length penalty"
+    assert f"{shared}: " in page.text
+    assert "random context, windows of 3, length penalty 2: " in page.text and "40.00" in page.text
+    assert f"Where translations differ: {shared}" in page.text
+
+
+def test_the_first_lines_say_who_wins(made, page):
+    bleu = [float(column(page, SYSTEMS, "BLEU, own context")[place].strip("*")) for place in (0, 1)]
+    lead = f"s2to2 has the best BLEU, {bleu[1]:.2f}: {bleu[1] - bleu[0]:+.2f} against sentence"
+    other = f"sentence has the best BLEU, {bleu[0]:.2f}; the next, s2to2, has {bleu[1] - bleu[0]:+.2f}"
+    assert f"Summary {lead if bleu[1] > bleu[0] else other} (not significant)." in page.text
+    assert "s2to2 decides more than sentence in 1 of 1 contrastive sets, in 1 significantly." in page.text
+    assert column(page, SYSTEMS, "pronouns, accuracy %")[1] == "83.3*"
+
+
+def test_losses_of_other_units_are_in_other_charts(made, tmp_path):
+    folder = tmp_path / "runs"
+    shutil.copytree(made[0], folder)
+    log = folder / "runs/s2to2/train.log"
+    before = run_page(folder)
+    head = "{'_name': None, 'criterion': {'_name': 'other'}}"
+    log.write_text(f"2026-01-02 03:04:05 | INFO | fairseq_cli.train | {head}\n{log.read_text()}")
+    after = run_page(folder)
+    assert before.text.count("loss of validations, of its own unit") == 0
+    assert "loss of validations, of its own unit: s2to2" in after.text
+    assert column(after, SYSTEMS, "trained on")[1] == "2026-01-02"
+
+
+def run_page(folder):
+    runs = [str(folder / "runs" / name) for name in SYSTEMS]
+    run("report", *runs, "--output", folder / "other.html")
+    return Page((folder / "other.html").read_text(encoding="utf-8"))
 
 
 def test_accuracies_by_phenomenon_and_distance_with_mcnemar(made, page):
@@ -118,9 +146,10 @@ def test_probes_attention_and_lengths(page):
 
 
 def test_examples_in_which_systems_differ(page):
-    assert "12 of 24 examples are right with some systems only" in page.text
-    example = "gender, distance 1; not by sentence A <script>lamp</script>. So. It is 2. "
-    assert f"{example}right chosen by s2to2 Elle est 2. wrong Il est 2." in page.text
+    assert "(pronouns: 12 of 24)" in page.text
+    before = "Une lampe. Bien."  # the target context, which decides
+    example = "pronouns: gender, distance 1; not by sentence A <script>lamp</script>. So. It is 2. "
+    assert f"{example}right chosen by s2to2 {before} Elle est 2. wrong {before} Il est 2." in page.text
     assert "4 of 5 sentences are translated differently" in page.text
     first = page.text.index("line 4 "), page.text.index("line 5 ")  # farthest apart first
     assert first[0] < first[1] and "line 1 " not in page.text

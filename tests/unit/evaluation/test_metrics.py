@@ -198,7 +198,7 @@ def test_tokenized_text_is_told_in_our_own_words(tmp_path, capfd, caplog):
     hyp, ref = (write(tmp_path / name, [f"line {at} ." for at in range(100)]) for name in ("hyp", "ref"))
     run(str(hyp), str(ref))
     told = capfd.readouterr().err
-    assert told.startswith("ctxmt: 100 translations end with ' .'") and "--tokenize none" in told
+    assert told.startswith("ctxmt: warning: 100 translations end with ' .'") and "--tokenize none" in told
     assert "force" not in told + caplog.text  # sacrebleu's advice
     run(str(hyp), str(ref), "--tokenize", "none")
     assert capfd.readouterr().err == ""

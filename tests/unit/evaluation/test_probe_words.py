@@ -65,7 +65,9 @@ def test_where_words_start(subwords):
     assert words(subwords) == words(Subwords()) == []
 
 
-def test_words_that_the_subword_model_reads_otherwise_are_its_own(subwords):
+def test_words_that_the_subword_model_reads_otherwise_are_its_own(tmp_path):
+    (tmp_path / "spm.model").write_bytes(train_subwords(CORPUS, 36, normalization="nmt_nfkc"))
+    subwords = Subwords(tmp_path / "spm.model")
     text = "cat\u200bs"  # a space of no width is white space to SentencePiece alone
     pieces = subwords.encode(text).split()
     found = word_values(text, subwords, np.ones(len(pieces) + 1))

@@ -1,5 +1,6 @@
 """The examples of docs/extending.md, in the document and in examples/extending, do what it says."""
 
+import copy
 import importlib
 import re
 import sys
@@ -14,13 +15,17 @@ from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_REGISTRY, MODEL_REGI
 from ctxmt_fairseq import Translator
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.formats import FORMATS as CORPUS_FORMATS
+from ctxmt_fairseq.criterions.context_margin import ContextMarginCriterionConfig
 from ctxmt_fairseq.evaluation.contrastive_sets import FORMATS, read_contrastive_set
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.models.blocks.fusions import FUSIONS
 from ctxmt_fairseq.models.blocks.shortening import SHORTENINGS
+from tests.helpers.margin_batches import Task
 from tests.helpers.multi_source_models import dataset, logits, make
 from tests.helpers.random_models import check_step_by_step
 from tests.helpers.saved_models import save, trained
+from tests.helpers.window_datasets import EOS, PAD, SEP, VOCABULARY
+from tests.helpers.window_datasets import dataset as window_dataset
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT, FOLDER = ROOT / "docs/extending.md", ROOT / "examples/extending"
@@ -141,6 +146,43 @@ def test_the_loss_counts_repeated_words_more(tmp_path, extending):
     total, nll = loss[3.0].compute_loss(model, net_output, {"target": target})
     torch.testing.assert_close(total, expected[0] + 2 * alone)
     torch.testing.assert_close(nll, expected[1])
+
+
+@pytest.fixture
+def small_edits():
+    (example,) = re.findall(r"```python\n([^`]*class CurrentFirst.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    classes = {}
+    exec(compile(example, str(DOCUMENT), "exec"), classes)
+    return classes
+
+
+def test_a_discount_by_distance(small_edits):
+    criterion = small_edits["DiscountByDistance"](Task(), False, 0.1, context_discount=0.5)
+    target = torch.tensor([[5, SEP, 6, SEP, 7, EOS], [5, EOS, PAD, PAD, PAD, PAD]])
+    expected = [[0.25, 0.25, 0.5, 0.5, 1, 1], [1, 1, 0, 0, 0, 0]]
+    assert criterion.token_weights({}, target).tolist() == expected
+
+
+def test_margins_of_words(small_edits):
+    criterion = small_edits["MarginOfWords"](ContextMarginCriterionConfig(), Task())
+    target = torch.tensor([[5, SEP, 6, 7, EOS], [5, EOS, PAD, PAD, PAD]])
+    lprobs = torch.arange(10.0)[:, None].expand(10, len(VOCABULARY))
+    scores, there = criterion.current_scores(lprobs, target, 3)
+    assert scores.tolist() == [[2, 3, 0], [5, 0, 0]]
+    assert there.tolist() == [[True, True, False], [True, False, False]]
+
+
+def test_windows_that_begin_with_the_current_sentence(small_edits):
+    plain = window_dataset(window={"source_context": 1, "source_context_after": 1}, training=True)
+    ours = copy.copy(plain)
+    ours.__class__ = small_edits["CurrentFirst"]
+    for one, other in zip(plain, ours, strict=True):
+        length = len(one["current"])
+        assert other["current_segment"] == 0 and other["current_span"][0] == 0
+        assert other["source"][: length - 1].tolist() == one["current"][:-1].tolist()
+        assert len(other["source"]) == len(one["source"])
+    lengths = ours.whole_sizes.target[ours.ordered_indices()]
+    assert (lengths[1:] >= lengths[:-1]).all()
 
 
 def test_the_corpus_format_is_a_command(tmp_path, monkeypatch, capsys, extending):

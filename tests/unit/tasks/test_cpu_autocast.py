@@ -96,7 +96,7 @@ def test_a_cpu_without_the_instructions_is_named(monkeypatch, caplog, first_step
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has, raising=False)
     for _ in range(2):
         cpu_autocast.with_bfloat16_products(torch.nn.Linear(1, 1), lambda model, sample: None)
-    expected = ["--amp: this CPU has none of avx512_bf16, amx_bf16; float32 is faster"]
+    expected = ["bfloat16: this CPU has none of avx512_bf16, amx_bf16; float32 is faster"]
     assert caplog.messages == (expected if warned else [])
 
 

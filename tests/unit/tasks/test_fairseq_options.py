@@ -53,11 +53,12 @@ eval_bleu eval_bleu_args eval_bleu_detok eval_bleu_detok_args eval_tokenized_ble
 eval_bleu_print_samples
 """.split()
 OURS = """
-sentence_checkpoint attention_highlights attention_weight attention_layers decoding source_context
+sentence_checkpoint valid_contrast valid_contrast_examples
+attention_highlights attention_weight attention_layers decoding source_context
 source_context_after target_context target_context_on_source context_selection keep_sentence
 sample_context_size coword_dropout max_window_tokens max_sentence_tokens count_current_tokens no_separator
 batch_runs token_weights need_weight upsample context_store text_encoder metadata_fields
-current_vector context_dropout
+current_vector context_dropout context_end missing_context
 """.split()
 _PIPELINE = "without --pipeline-model-parallel, which is refused"
 _BATCHES = "an epoch's batches are made anew, of nothing but (seed, epoch)"
@@ -171,6 +172,12 @@ def test_what_is_given_by_default_is_no_use_of_it():
             "expected one of loss, nll_loss, ppl; it needs --report-accuracy",
         ),
         ("train", ("--best-checkpoint-metric", "chrf", "--eval-bleu"), "expected one of bleu, loss, "),
+        ("train", ("--best-checkpoint-metric", "contrast_accuracy"), "it needs --valid-contrast"),
+        (
+            "train",
+            ("--valid-contrast", "no-such-set", "--best-checkpoint-metric", "contrast_accuracy_x"),
+            "no-such-set: no such file or folder",
+        ),
         ("generate", ("--scoring", "wer"), "--scoring wer: expected bleu, sacrebleu, chrf"),
         ("generate", ("--score-reference", "--print-alignment"), "--print-alignment: expected no"),
     ],
@@ -187,6 +194,7 @@ def test_options_that_cannot_be_together(command, arguments, message):
         ("ppl",),
         ("accuracy", "--criterion", "label_smoothed_cross_entropy", "--report-accuracy"),
         ("chrf", "--disable-validation"),
+        ("contrast_accuracy", "--valid-contrast", "a-set"),
     ],
 )
 def test_metrics_that_a_validation_computes(arguments):

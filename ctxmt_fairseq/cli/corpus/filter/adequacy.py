@@ -44,7 +44,7 @@ class Adequacy(ScoredPairs):
             (self.forward, self.forward_data, self.languages),
             (self.backward, self.backward_data, self.languages[::-1]),
         ):
-            loaded = load_models(path, data, device="cpu" if self.cpu else None)
+            loaded = load_models(path, data, device=self.hardware.chosen)
             if loaded.languages != expected:
                 found = "-".join(loaded.languages)
                 raise BadInput(f"expected a model {'-'.join(expected)}, found {found}", path)

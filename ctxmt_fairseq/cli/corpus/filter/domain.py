@@ -41,7 +41,7 @@ class Domain(ScoredPairs):
 
         subwords = Subwords.load(self.subwords, self.target_lang) if self.subwords else None
         models = [
-            load_language_model(path, data, "cpu" if self.cpu else None, self.max_tokens)
+            load_language_model(path, data, self.hardware.chosen, self.max_tokens)
             for path, data in ((self.in_domain, self.in_domain_data), (self.general, self.general_data))
         ]
 

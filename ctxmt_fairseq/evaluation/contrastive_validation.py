@@ -1,0 +1,87 @@
+"""``--valid-contrast``: measures accuracies on contrastive sets at each validation of a training."""
+
+import os
+from dataclasses import replace
+from typing import Any, Dict, List
+
+import torch
+from fairseq.distributed import utils as distributed_utils
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.data_folder import first_folder
+from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.evaluation.contrastive_report import choose
+from ctxmt_fairseq.evaluation.contrastive_scoring import CandidateWindows
+from ctxmt_fairseq.evaluation.contrastive_sets import ContrastiveSet, read_contrastive_sets, texts_of
+from ctxmt_fairseq.generation.loading import LoadedModels
+
+METRIC = "contrast_accuracy"
+
+
+def _sets(paths: str) -> List[ContrastiveSet]:
+    return read_contrastive_sets(paths.split(os.pathsep))
+
+
+class ContrastiveValidation:
+    """Contrastive sets, scored by a model in training as ``ctxmt contrast`` scores them by a trained one.
+
+    All of the sets is read and turned into windows before the training, so that what is wrong with them stops
+    it there. The processes of a training share the examples.
+
+    Args:
+        task: its configuration names the sets, and how many examples of each are scored: evenly spaced ones.
+        model: before its first update.
+
+    Raises:
+        BadInput: see ``read_contrastive_sets`` and ``score_candidates``.
+    """
+
+    def __init__(self, task: Any, model: Any):
+        cfg = task.cfg
+        most = cfg.valid_contrast_examples
+        if most is not None and most < 1:
+            raise BadInput(f"--valid-contrast-examples {most}: expected 1 or more")
+        folder, languages = first_folder(cfg.data), (cfg.source_lang, cfg.target_lang)
+        subwords = [Subwords.load(folder, language) for language in languages]
+        self.loaded = LoadedModels([model], task, torch.device("cpu"), *subwords)
+        self.sets = _sets(cfg.valid_contrast)
+        self.windows = []
+        self.numbers: List[List[int]] = []  # of the examples that are scored
+        for suite in self.sets:
+            self.loaded.warn_of_unknown(suite.name, *texts_of(suite.examples))
+            self.windows.append(CandidateWindows(self.loaded, suite.examples))
+            examples = len(suite.examples)
+            scored = min(most or examples, examples)
+            self.numbers.append([place * examples // scored for place in range(scored)])
+
+    @staticmethod
+    def metrics(paths: str) -> List[str]:
+        """The names of what is measured on sets that are joined by ``:``.
+
+        Raises:
+            BadInput: as for the class.
+        """
+        return [METRIC, *(f"{METRIC}_{suite.name}" for suite in _sets(paths))]
+
+    def accuracies(self, model: Any) -> Dict[str, float]:
+        """The accuracies in percent, by the names of ``metrics``, the same in all processes."""
+        device = next(model.parameters()).device
+        loaded = replace(self.loaded, models=[model.eval()], device=device)
+        processes = distributed_utils.get_data_parallel_world_size()
+        rank = distributed_utils.get_data_parallel_rank() if processes > 1 else 0
+        correct = torch.zeros(len(self.sets), dtype=torch.int64, device=device)
+        for place, (suite, windows, numbers) in enumerate(
+            zip(self.sets, self.windows, self.numbers, strict=True)
+        ):
+            share = numbers[rank::processes]
+            scores = windows.scores(loaded, share, progress=False)
+            for number, row in zip(share, scores, strict=True):
+                correct[place] += choose(row, suite.examples[number].correct, suite.convention).correct
+        if processes > 1:
+            distributed_utils.all_reduce(correct, group=distributed_utils.get_data_parallel_group())
+        right, examples = correct.tolist(), [len(numbers) for numbers in self.numbers]
+        by_set = {
+            f"{METRIC}_{suite.name}": 100 * count / total
+            for suite, count, total in zip(self.sets, right, examples, strict=True)
+        }
+        return {METRIC: 100 * sum(right) / sum(examples), **by_set}
