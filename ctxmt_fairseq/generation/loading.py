@@ -62,11 +62,7 @@ class LoadedModels:
         return self.task.cfg.source_lang, self.task.cfg.target_lang
 
     def with_options(self, **options: Any) -> "LoadedModels":
-        """The same models with other context options.
-
-        Raises:
-            BadInput: see ``ContextTask.with_options``.
-        """
+        """The same models with other context options; see ``ContextTask.with_options``."""
         return replace(self, task=self.task.with_options(**options))
 
     def encode_source(self, text: str) -> torch.Tensor:
@@ -92,8 +88,7 @@ class LoadedModels:
         return isinstance(self.task, MetadataContextTask)
 
     def contexts_of(self, sentences: List[str], metadata: Sequence[Mapping[str, str]]) -> Any:
-        """Give what the models read besides the tokens of n source sentences; None: the task has no
-        metadata."""
+        """Give what the models read besides n source sentences' tokens; None: the task has no metadata."""
         return self.task.contexts_of(sentences, metadata, str(self.device))
 
     def decode_target(self, tokens: torch.Tensor) -> str:
@@ -135,9 +130,8 @@ def load_models(
     first = mapping(states[0]["cfg"]["task"], "task")
     kind = TASK_REGISTRY[first["_name"]]
     if not issubclass(kind, ContextTask):
-        raise BadInput(
-            "was not trained with one of this plugin's tasks, such as --task document_window", files[0]
-        )
+        what = "was not trained with one of this plugin's tasks, such as --task document_window"
+        raise BadInput(what, files[0])
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
     saved = kind.saved(states[0].get("task_state"))
     given = kind.checked_options(options or {})
@@ -156,13 +150,8 @@ def load_models(
         models += loaded
     for model in models:
         model.eval().to(chosen)
-    return LoadedModels(
-        models,
-        task,
-        chosen,
-        Subwords.load(folder, task.cfg.source_lang),
-        Subwords.load(folder, task.cfg.target_lang),
-    )
+    subwords = [Subwords.load(folder, language) for language in (task.cfg.source_lang, task.cfg.target_lang)]
+    return LoadedModels(models, task, chosen, *subwords)
 
 
 def _files(paths: Paths) -> List[Path]:
