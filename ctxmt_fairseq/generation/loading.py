@@ -20,6 +20,7 @@ from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknow
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
+CHECKPOINT = "checkpoint.pt"  # in a folder that is a model
 Paths = Union[PathLike, Sequence[PathLike]]
 
 
@@ -109,8 +110,9 @@ def load_models(
     """Load one checkpoint, or several as an ensemble.
 
     Args:
-        paths: checkpoints in a list, or joined by ``:``.
-        data: the data folder with dictionaries and subword models; default: the one of the training.
+        paths: checkpoints in a list, or joined by ``:``; a folder of ``ctxmt import`` is one, too.
+        data: the data folder with dictionaries and subword models; default: the one of the training, or the
+            folder that is the model.
         options: task options that override the checkpoint's; None entries do not.
         device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
         trust: whether to build architectures of fairseq's that run what a checkpoint says as Python code.
@@ -121,6 +123,9 @@ def load_models(
     """
     chosen = chosen_device(device)
     files = _files(paths)
+    if data is None and files[0].is_dir():
+        data = files[0]
+    files = [file / CHECKPOINT if file.is_dir() else file for file in files]
     states = [read(file, TRUSTED if trust else ALLOWED, ("task", "model")) for file in files]
     first = mapping(states[0]["cfg"]["task"], "task")
     kind = TASK_REGISTRY[first["_name"]]
