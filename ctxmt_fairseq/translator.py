@@ -203,7 +203,7 @@ class Translator:
                     Translation(self.loaded.decode_target(each["tokens"]), float(each["score"]))
                     for each in nbest
                 ]
-        for remark in filter(None, (translator.separators, fitted.remark, text.with_separator)):
+        for remark in filter(None, (translator.remark, fitted.remark, text.with_separator)):
             logger.warning("%s", remark)
         parts = fitted.joined([found[line] for line in range(len(fitted.sources))])
         return text.nested([_joined(each) if len(each) > 1 else each[0] for each in parts])

@@ -28,6 +28,7 @@ COMMANDS = {
         "report": "one HTML page of what runs have found",
         "evaluate": "a trained model through translation, scores and contrastive sets, in one go",
         "corpus": "corpora as they are downloaded to text with document ids",
+        "import": "take over a model that another program has trained",
         "average": "average the checkpoints nearest the best one",
         "analyse": "pictures of what models do with their context, and of systems side by side",
         "control": "control attributes such as formality by context, and measure it",

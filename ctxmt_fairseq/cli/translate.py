@@ -102,7 +102,7 @@ class Translate(Command):
             remarks += [remark, documents.with_separator]
         if model.loaded.task.decoding:
             print(f"ctxmt: {model.loaded.task.decoding}", file=sys.stderr)
-        for each in dict.fromkeys(filter(None, (*remarks, translator.separators))):
+        for each in dict.fromkeys(filter(None, (*remarks, translator.remark))):
             print(f"ctxmt: warning: {each}", file=sys.stderr)
 
     def _texts(self) -> Iterator[Tuple["InputDocuments", Optional[List[Dict[str, str]]]]]:

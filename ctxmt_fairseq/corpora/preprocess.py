@@ -118,7 +118,7 @@ def preprocess(
             "joined_dictionary": dictionaries[languages[0]] == dictionaries[languages[1]],
             KEY: entries,
             "sentencepiece": dict(zip(languages, models, strict=True)) if any(models) else None,
-            "average_source_length": like["average_source_length"] if like else _mean_length(corpus, splits),
+            **_mean_length(corpus, splits, like or {}),
             **({"given_symbols": given} if given else {}),
             "dictionaries": {
                 name: dictionary_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
@@ -157,18 +157,20 @@ def _check(corpus: Corpus, vocabulary: Vocabulary) -> Optional[Dict[str, Any]]:
             raise BadInput("expected --train, or --like DATA to take subwords and dictionaries from DATA")
         return None
     like = read_description(vocabulary.like)
-    for key in ("joined_dictionary", "average_source_length"):
-        entry(vocabulary.like, key)
+    entry(vocabulary.like, "joined_dictionary")
     if [like["source_lang"], like["target_lang"]] != corpus.languages:
         found = f"{like['source_lang']}-{like['target_lang']}"
         raise BadInput(f"has the languages {found}, not {'-'.join(corpus.languages)}", vocabulary.like)
     return like
 
 
-def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]]) -> int:
-    """The mean subwords of a training source sentence: the shift of focused concatenation, section 4.3."""
-    train = splits["train"]
-    return max(1, round(train["tokens"][corpus.source_lang] / train["sentences"]))
+def _mean_length(corpus: Corpus, splits: Dict[str, Dict[str, Any]], like: Dict[str, Any]) -> Dict[str, int]:
+    """The mean subwords of a training source sentence: the shift of focused concatenation, section 4.3. It is
+    that of ``--like``, of which only what ``ctxmt import`` made has none."""
+    name, train = "average_source_length", splits.get("train")
+    if name in like or train is None:
+        return {name: like[name]} if name in like else {}
+    return {name: max(1, round(train["tokens"][corpus.source_lang] / train["sentences"]))}
 
 
 def _stage(

@@ -25,6 +25,7 @@ from ctxmt_fairseq.evaluation.contrastive_report import (
     tally_groups,
 )
 from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.text_lines import PathLike
 
 RIGHT, WRONG = Choice(1, True), Choice(0, False)
@@ -58,9 +59,10 @@ class FormSet:
 
 
 def words(text: str) -> List[str]:
-    """The words of a text in lower case: runs of letters with their marks, and digits."""
+    """The words of a text in lower case: runs of letters with their marks, and digits; single characters in
+    scripts without blanks."""
     text = unicodedata.normalize("NFC", text).lower()
-    return "".join(sign if of_word(sign) else " " for sign in text).split()
+    return "".join(f" {sign} " if unspaced(sign) else sign if of_word(sign) else " " for sign in text).split()
 
 
 def has_words(translation: str, form: str) -> bool:
@@ -73,8 +75,10 @@ def has_form_as_ctxpro(translation: str, form: str) -> bool:
     whole words once case and ASCII punctuation are taken out of the translation.
 
     This joins words with an apostrophe or a hyphen: it finds no "accepte" in "j'accepte" and no "avis" in
-    "l'avis". ``has_words`` finds both.
+    "l'avis". ``has_words`` finds both, and stands in where there are no blanks between words.
     """
+    if unspaced(form):
+        return has_words(translation, form)
     return f" {form.lower()} " in f" {translation.strip().lower().translate(_NO_PUNCTUATION)} "
 
 

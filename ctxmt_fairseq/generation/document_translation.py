@@ -43,10 +43,10 @@ class DocumentTranslator:
         self.generator: Any = loaded.task.build_generator(loaded.models, search)
 
     @property
-    def separators(self) -> Optional[str]:
-        """A warning, at the end, of translations with a wrong number of separators; None: there are none."""
+    def remark(self) -> Optional[str]:
+        """A warning, at the end, of wrong separators and of translations that were cut off."""
         task = self.loaded.task
-        return self.count.report(task.forced) if task.options["target_context"] else None
+        return self.count.report(task.forced, bool(task.options["target_context"]))
 
     def fit(self, text: SourceText, too_long: str) -> FittedText:
         """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long

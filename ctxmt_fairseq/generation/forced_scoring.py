@@ -90,10 +90,8 @@ class TranslationScorer:
         if too_long:
             line = int(dataset.lines[too_long[0]])
             found = f"{len(self.sources[line])} source and {len(self.targets[line])} target tokens"
-            raise BadInput(
-                f"sentence {line + 1} has {found}; the models read at most {loaded.limits[0]} and "
-                f"{loaded.limits[1]}: shorten it"
-            )
+            most = "the models read at most {} and {}: shorten it".format(*loaded.limits)
+            raise BadInput(f"sentence {line + 1} has {found}; {most}")
         return dataset
 
     def scores(self, loaded: LoadedModels, progress: bool = True) -> List[TokenScores]:
@@ -101,7 +99,7 @@ class TranslationScorer:
 
         Args:
             loaded: the same models each time.
-            progress: show a progress bar, where stderr is a terminal.
+            progress: see ``score_windows``.
         """
         dataset = self.dataset(loaded)
         windows = windows_of(dataset)
@@ -150,10 +148,11 @@ def _batches(by_source: Dict[Source, Dict[Target, None]], max_tokens: int) -> It
     longest = 0
     for source in sorted(by_source, key=lambda key: (max(map(len, by_source[key])), len(key[0]))):
         pairs = [(source, target) for target in by_source[source]]
-        longest = max(longest, len(source[0]), *(len(target) for _, target in pairs))
+        own = max(len(source[0]), *(len(target) for _, target in pairs))
+        longest = max(longest, own)
         if batch and longest * (len(batch) + len(pairs)) > max_tokens:
             yield batch
-            batch, longest = [], max(len(source[0]), *(len(target) for _, target in pairs))
+            batch, longest = [], own
         batch += pairs
     if batch:
         yield batch
@@ -176,20 +175,12 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
     separators = sentence_ends(target, dictionary.index(SEPARATOR), dictionary.eos()).long().numpy()
     context = np.array([[source[1]] for source, _ in batch])
     first = (is_word & (separators.cumsum(1) - separators < context)).sum(1)
-    scores = _log_probs(
-        loaded,
-        net_input,
-        {
-            "rows": torch.from_numpy(rows),
-            "previous": previous,
-            "target": target,
-            "place": torch.from_numpy(np.flatnonzero(place)),
-            "distribution": torch.from_numpy(distribution),
-        },
-    )
+    arrays = {"rows": rows, "place": np.flatnonzero(place), "distribution": distribution}
+    targets = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    scores = _log_probs(loaded, net_input, {"previous": previous, "target": target, **targets})
     return [
-        TokenScores(row[: len(target)], int(start))
-        for row, (_, target), start in zip(scores, batch, first, strict=True)
+        TokenScores(row[: len(words)], int(start))
+        for row, words, start in zip(scores, tokens, first, strict=True)
     ]
 
 

@@ -34,9 +34,8 @@ class GivenDocuments:
         Args:
             name: what the caller calls them, for messages.
         """
-        return cls(
-            *_nested(documents, name, "documents, each a list of sentences", "sentences", _sentence), name
-        )
+        kinds = "documents, each a list of sentences", "sentences"
+        return cls(*_nested(documents, name, *kinds, _sentence), name)
 
     def place(self, sentence: int) -> str:
         """Name the place of a sentence."""

@@ -61,9 +61,7 @@ def read_with_ids(text: PathLike, docids: PathLike, current: Optional[PathLike] 
     """Read a text, one document id per line and, if given, one 0 (only context) or 1 per line."""
     sentences = read_sentences(text)
     documents = Documents.read(docids, len(sentences))
-    flags = np.ones(len(sentences), bool)
-    if current is not None:
-        flags = read_flags(current, len(sentences))
+    flags = np.ones(len(sentences), bool) if current is None else read_flags(current, len(sentences))
     return _aligned(sentences, documents, flags, text)
 
 
@@ -121,8 +119,7 @@ def _blank_line_documents(read: Sequence[str], text: PathLike, before: int = 0) 
 
 def read_joined(text: PathLike, joint: str) -> InputDocuments:
     """Read a document from each line, its sentences joined by ``joint``: the last one is translated, the
-    others are its context. ctxpro and others publish the inputs of their test sets like this.
-    """
+    others are its context. ctxpro and others publish the inputs of their test sets like this."""
     rows = [[part.strip() for part in line.split(joint)] for line in read_sentences(text)]
     lengths = [len(row) for row in rows]
     if max(lengths, default=1) == 1:
@@ -136,8 +133,7 @@ def read_joined(text: PathLike, joint: str) -> InputDocuments:
 
 def read_json_lines(path: PathLike) -> InputDocuments:
     """Read one object per line: ``source`` (text), ``document`` (its id), ``current`` (true or false), which
-    may be missing, and whatever else is to be written beside the translation.
-    """
+    may be missing, and whatever else is to be written beside the translation."""
     sentences, ids, flags, records = [], [], [], []
     for place, record in json_lines(path):
         source = get(place, record, "source", str)

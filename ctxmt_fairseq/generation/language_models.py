@@ -46,8 +46,7 @@ def cross_entropies(model: LanguageModel, texts: List[str], subwords: Optional[S
 def load_language_model(
     path: PathLike, data: Optional[PathLike] = None, device: Any = None, max_tokens: int = MAX_TOKENS
 ) -> LanguageModel:
-    """Load a language model: one of kenlm, told by its name (.arpa, .binary, ..), or else a fairseq
-    checkpoint.
+    """Load a language model: one of kenlm, told by its name (.arpa, ..), or else a fairseq checkpoint.
 
     Args:
         data: the folder with the checkpoint's ``dict.txt``; default: the one of the training.
@@ -78,8 +77,7 @@ class _Kenlm:
 
 
 class _Fairseq:
-    """A ``transformer_lm``. Only this class lets a checkpoint name it; for other commands it stays
-    unknown."""
+    """A ``transformer_lm``, which a checkpoint can name here alone."""
 
     def __init__(self, path: Path, data: Optional[PathLike], device: torch.device, max_tokens: int):
         allowed = ALLOWED | modules_of(TransformerLanguageModel, LanguageModelingTask)
@@ -91,9 +89,8 @@ class _Fairseq:
         if not (folder / "dict.txt").is_file():
             raise BadInput("has no dict.txt; expected the data folder of the language model", folder)
         overrides: Dict[str, Any] = {"data": str(folder)}
-        (model,), _, task = load_ensemble(
-            [str(path)], overrides, None, state=upgraded(state, path, overrides)
-        )
+        full = upgraded(state, path, overrides)
+        (model,), _, task = load_ensemble([str(path)], overrides, None, state=full)
         self._model, self._dictionary = model.eval().to(device), task.source_dictionary
         # As fairseq's generation begins a sentence.
         begins_with_bos = mapping(state["cfg"]["task"], "task").get("add_bos_token")

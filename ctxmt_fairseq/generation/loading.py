@@ -20,6 +20,7 @@ from ctxmt_fairseq.corpora.unknown_subwords import count_unknown, warn_of_unknow
 from ctxmt_fairseq.tasks.context_task import ContextTask
 from ctxmt_fairseq.tasks.metadata_context import MetadataContextTask
 
+CHECKPOINT = "checkpoint.pt"  # in a folder that is a model
 Paths = Union[PathLike, Sequence[PathLike]]
 
 
@@ -61,11 +62,7 @@ class LoadedModels:
         return self.task.cfg.source_lang, self.task.cfg.target_lang
 
     def with_options(self, **options: Any) -> "LoadedModels":
-        """The same models with other context options.
-
-        Raises:
-            BadInput: see ``ContextTask.with_options``.
-        """
+        """The same models with other context options; see ``ContextTask.with_options``."""
         return replace(self, task=self.task.with_options(**options))
 
     def encode_source(self, text: str) -> torch.Tensor:
@@ -91,8 +88,7 @@ class LoadedModels:
         return isinstance(self.task, MetadataContextTask)
 
     def contexts_of(self, sentences: List[str], metadata: Sequence[Mapping[str, str]]) -> Any:
-        """Give what the models read besides the tokens of n source sentences; None: the task has no
-        metadata."""
+        """Give what the models read besides n source sentences' tokens; None: the task has no metadata."""
         return self.task.contexts_of(sentences, metadata, str(self.device))
 
     def decode_target(self, tokens: torch.Tensor) -> str:
@@ -114,8 +110,9 @@ def load_models(
     """Load one checkpoint, or several as an ensemble.
 
     Args:
-        paths: checkpoints in a list, or joined by ``:``.
-        data: the data folder with dictionaries and subword models; default: the one of the training.
+        paths: checkpoints in a list, or joined by ``:``; a folder of ``ctxmt import`` is one, too.
+        data: the data folder with dictionaries and subword models; default: the one of the training, or the
+            folder that is the model.
         options: task options that override the checkpoint's; None entries do not.
         device: "cpu", "cuda", "cuda:1"; default: a GPU where there is one.
         trust: whether to build architectures of fairseq's that run what a checkpoint says as Python code.
@@ -126,13 +123,15 @@ def load_models(
     """
     chosen = chosen_device(device)
     files = _files(paths)
+    if data is None and files[0].is_dir():
+        data = files[0]
+    files = [file / CHECKPOINT if file.is_dir() else file for file in files]
     states = [read(file, TRUSTED if trust else ALLOWED, ("task", "model")) for file in files]
     first = mapping(states[0]["cfg"]["task"], "task")
     kind = TASK_REGISTRY[first["_name"]]
     if not issubclass(kind, ContextTask):
-        raise BadInput(
-            "was not trained with one of this plugin's tasks, such as --task document_window", files[0]
-        )
+        what = "was not trained with one of this plugin's tasks, such as --task document_window"
+        raise BadInput(what, files[0])
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
     saved = kind.saved(states[0].get("task_state"))
     given = kind.checked_options(options or {})
@@ -151,13 +150,8 @@ def load_models(
         models += loaded
     for model in models:
         model.eval().to(chosen)
-    return LoadedModels(
-        models,
-        task,
-        chosen,
-        Subwords.load(folder, task.cfg.source_lang),
-        Subwords.load(folder, task.cfg.target_lang),
-    )
+    subwords = [Subwords.load(folder, language) for language in (task.cfg.source_lang, task.cfg.target_lang)]
+    return LoadedModels(models, task, chosen, *subwords)
 
 
 def _files(paths: Paths) -> List[Path]:

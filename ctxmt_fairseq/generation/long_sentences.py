@@ -101,17 +101,16 @@ def fit_sentences(
         for line in np.flatnonzero(~current).tolist():
             tokens[line] = [_cut(sources[line], limit, end)]
     origins = np.repeat(np.arange(len(tokens)), [len(parts) for parts in tokens])
+    places = named([text.place(line) for line in long])
     treated = {"cut": "cut", "split": "split into parts", "empty": "not translated"}
-    remark = (
-        f"{len(long)} of {len(translated)} sentences are longer than the {limit} tokens that the models read"
-    )
+    found = f"{len(long)} of {len(translated)} sentences are longer than the {limit} tokens"
     return FittedText(
         sentences=[part for parts in texts for part in parts],
         sources=[source for parts in tokens for source in parts],
         documents=Documents(np.searchsorted(origins, text.documents.starts).astype(np.int64)),
         current=current[origins],
         origins=origins,
-        remark=f"{remark}, and were {treated[way]}: {named(list(map(text.place, long)))}" if long else None,
+        remark=f"{found} that the models read, and were {treated[way]}: {places}" if long else None,
     )
 
 
@@ -125,9 +124,8 @@ def refuse_long(
     """Refuse sentences that are longer than the models read; all of them are named, with their lengths."""
     long = [f"{place(line)} ({len(tokens[line])})" for line in lines if len(tokens[line]) > limit]
     if long:
-        raise BadInput(
-            f"longer than the {limit} tokens that the models read: {named(long)}; shorten them{hint}"
-        )
+        read = f"the {limit} tokens that the models read"
+        raise BadInput(f"longer than {read}: {named(long)}; shorten them{hint}")
 
 
 def joined_text(parts: Sequence[str]) -> str:

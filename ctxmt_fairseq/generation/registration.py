@@ -21,8 +21,7 @@ def register() -> None:
 
 @functools.cache
 def warn_of_two_fairseqs() -> None:
-    """Say that pip has installed a fairseq over another one: then it is a mixture of both, and neither can be
-    uninstalled alone."""
+    """Say that pip has installed one fairseq over another: neither can then be uninstalled alone."""
     import contextlib  # here, because a --help does without these
     import logging
     from importlib import metadata

@@ -24,9 +24,6 @@ class SearchSettings(OptionGroup):
     """The settings of beam search, with the names and meanings that they have in ``fairseq-generate``.
 
     A hypothesis of n tokens is ranked by its log-probability divided by n^lenpen.
-
-    Raises:
-        BadInput: a value of another type, or out of its ``BOUNDS``.
     """
 
     beam: int = option("hypotheses that are kept side by side", 5)

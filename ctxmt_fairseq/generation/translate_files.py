@@ -58,13 +58,8 @@ def translate_file(
         given = _given(target_context, documents)
         loaded.warn_of_unknown(target_context, targets=given)
         targets = [loaded.encode_target(given[line]) for line in text.origins.tolist()]
-    running = translator.running(
-        text.sources,
-        text.documents,
-        targets,
-        _contexts(loaded, text, metadata),
-        np.flatnonzero(text.current),
-    )
+    contexts, current = _contexts(loaded, text, metadata), np.flatnonzero(text.current)
+    running = translator.running(text.sources, text.documents, targets, contexts, current)
     wanted = text.current | (translator.dependent and targets is None)
     done: Dict[int, Dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:

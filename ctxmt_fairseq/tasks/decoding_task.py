@@ -126,8 +126,8 @@ class DecodingTask(TranslationTask):
             self.contrast_accuracies = self.contrast.accuracies(model)
 
     def _report(self) -> None:
-        report = self.window_count.report(self.forced)
-        if report and self.decodes_windows:
+        report = self.window_count.report(self.forced, self.decodes_windows)
+        if report:
             logger.warning("%s", report)
         if self.with_unknown:
             logger.warning(

@@ -1,8 +1,10 @@
-"""What the project knows of languages: how BLEU counts words in them."""
+"""What the project knows of languages: how BLEU counts their words, and which have no blanks between them."""
 
 import importlib.util
 import re
 from typing import Optional
+
+import regex
 
 # Of sacrebleu's tokenizers, for languages that have no blanks between words, or where a better one exists.
 _TOKENIZERS = {
@@ -13,6 +15,12 @@ _TOKENIZERS = {
 }
 # What these need beside sacrebleu, and what counts where that is missing.
 _NEEDS = {"ja-mecab": ("MeCab", "char"), "ko-mecab": ("mecab_ko", None)}
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+
+
+def unspaced(text: str) -> bool:
+    """Whether a text has a character of a script that puts no blanks between words."""
+    return _UNSPACED.search(text) is not None
 
 
 def primary(language: str) -> str:

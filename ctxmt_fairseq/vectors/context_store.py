@@ -54,10 +54,8 @@ class ContextStore:
         header = read_header(path)
         if not header.count:
             raise BadInput("holds no vector yet; run ctxmt embed again", path)
-        for what, expected, found in (
-            ("encoder", encoder, header.encoder),
-            ("dimension", dimension, header.dimension),
-        ):
+        for what, expected in (("encoder", encoder), ("dimension", dimension)):
+            found = getattr(header, what)
             if expected is not None and expected != found:
                 raise BadInput(f"expected vectors of the {what} {expected}, found {found}", path)
         check_files(path, header)
@@ -73,27 +71,20 @@ class ContextStore:
         """
         if name not in self.header.splits:
             known = ", ".join(self.header.splits) or "none"
-            raise BadInput(
-                f"has no contexts of the split {name}, only {known}; ctxmt embed adds them", self.path
-            )
+            what = f"has no contexts of the split {name}, only {known}; ctxmt embed adds them"
+            raise BadInput(what, self.path)
         split = self.header.splits[name]
         if split["sentences"] != expected_sentences:
-            raise BadInput(
-                f"expected contexts of {expected_sentences} sentences for the split {name}, "
-                f"found {split['sentences']}: the context store belongs to another corpus",
-                self.path,
-            )
+            what = f"expected contexts of {expected_sentences} sentences for the split {name}"
+            found = f"found {split['sentences']}: the context store belongs to another corpus"
+            raise BadInput(f"{what}, {found}", self.path)
         if digest is not None and split["digest"] != digest:
-            raise BadInput(
-                f"the contexts of the split {name} were made from another text; run ctxmt embed again",
-                self.path,
-            )
+            what = f"the contexts of the split {name} were made from another text"
+            raise BadInput(f"{what}; run ctxmt embed again", self.path)
         shape = self.header.index_shape(name)
         index: np.ndarray = np.memmap(self.path / index_file(name), INDEX_DTYPE, "r", shape=shape)
-        texts = partial(stored_texts, self.path)
-        return SentenceContexts(
-            self.vectors, index[:, 0], index[:, 1:], self.header.fields, EMPTY_TEXT, texts
-        )
+        own, metadata, texts = index[:, 0], index[:, 1:], partial(stored_texts, self.path)
+        return SentenceContexts(self.vectors, own, metadata, self.header.fields, EMPTY_TEXT, texts)
 
 
 def stored_texts(path: PathLike, rows: Sequence[int]) -> List[str]:

@@ -32,10 +32,6 @@ def load_encoder(folder: Path, device: str, pooling: Optional[str] = None) -> Se
 
     Args:
         pooling: see ``SentenceEncoder``.
-
-    Raises:
-        BadInput: its folder has modules of other classes, or files elsewhere. Other exceptions are the
-            library's.
     """
     folder = folder.resolve()
     modules_file = folder / "modules.json"
@@ -52,14 +48,9 @@ def load_encoder(folder: Path, device: str, pooling: Optional[str] = None) -> Se
             raise place.error(f"expected a path inside the model's folder, found {path}")
         modules.append(MODULES[name](path))
     settings = _optional(folder / "config_sentence_transformers.json")
+    chosen = {name: settings.get(name) for name in ("default_prompt_name", "truncate_dim")}
     prompts = settings.get("prompts") or {}
-    return SentenceTransformer(
-        modules=modules,
-        device=device,
-        prompts=prompts,
-        default_prompt_name=settings.get("default_prompt_name"),
-        truncate_dim=settings.get("truncate_dim"),
-    )
+    return SentenceTransformer(modules=modules, device=device, prompts=prompts, **chosen)
 
 
 def _entries(path: Path) -> List[Any]:

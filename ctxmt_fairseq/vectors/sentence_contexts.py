@@ -48,22 +48,17 @@ def contexts_of(
     if len(metadata) != len(sentences):
         raise ValueError(f"{len(sentences)} sentences, {len(metadata)} rows of metadata")
     rows: Dict[str, int] = {"": EMPTY_TEXT}
-
-    def row(text: str) -> int:
-        return rows.setdefault(text, len(rows))
-
-    own = [row(single_spaces(sentence)) for sentence in sentences]
+    own = [rows.setdefault(single_spaces(sentence), len(rows)) for sentence in sentences]
     fields = tuple(dict.fromkeys(field for values in metadata for field in values))
     table = np.full((len(sentences), len(fields)), NO_TEXT, np.int64)
     for line, values in enumerate(metadata):
         for column, field in enumerate(fields):
             text = metadata_text(field, values.get(field, ""))
             if text is not None:
-                table[line, column] = row(text)
+                table[line, column] = rows.setdefault(text, len(rows))
     texts = list(rows)
-    return SentenceContexts(
-        encoder.encode(texts), np.array(own, np.int64), table, fields, EMPTY_TEXT, partial(_pick, texts)
-    )
+    vectors, sources = encoder.encode(texts), np.array(own, np.int64)
+    return SentenceContexts(vectors, sources, table, fields, EMPTY_TEXT, partial(_pick, texts))
 
 
 def _pick(texts: List[str], rows: Sequence[int]) -> List[str]:

@@ -75,22 +75,16 @@ class StoreHeader:
 
 
 def check_files(folder: PathLike, header: StoreHeader) -> None:
-    """Read and check all bytes of a store. Bytes that its header does not describe are those of a killed
-    run."""
+    """Read and check all bytes of a store but those that a killed run left behind: no header has them."""
     for name, size in header.sizes.items():
         path = Path(folder) / name
         found = path.stat().st_size if path.is_file() else 0
         if found < size:
-            raise BadInput(
-                f"expected {size} bytes, found {found}: the context store is truncated; delete it and embed "
-                "again",
-                path,
-            )
+            what = f"expected {size} bytes, found {found}: the context store is truncated"
+            raise BadInput(f"{what}; delete it and embed again", path)
         if size and checksum_of(path, size) != header.checksum.get(name):
-            message = (
-                "the checksum is wrong: the context store was changed or damaged; delete it and embed again"
-            )
-            raise BadInput(message, path)
+            what = "the checksum is wrong: the context store was changed or damaged"
+            raise BadInput(f"{what}; delete it and embed again", path)
 
 
 def checksum_of(path: Path, size: int) -> int:

@@ -1,5 +1,4 @@
-"""Turns texts into vectors: sentence encoders, and the discrete embedding of the ablation (MTCue, section
-2.1).
+"""Turns texts into vectors: sentence encoders, and the discrete embedding (MTCue, section 2.1).
 
 An encoder always gives a text the same vector. All but the discrete one give similar texts similar vectors.
 """
@@ -61,10 +60,8 @@ class SentenceEncoder:
         try:
             from ctxmt_fairseq.vectors.encoder_folder import load_encoder
         except ImportError:
-            raise BadInput(
-                f'sentence vectors need the extra "embed": {installation("embed")} '
-                "(the encoder discrete needs nothing)"
-            ) from None
+            need = f'sentence vectors need the extra "embed": {installation("embed")}'
+            raise BadInput(f"{need} (the encoder discrete needs nothing)") from None
         self.name, self.batch_size = name, batch_size
         try:
             self.model = load_encoder(_folder(source), device, pooling).eval()
@@ -73,18 +70,16 @@ class SentenceEncoder:
             raise
         except Exception as error:  # the libraries raise many kinds for a folder that is damaged, or no model
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            raise BadInput(
-                f"expected a sentence-transformers model (name or folder): {reason}", name
-            ) from None
+            what = f"expected a sentence-transformers model (name or folder): {reason}"
+            raise BadInput(what, name) from None
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
         how = dict(batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True)
         try:
             return self.model.encode(list(texts), **how)
         except IndexError:
-            raise BadInput(
-                "is damaged: its tokenizer has symbols that its model does not", self.name
-            ) from None
+            what = "is damaged: its tokenizer has symbols that its model does not"
+            raise BadInput(what, self.name) from None
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Turn n texts into (n, R) float32."""
@@ -105,9 +100,8 @@ def _folder(source: str) -> Path:
     for local in (True, False):
         for name in names:
             try:
-                return Path(
-                    snapshot_download(name, cache_dir=cache, local_files_only=local, ignore_patterns=_UNUSED)
-                )
+                at = snapshot_download(name, cache_dir=cache, local_files_only=local, ignore_patterns=_UNUSED)
+                return Path(at)
             except (OSError, ValueError) as error:
                 errors.append(error)
     raise errors[-1]
@@ -154,9 +148,6 @@ def known_encoder(
     Args:
         name, dimension: what is known of it; None: nothing.
         given: the user's encoder. Its folder may be elsewhere now.
-
-    Raises:
-        BadInput: the user gave none, where one is needed, or another one.
     """
     if given is None:
         if split_pooling(name)[1] not in (DEFAULT_ENCODER, DiscreteEncoder.name):

@@ -139,13 +139,8 @@ COMMANDS = [
         "read lines", "translate nowhere.pt lines.jsonl --json-lines", "lines", 25, {**TRANSLATE, **CONTEXT}
     ),
     Command(
-        *(
-            "translate",
-            f"translate {MODEL} few.en --docids few.docids {SEARCH}",
-            f"few. text. {MODEL} data",
-            4,
-        ),
-        {**TRANSLATE, **CONTEXT},
+        *("translate", f"translate {MODEL} few.en --docids few.docids {SEARCH}"),
+        *(f"few. text. {MODEL} data", 4, {**TRANSLATE, **CONTEXT}),
     ),
     Command(
         *("translate contexts", f"translate {MTCUE} few.en --contexts few.meta.jsonl {SEARCH}"),
@@ -192,14 +187,9 @@ COMMANDS = [
         ),
     ),
     Command(
-        *(
-            "corenlp",
-            "corenlp {} --text text.en --docids text.docids --out new".format(
-                " ".join(f"corenlp/{number}.json" for number in (1, 2))
-            ),
-        ),
-        *("text. corenlp", 15),
-        given("--name x"),
+        "corenlp",
+        "corenlp corenlp/1.json corenlp/2.json --text text.en --docids text.docids --out new",
+        *("text. corenlp", 15, given("--name x")),
     ),
     Command(
         *("corpus align", "corpus align text.en text.fr --output new"),
@@ -279,10 +269,7 @@ COMMANDS = [
         given("--seed 2 --sentences --scores scores.json"),
     ),
     Command(
-        *(
-            "control formality",
-            f"control formality {FORMALITY} {HYPOTHESES}",
-        ),
+        *("control formality", f"control formality {FORMALITY} {HYPOTHESES}"),
         *("formal. informal. setting", 40, RESULT),
     ),
     Command(

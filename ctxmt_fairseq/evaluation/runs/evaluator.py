@@ -117,8 +117,8 @@ class Evaluator:
                 raise BadInput(f"--target-context-from needs {needs}")
             run = {"path": self.files, "made_from": made_from}
             translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
-            if translator.separators:
-                print(f"ctxmt: warning: {translator.separators}", file=sys.stderr)
+            if translator.remark:
+                print(f"ctxmt: warning: {translator.remark}", file=sys.stderr)
 
         self._make(output, made_from, [output], work)
 

@@ -12,30 +12,39 @@ Hypothesis = Dict[str, Any]
 
 @dataclass
 class WindowCount:
-    """How many windows were cut, and how many best hypotheses had a wrong number of separators."""
+    """How many windows were decoded; how many best hypotheses had a wrong number of separators, and how many
+    ended where the search allows no longer translation."""
 
     windows: int = 0
     mismatched: int = 0
+    too_long: int = 0
 
     def add(self, row: List[Hypothesis]) -> None:
         """Count a window by its n-best list, as ``keep_sentence`` returns it."""
         self.windows += 1
         self.mismatched += bool(row) and not row[0]["well_formed"]
 
-    def report(self, forced: bool) -> Optional[str]:
+    def report(self, forced: bool, with_target: bool) -> Optional[str]:
         """What is to be said at the end; None: nothing.
 
         Args:
             forced: the target context was forced, so only separators after it are wrong.
+            with_target: there is target context, and so separators.
         """
-        if not self.windows or (forced and not self.mismatched):
-            return None
-        if forced:
-            return f"separators in {self.mismatched} of {self.windows} translations are left out"
-        return (
-            f"{self.mismatched} of {self.windows} windows were translated with a wrong number of separators; "
-            "their current sentence is a guess"
-        )
+        said = []
+        if with_target and forced and self.mismatched:
+            said.append(f"separators in {self.mismatched} of {self.windows} translations are left out")
+        elif with_target and not forced and self.windows:
+            said.append(
+                f"{self.mismatched} of {self.windows} windows were translated with a wrong number of "
+                "separators; their current sentence is a guess"
+            )
+        if self.too_long:
+            said.append(
+                f"{self.too_long} of {self.windows} translations ended at the greatest length of "
+                "--max-len-a and --max-len-b"
+            )
+        return "; ".join(said) or None
 
 
 def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current") -> Tuple[int, int, bool]:

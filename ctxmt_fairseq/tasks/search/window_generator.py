@@ -1,6 +1,7 @@
 """Decodes a batch of windows with fairseq's search, and cuts out the current sentences."""
 
 import contextlib
+import math
 from argparse import Namespace
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
@@ -27,14 +28,15 @@ def remember_sentence_settings(generator: Any, args: Namespace) -> None:
 
 
 @contextlib.contextmanager
-def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[int]) -> Iterator[None]:
+def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[int]) -> Iterator[float]:
     """Allow a x + b tokens for every sentence of the longest row; fairseq would allow them for the window.
+    Gives how many those are.
 
     Raises:
         BadInput: they are fewer than ``--min-len``, where fairseq would stop at an assertion.
     """
     if not hasattr(generator, "sentence_limit"):
-        yield
+        yield math.inf
         return
     per_token, per_sentence = generator.sentence_limit
     limit = max(
@@ -50,7 +52,7 @@ def _length_limit(generator: Any, lengths: Sequence[int], sentences: Sequence[in
     before = generator.max_len_a, generator.max_len_b
     generator.max_len_a, generator.max_len_b = 0, limit
     try:
-        yield
+        yield most
     finally:
         generator.max_len_a, generator.max_len_b = before
 
@@ -92,8 +94,14 @@ def generate_current(
         generator.max_len = ensemble.max_decoder_positions() - max(map(len, prefixes))
         lengths, expected = [len(sentence) for sentence in parts.current], [0] * len(prefixes)
     limit = _length_limit(generator, lengths, [1 + sentences for sentences in expected])
-    with limit, beams(models, getattr(generator, "beam_size", 1)):
+    with limit as most, beams(models, getattr(generator, "beam_size", 1)):
         windows = to_host(generator.generate(models, sample, **options))
+    read = [
+        row[0]["tokens"]
+        for row, source in zip(windows, parts.current, strict=True)
+        if row and len(source) > 1
+    ]
+    count.too_long += sum(len(tokens) > most for tokens in read)  # with </s>
     hypotheses = keep_sentence(
         windows,
         expected,

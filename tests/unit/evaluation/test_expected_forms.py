@@ -45,6 +45,10 @@ HYPOTHESES = ("Sie ist da.", "Der kam.", "Und Sie?", "Das kam, es kam.")
         ("У неё", "НЕЁ", True, True),
         ("", "elle", False, False),
         ("cafe\u0301 noir", "café", False, True),  # the accent as a sign of its own
+        ("是他，不是她。", "她", True, True),  # no blanks between words
+        ("是他，不是她。", "不是他", False, False),
+        ("これはペンです", "ペン", True, True),
+        ("ฉันอยู่ที่นี่", "อยู่", True, True),
     ],
 )
 def test_which_translations_have_the_form(translation, form, ctxpro, by_words):
