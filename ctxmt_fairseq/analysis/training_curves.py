@@ -53,14 +53,14 @@ def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Poin
 
 def differing_losses(systems: Systems) -> Optional[str]:
     """A warning if the loss is not the same measure in all trainings; None if it is."""
-    known = [log.criterion for logs in systems.values() for log in logs if log.criterion]
-    names = dict.fromkeys(name for options in known for name in options if name != "report_accuracy")
+    known = [log.loss_kind for logs in systems.values() for log in logs if log.loss_kind]
+    names = dict.fromkeys(name for options in known for name in options)
     differ = [name for name in names if len({options.get(name) for options in known}) > 1]
     if not differ:
         return None
 
     def shown(log: TrainingLog) -> str:
-        options = [(name, log.criterion[name]) for name in differ if name in log.criterion]
+        options = [(name, log.loss_kind[name]) for name in differ if name in log.loss_kind]
         return ", ".join(value if name == "_name" else f"{name} {value}" for name, value in options) or "?"
 
     found = [f"{name}: {' or '.join(dict.fromkeys(map(shown, logs)))}" for name, logs in systems.items()]

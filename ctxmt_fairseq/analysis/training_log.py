@@ -5,7 +5,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.json_files import parse_json
@@ -71,10 +71,12 @@ class TrainingLog:
         return {name: value.strip("'") for name, value in options}
 
     @property
-    def loss_kind(self) -> Tuple[Any, ...]:
-        """Losses are of one unit where this is the same: the criterion, the target sentences, the text."""
-        criterion = {name: value for name, value in self.criterion.items() if name != "report_accuracy"}
-        return (*criterion.items(), self.option("target_context") or "0", self.option("data"))
+    def loss_kind(self) -> Dict[str, str]:
+        """What the unit of the loss depends on: the criterion, the target sentences of a window, the text."""
+        options = {name: self.option(name) or "None" for name in ("target_context", "data")}
+        kind = {**self.criterion, **{name: value for name, value in options.items() if value != "None"}}
+        kind.pop("report_accuracy", None)
+        return kind
 
     def number(self, name: str) -> float:
         """The value of an option, which must be a number."""

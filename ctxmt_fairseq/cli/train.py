@@ -27,6 +27,8 @@ from ctxmt_fairseq.cli.systems import COMMON, END, PAPERS, SIZES, SYSTEMS, read_
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 Options = Dict[str, List[str]]
+# What torch says of fairseq's calls is nothing that a user can change.
+QUIET = ["-W", "ignore::FutureWarning", "-W", "ignore:'pin_memory' argument is set as true"]
 
 
 class Train(Command):
@@ -73,7 +75,7 @@ class Train(Command):
             _begin(log, shlex.join(words))
         from ctxmt_fairseq.base.processes import run_logged
 
-        code = run_logged([sys.executable, "-m", "fairseq_cli.train", *words[1:]], log)
+        code = run_logged([sys.executable, *QUIET, "-m", "fairseq_cli.train", *words[1:]], log)
         if log and not code:
             save_dir = words[words.index("--save-dir") + 1]
             print(_end(log, data, Path(save_dir, "checkpoint_best.pt")))

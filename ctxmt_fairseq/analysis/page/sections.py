@@ -189,7 +189,7 @@ def _tallies(report: Dict[str, Any]) -> Iterator[Tuple[str, str, float, str]]:
 def losses(runs: Sequence[Run]) -> List[Any]:
     """Charts of the trainings' losses: one for those of each unit."""
     kinds = {run.name: run.found.log.loss_kind for run in runs if run.found.log}
-    several = len(set(kinds.values())) > 1
+    several = any(kind != other for kind in kinds.values() for other in kinds.values())
     title = {
         name: f"loss of validations{', of its own unit: ' * several}"
         + ", ".join(other for other in kinds if several and kinds[other] == kind)

@@ -75,7 +75,7 @@ def test_sums_and_gradients(name, discount):
         logits = model(**sample["net_input"])[0].detach().requires_grad_()
         model.forward = lambda **_: (logits, {})
         loss(model, sample)[0].backward()
-        np.testing.assert_allclose(logits.grad.numpy(), gradient, atol=1e-5)
+        np.testing.assert_allclose(logits.grad.numpy(), gradient, rtol=1e-5, atol=3e-5)  # float32
 
 
 @pytest.mark.parametrize("system", ["concat", "gated", "mtcue"])
