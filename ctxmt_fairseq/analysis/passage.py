@@ -8,7 +8,6 @@ import numpy as np
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.input_documents import read_blank_line_documents
 from ctxmt_fairseq.text.documents import Documents
-from ctxmt_fairseq.text.symbols import SEPARATOR
 from ctxmt_fairseq.text.text_lines import PathLike
 
 
@@ -29,9 +28,6 @@ class Passage:
 
 def given_passage(sentence: str, context: Sequence[str] = ()) -> Passage:
     """The passage of a sentence with its context, farthest sentence first."""
-    for text in (*context, sentence):
-        if SEPARATOR in text:
-            raise BadInput(f"expected text without the symbol {SEPARATOR}")
     if not sentence.strip():
         raise BadInput("the sentence is empty")
     return Passage([*context, sentence], len(context))

@@ -74,7 +74,13 @@ def watch_command_lines() -> None:
         evaluates = any(action.dest == "path" for action in parser._actions)
         task = task_of_ours(words, evaluates)
         if task is None:
-            return parse(parser, input_args, *args, **kwargs)
+            try:
+                return parse(parser, input_args, *args, **kwargs)
+            except KeyError as error:
+                if error.args != (None,):
+                    raise
+                hook_command()  # fairseq-validate has no other task
+                raise BadInput("--task: name the task; no checkpoint that could be read says it") from None
         mend()
         check_arguments(words)
         words = [*words, "--task", task]  # again, if it is there

@@ -62,6 +62,8 @@ class Evaluate(Command):
         for name in ("dev", "lenpens"):
             if getattr(self.search, name) and self.search.penalty is not None:
                 raise BadInput(f"--{name} needs --lenpen opt, which chooses the length penalty")
+        if self.search.too_long == "split" and self.context.target_context_from != "own":
+            raise BadInput("--target-context-from does not work with --too-long split")
         if self.scores.bootstrap == 1:
             raise BadInput("--bootstrap 1: give 2 samples or more, or 0 for none")
         suites, out = self._read_suites(), self._folder()
@@ -157,12 +159,13 @@ class Evaluate(Command):
             search=self.search.fixed.settings(),
             options=options,
             tag="" if window is None else f".w{window}",
-            first=(self.context.kept or loaded.task.keep_sentence) == "first",
+            first=(self.context.kept or loaded.task.options["keep_sentence"]) == "first",
             tokenize=scores.tokenize,
             lowercase=scores.lowercase,
             bootstrap=scores.bootstrap,
             convention=None if scores.convention == "suite" else Convention(*scores.convention.split("-")),
             width=self.search.documents_at_once,
+            too_long=self.search.too_long,
             comet=scores.comet_models(),
             comet_context=scores.comet_context,
             cpu=self.model.hardware.chosen == "cpu",
@@ -170,7 +173,7 @@ class Evaluate(Command):
         first_pass = None
         if source not in ("own", "reference"):
             others, models, other_content = self._load(source, ledger, "first-pass.pt")
-            plain = Settings(settings.search, width=settings.width)
+            plain = Settings(settings.search, width=settings.width, too_long=settings.too_long)
             evaluator = Evaluator(others, models, other_content, ledger, plain)
             penalty = FIRST_PASS if self.search.penalty is None else self.search.penalty
             first_pass = FirstPass(evaluator, penalty)

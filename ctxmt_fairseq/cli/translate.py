@@ -28,7 +28,7 @@ from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
-from ctxmt_fairseq.cli.options.model import Model, search
+from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.input_documents import InputDocuments
@@ -71,10 +71,7 @@ class Translate(Command):
     )
     documents_at_once: int = option("documents translated side by side", 16)
     scores: bool = option("print each translation's score and a tab before it")
-    too_long: Literal["error", "cut", "split", "empty"] = option(
-        "sentences that are longer than the models read are refused, or cut, split into parts, left empty",
-        "error",
-    )
+    too_long: TooLong = TOO_LONG
     search: OptionGroup = search()
     model: Model
 

@@ -16,7 +16,6 @@ from ctxmt_fairseq.corpora.transforms.language import Judge, detector
 from ctxmt_fairseq.text.documents import document_id
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.metadata_text import parse_metadata
-from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import decode_line, open_file, raw_lines
 
 EXAMPLES = 5  # so many lines are named for each finding
@@ -98,8 +97,6 @@ def check(prefix: str, languages: Sequence[str], admitted: Sequence[Sequence[str
                     parse_metadata(line, path, number)
                 except BadInput:
                     report.add(report.faults, "metadata that is no JSON object of strings", path, number)
-            elif path in texts and (SEPARATOR in line or MASK in line):
-                report.add(report.faults, f"lines with {SEPARATOR} or {MASK}", path, number)
     report.lines = {str(path): count for path, count in counts.items()}
     for path, count in counts.items():
         if not filled[path] <= counts[texts[0]] <= count:

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Sequence
 
-from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import is_text
 
 _NOTHING: Mapping[str, str] = {}
@@ -107,10 +106,6 @@ class DocumentBuilder:
         if not (source and target or (source or target) and not current or self.keep_empty):
             self.leave_out("empty")
             return
-        for symbol in (SEPARATOR, MASK):
-            if symbol in source or symbol in target:
-                self.leave_out(f"with the symbol {symbol}")
-                return
         if self._hole and self.pairs:
             self._number += 1
             self._id = f"{self.name}/{self._number}"

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import itertools
 import json
+import logging
 import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from typing import Any, Dict, List, Optional, Set
 import torch
 from tqdm.auto import tqdm
 
-from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.errors import BadInput, named
 from ctxmt_fairseq.corpora.data_folder import (
     PathLike,
     digest_line,
@@ -42,8 +43,10 @@ from ctxmt_fairseq.corpora.vocabulary import (
 )
 from ctxmt_fairseq.corpora.workers import chunks
 from ctxmt_fairseq.data.binarised import dictionary_digest
+from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import iterate_lines
 
+logger = logging.getLogger(__name__)
 BATCH = 10_000  # so many sentences are encoded together
 
 
@@ -71,9 +74,8 @@ def preprocess(
     """Make the data folder ``out``, or on an error nothing; returns its description, as in ``ctxmt.json``."""
     languages = corpus.languages
     like = _check(corpus, vocabulary)
-    whole_words = vocabulary.whole_words(languages)
     files = {
-        split: TextFiles(prefix, corpus.source_lang, corpus.target_lang, corpus.blank_lines, whole_words)
+        split: TextFiles(prefix, corpus.source_lang, corpus.target_lang, corpus.blank_lines)
         for split, prefix in corpus.splits.items()
     }
     with new_folder(out, overwrite) as folder:
@@ -189,6 +191,7 @@ def _stage(
               "metadata": "meta.jsonl" if files.metadata else ""}  # fmt: skip
     columns |= {column: folder / corpus.name(split, end) for column, end in others.items() if end}
     sentences, documents, context_only, previous = 0, 0, 0, None
+    like_symbols: List[str] = []  # places of text that reads like a symbol, which ``Subwords`` spells out
     source_steps, target_steps = (steps[language] for language in corpus.languages)
     digest = hashlib.sha256()
     with contextlib.ExitStack() as stack:
@@ -209,6 +212,12 @@ def _stage(
             documents += row.document != previous
             context_only += row.current == "0"
             previous = row.document
+            text = f"{row.source} {row.target}"
+            if SEPARATOR in text or MASK in text:
+                like_symbols.append(f"{files.prefix}:{row.line}")
+    if like_symbols:
+        found = f"{SEPARATOR} or {MASK} is read as text in {len(like_symbols)} lines"
+        logger.warning("%s: %s", found, named(like_symbols))
     return {
         "sentences": sentences,
         "documents": documents,

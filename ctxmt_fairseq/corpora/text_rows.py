@@ -9,7 +9,6 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.pairs import Pair
 from ctxmt_fairseq.text.documents import iterate_ids
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
-from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, tidy, together
 
 
@@ -33,14 +32,12 @@ class TextFiles:
     Args:
         blank_lines: whether a blank line on both sides ends a document, and there are no ids.
         ids_optional: whether every line is a document, with its number as the id, if there are no ids.
-        whole_words: whether words will be the dictionary's symbols (no subwords): none may be a special one.
     """
 
     prefix: str
     source_lang: str
     target_lang: str
     blank_lines: bool = False
-    whole_words: bool = False
     ids_optional: bool = False
 
     def __post_init__(self):
@@ -90,25 +87,14 @@ class TextFiles:
         if not number:
             raise BadInput("expected text, found no line", columns[0][0])
 
-    def _sentence(self, line: str, suffix: str, number: int) -> str:
-        for symbol in (SEPARATOR, MASK):
-            if symbol in line:
-                raise BadInput(f"expected text, found the symbol {symbol}", self.path(suffix), number)
-        if self.whole_words and not SPECIAL_WORDS.isdisjoint(line.split()):
-            symbols = ", ".join(sorted(SPECIAL_WORDS))
-            raise BadInput(f"expected words, found one of fairseq's {symbols}", self.path(suffix), number)
-        if number == 1:
-            line = line.lstrip("\ufeff")  # a byte order mark
-        return tidy(line)
-
     def _id_rows(self) -> Iterator[Row]:
         extra = [suffix for suffix in ("docids", "current") if self.has(suffix)]
         for number, (source, target, *more) in self._aligned(self.source_lang, self.target_lang, *extra):
             values = dict(zip(extra, more, strict=True))
             yield Row(
                 number,
-                self._sentence(source, self.source_lang, number),
-                self._sentence(target, self.target_lang, number),
+                tidy(source),
+                tidy(target),
                 values.get("docids", str(number)),
                 str(int(parse_flag(values["current"], self.path("current"), number)))
                 if "current" in values
@@ -118,8 +104,7 @@ class TextFiles:
     def _blank_line_rows(self) -> Iterator[Row]:
         document, between = 0, True
         for number, (source, target) in self._aligned(self.source_lang, self.target_lang):
-            source = self._sentence(source, self.source_lang, number)
-            target = self._sentence(target, self.target_lang, number)
+            source, target = tidy(source), tidy(target)
             if bool(source) != bool(target):
                 sides = self.source_lang, self.target_lang
                 suffix, other = reversed(sides) if source else sides

@@ -63,12 +63,6 @@ class Vocabulary:
     symbols: Sequence[str] = ()
     like: Optional[PathLike] = None
 
-    def whole_words(self, languages: List[str]) -> bool:
-        """Whether words stay whole."""
-        if self.like is None:
-            return not (self.subwords or self.bpe)
-        return not any(Subwords.load(self.like, language).cuts_words for language in languages)
-
 
 def find_models(folder: PathLike, languages: List[str]) -> List[Optional[str]]:
     """The name of each language's SentencePiece model in a data folder; None: there is none."""

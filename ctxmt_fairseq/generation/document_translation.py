@@ -1,11 +1,11 @@
 """Translates whole documents, many side by side: each sentence after the earlier ones of its document."""
 
+import functools
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
 
-from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import SearchSettings
@@ -34,10 +34,6 @@ class DocumentTranslator:
         self.count = WindowCount()
         self.dependent = loaded.task.dependent
         self.caching = [model.encoder for model in loaded.models if hasattr(model.encoder, "sentence_cache")]
-        options = loaded.task.options
-        self.reach = options["target_context"] if options["keep_sentence"] == "first" else 0
-        if self.reach and self.dependent and not loaded.task.forced:
-            raise BadInput("--keep-sentence first: expected no target text on the source side")
         for model in loaded.models:  # else fairseq's layers return attention weights in evaluation
             model.make_generation_fast_(need_attn=False)
         self.generator: Any = loaded.task.build_generator(loaded.models, search)
@@ -83,20 +79,9 @@ class DocumentTranslator:
         """Yield the n-best lists of ``lines``, as they become available.
 
         A line whose target is already known (given, or kept by an earlier run) is context for others like any
-        other. With ``--keep-sentence first``, a line's translation is the first sentence of the window that
-        begins with it. No window begins with the last lines of a document, unless it is as short, and what
-        the models cannot hold is left out of windows: these lines have their own window's current sentence.
+        other. Which sentences of windows they are: see ``RunningDocuments.wanted``.
         """
-        rest = dict.fromkeys(lines)
-        if self.reach:
-            starts, ends = running.dataset.builder.documents.bounds(np.asarray(lines, np.int64))
-            windows = np.minimum(np.asarray(lines, np.int64) + self.reach, ends - 1)
-            begins = np.maximum(windows - self.reach, starts) == lines
-            for line, nbest in self._windows(running, windows[begins].tolist(), "first"):
-                if line in rest:
-                    del rest[line]
-                    yield line, nbest
-        yield from self._windows(running, list(rest), "current")
+        return running.wanted(lines, functools.partial(self._windows, running))
 
     def _windows(
         self, running: RunningDocuments, lines: Sequence[int], keep: str

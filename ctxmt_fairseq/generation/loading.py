@@ -135,7 +135,7 @@ def load_models(
     # The first checkpoint's own options are in its task state too; here they would hide the others'.
     saved = kind.saved(states[0].get("task_state"))
     given = kind.checked_options(options or {})
-    overrides: Dict[str, Any] = {**dict.fromkeys(saved), **given}
+    overrides: Dict[str, Any] = {**dict.fromkeys(saved), **given, "eval_bleu": False}  # has its own search
     folder = first_folder(data or first.get("data"))
     if not folder.is_dir():
         raise BadInput("no such data folder; --data names the one with dictionaries and subwords", folder)

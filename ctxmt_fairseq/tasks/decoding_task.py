@@ -98,16 +98,20 @@ class DecodingTask(TranslationTask):
         return self.forced or self.context_options().target_text_on_source
 
     @property
-    def keep_sentence(self) -> str:
-        """Which sentence of a decoded window is the translation."""
-        return self.options["keep_sentence"]
+    def reach(self) -> int:
+        """How many sentences behind its own the window of a sentence ends (``--keep-sentence first``)."""
+        options = self.options
+        return options["target_context"] if options["keep_sentence"] == "first" else 0
 
     def build_generator(self, models, args, *more, **kwargs):
         """Make fairseq's search, or, with ``--score-reference``, what scores references."""
         if self.decoding and not getattr(args, "score_reference", False):
             logger.info("%s", self.decoding)
-            if self.forced and self.keep_sentence == "first":
-                raise BadInput("--keep-sentence first needs --decoding window, which decodes that sentence")
+            if self.dependent and self.reach:
+                raise BadInput("--keep-sentence first needs --decoding window, and no target text as source")
+            for name in ("print_alignment", "prefix_size"):
+                if self.reach and getattr(args, name, None):
+                    raise BadInput(f"--{name.replace('_', '-')}: expected --keep-sentence current")
             if self.forced:
                 models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
         models = models if isinstance(models, Ensemble) else Ensemble(models)
@@ -143,7 +147,7 @@ class DecodingTask(TranslationTask):
             atexit.register(self._report)  # fairseq-generate calls nothing later
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
-        if self.dependent and hasattr(generator, "beam_size"):
+        if (self.dependent or self.reach) and hasattr(generator, "beam_size"):
             if prefix_tokens is not None:
                 raise BadInput("--prefix-size: expected no target context, or --decoding window")
             hypotheses = self._translations_of_split(generator, models, sample)
@@ -154,17 +158,10 @@ class DecodingTask(TranslationTask):
                 sample,
                 self.tgt_dict.index(SEPARATOR),
                 self.window_count,
-                self.keep_sentence,
                 prefix_tokens=prefix_tokens,
                 constraints=constraints,
             )
-        show_current(
-            sample,
-            self.src_dict,
-            self.tgt_dict.index(SEPARATOR),
-            self.keep_sentence,
-            self.cfg.left_pad_source,
-        )
+        show_current(sample, self.src_dict, self.tgt_dict.index(SEPARATOR), self.cfg.left_pad_source)
         if sample["target"] is not None:
             self.references += len(sample["target"])
             self.with_unknown += int(sample["target"].eq(self.tgt_dict.unk()).any(1).sum())

@@ -98,6 +98,10 @@ class InteractiveDocument:
             return [[]]
         if self.task.context_options().context_selection == "reference":
             raise BadInput("--context-selection reference needs references, which a dialogue does not have")
+        if self.task.reach:
+            raise BadInput(
+                "--keep-sentence first: expected the sentence after it, which a dialogue does not have"
+            )
         dictionary = self.task.src_dict  # a separator that was typed is not the end of a sentence
         source = source.masked_fill(source == dictionary.index(SEPARATOR), dictionary.unk())
         self.sources.append(source)

@@ -13,6 +13,10 @@ TRAIN = (
     "--criterion cross_entropy --optimizer sgd --lr 0.1 --max-tokens 200 --max-update 1 --num-workers 0 "
     "--source-context 1 --target-context 1 --disable-validation --no-save --save-dir ."
 )
+WEIGHTS = (
+    "--token-weights weights --upsample pronouns=2 "
+    "--criterion context_discounted_label_smoothed_cross_entropy"
+)
 HIGHLIGHTS = "--attention-highlights marks.jsonl --attention-weight 2"
 GIVEN = "--bpe-codes given/codes --dict-source given/en.txt --dict-target given/fr.txt"
 SEARCH = "--cpu --beam 2 --max-len-b 4"
@@ -51,7 +55,7 @@ EVALUATE = given(
     "--contexts trained|random|empty|absent|swapped --random-context random|shuffled --window 1|3 "
     "--keep-sentence current|first --decoding prefix|window --target-context-from reference|own|model "
     "--lenpen opt --dev few --lenpens 0.5 --bootstrap 5 --lowercase --average 1|2 --out new "
-    "--convention suite|mean-window --tokenize char|none --documents documents"
+    "--convention suite|mean-window --tokenize char|none --documents documents --too-long cut|split|empty"
 )
 PROBE = given(
     "--contexts random|shuffled|empty|reference|swapped --sizes 0|1 --tags tags.jsonl --json json "
@@ -299,6 +303,7 @@ COMMANDS = [
         given("--seed 3 --sentences sentences.json"),
     ),
     Command("fairseq-validate", f"fairseq-validate data --path {MODEL} {VALIDATE}", f"data {MODEL}", 3),
+    Command("fairseq-train weights", f"fairseq-train data {TRAIN} {WEIGHTS}", "data weights", 3),
     Command("fairseq-train highlights", f"fairseq-train data {TRAIN} {HIGHLIGHTS}", "data marks", 3),
     Command("fairseq-validate store", f"fairseq-validate data --path {MTCUE} {VALIDATE}", f"data {MTCUE}", 2),
 ]

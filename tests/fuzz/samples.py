@@ -105,6 +105,7 @@ def make_samples(folder):
         ctxmt("preprocess", *languages, "--train", "text", "--vocab-size", 60, "--out", "pieces")
         _encoder()
         ctxmt("embed", "data", *text, "--encoder", "discrete")
+        shutil.copy("tags.jsonl", "data/train.en-fr.tags.jsonl")
         window = ("--arch", "concat_transformer", "--source-context", "1", "--target-context", "1")
         train("model", "document_window", *window)
         metadata = ("--arch", "mtcue_transformer", "--source-context", "1")
@@ -146,6 +147,7 @@ def _text():
     references = Path("text.fr").read_text(encoding="utf-8").splitlines()
     tags = ({"tags": [["pronouns"] for _ in line.split()]} for line in references)
     write("tags.jsonl", "".join(json.dumps(line) + "\n" for line in tags))
+    write("weights", "".join(f"{'2.5 ' * len(line.split())}\n" for line in references))
     write("counts", "the (3/4) The (1)\nle (2/2)\n")
     write("few.docids", "".join(line + "\n" for line in ids))
 

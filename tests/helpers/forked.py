@@ -48,7 +48,8 @@ def run(command, cwd, input, env, until=None):
     fairseq's.
 
     Args:
-        until: kill it, with all processes that it has started, as soon as it has printed this.
+        until: kill it, with all processes that it has started, as soon as it has printed this text, or after
+            so many seconds, unless it ends before.
     """
     name = Path(command[0]).name
     if name != "ctxmt" and not name.startswith("fairseq-"):
@@ -69,10 +70,14 @@ def run(command, cwd, input, env, until=None):
 
 
 def _kill(process, stdout, until):
-    """Wait for the text and kill the group of processes; returns the processor seconds of its leader."""
-    while not (stdout.exists() and until in stdout.read_text()):
+    """Wait for the text or the time and kill its group; returns the processor seconds of the process."""
+    while not stdout.exists() or (isinstance(until, str) and until not in stdout.read_text()):
         assert process.is_alive(), f"ended before it printed {until}"
         time.sleep(0.01)
+    if not isinstance(until, str):  # it leads its group by now
+        process.join(until)
+    if not process.is_alive():
+        return 0.0
     times = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:15]
     os.killpg(process.pid, signal.SIGKILL)
     return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")

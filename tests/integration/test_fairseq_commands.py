@@ -97,10 +97,16 @@ def test_only_the_checkpoint_s_task_and_the_command_line_s_context(corpus, data,
 
 
 def test_the_first_sentence_can_be_kept(corpus, data, last):
-    stdout = generate(data, last, "test1", "--keep-sentence", "first", "--decoding", "window")
-    target, ids = read(corpus / "test1.fr"), read(corpus / "test1.docids")
-    previous = [max(line - 1, ids.index(name)) for line, name in enumerate(ids)]
-    assert printed(stdout, "T") == {line: [target[first]] for line, first in enumerate(previous)}
+    """Each line has its own translation, as of ctxmt translate; a dialogue does not have what comes later."""
+    first = ("--keep-sentence", "first", "--decoding", "window")
+    found = check_complete(generate(data, last, "test1", "--batch-size", 2, *first), corpus, "test1")
+    text = (corpus / "test1.en", "--docids", corpus / "test1.docids", "--cpu")
+    done = run("ctxmt", "translate", last, *text, *SEARCH, *first)
+    assert found == {line: [text] for line, text in enumerate(done.stdout.splitlines())}
+    interactive = ("fairseq-interactive", data, "--user-dir", USER_DIR, "--path", last, "--cpu", *first)
+    assert "--keep-sentence first: expected " in refused(*interactive, input="a\n")
+    aligned = ("fairseq-generate", *interactive[1:], "--print-alignment")
+    assert "--print-alignment: expected " in refused(*aligned)
 
 
 def test_reference_scores(corpus, data, last):

@@ -1,4 +1,4 @@
-"""Languages in their own scripts, from raw text to every kind of result. Pronouns need the sentence before."""
+"""Languages in their own scripts, from raw text to every result. Pronouns need the sentence before."""
 
 import json
 import random

@@ -1,7 +1,7 @@
 """Which model, which of its context, and how it searches."""
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Sequence, Type
+from typing import TYPE_CHECKING, Any, Dict, Literal, Mapping, Optional, Sequence, Type
 
 from ctxmt_fairseq.base.command import Field, OptionGroup, group, option
 from ctxmt_fairseq.base.errors import BadInput
@@ -34,6 +34,13 @@ def search(*settings: str, heading: str = "search") -> Any:
         kind = whole_number(int(least), int(most)) if known[name].annotation is int else number(least, most)
         options[name] = option(known[name].how["help"], known[name].default, kind)
     return group(_made_of(known, options, heading=heading))
+
+
+TooLong = Literal["error", "cut", "split", "empty"]
+TOO_LONG: Any = option(
+    "sentences that are longer than the models read are refused, or cut, split into parts, left empty",
+    "error",
+)
 
 
 def _context(*left_out: str) -> Any:

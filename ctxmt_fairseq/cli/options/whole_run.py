@@ -6,7 +6,7 @@ from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int, number, positive_int
 from ctxmt_fairseq.base.paths import Folder, Input, Prefix
-from ctxmt_fairseq.cli.options.model import search
+from ctxmt_fairseq.cli.options.model import TOO_LONG, TooLong, search
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER
 from ctxmt_fairseq.generation.search_settings import BOUNDS
 
@@ -99,6 +99,7 @@ class Search(OptionGroup):
         "numbers for opt (default: 0.4 0.5 .. 3.0)", type=numbers, metavar="X"
     )
     documents_at_once: int = option("batch size", 16)
+    too_long: TooLong = TOO_LONG
 
     @property
     def penalty(self) -> Optional[float]:

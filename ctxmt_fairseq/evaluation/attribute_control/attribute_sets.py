@@ -8,7 +8,6 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
 from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
-from ctxmt_fairseq.text.symbols import SEPARATOR
 from ctxmt_fairseq.text.text_lines import PathLike, read_bytes
 
 KEYS = ("source", "attributes", "expected", "wrong", "context", "reference")
@@ -82,8 +81,8 @@ def _example(place: Place, record: Any) -> AttributeExample:
 def one_line(place: Place, text: str, key: str) -> str:
     """The text without outer blanks; anything but one line of text is refused."""
     text = text.strip()
-    if not text or SEPARATOR in text.split() or len(text.splitlines()) > 1 or "\0" in text:
-        raise place.error(f"expected one line of text, without {SEPARATOR}, at the key {key!r}")
+    if not text or len(text.splitlines()) > 1 or "\0" in text:
+        raise place.error(f"expected one line of text at the key {key!r}")
     return text
 
 

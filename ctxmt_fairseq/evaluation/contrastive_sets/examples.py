@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.text.json_files import Place
-from ctxmt_fairseq.text.symbols import SEPARATOR
 
 Sentences = Tuple[str, ...]
 
@@ -101,7 +100,6 @@ def make_example(
 
     ``ellipsis_infl`` of Voita et al. lists some candidates twice, which could only tie. One of its examples
     lists nothing but the correct candidate: it stays as it is, and is reported as a tie.
-
     """
     if len(candidates) < 2:
         raise place.error(f"expected at least two candidates, found {len(candidates)}")
@@ -112,11 +110,6 @@ def make_example(
         distinct = tuple(candidates)
     if not source.strip() or not all(candidate.current.strip() for candidate in distinct):
         raise place.error("the current sentence is empty, or a candidate's translation of it")
-    text = [source, *source_before, *source_after]
-    for candidate in distinct:
-        text += [candidate.current, *candidate.before]
-    if any(SEPARATOR in sentence.split() for sentence in text):
-        raise place.error(f"expected text without the symbol {SEPARATOR}")
     return ContrastiveExample(
         id=id,
         source_before=tuple(source_before),

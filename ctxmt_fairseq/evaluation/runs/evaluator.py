@@ -34,6 +34,7 @@ class Settings:
         first: whether to keep the first sentence of each decoded window.
         convention: the convention for contrastive sets; None: each suite's own.
         width: how many documents are translated side by side.
+        too_long: what happens to sentences that are too long, see ``fit_sentences``.
         comet: the models of COMET, and how many previous sentences each reads.
         cpu: use no GPU for COMET.
     """
@@ -47,6 +48,7 @@ class Settings:
     bootstrap: int = 0
     convention: Optional[Convention] = None
     width: int = 16
+    too_long: str = "error"
     comet: Sequence[CometModel] = ()
     comet_context: int = 0
     cpu: bool = False
@@ -105,6 +107,7 @@ class Evaluator:
         made_from = [
             [self.content, text.content, decoding, search, settings.options, options, settings.first],
             None if given is None else file_hash(Path(given)),
+            *([settings.too_long] if settings.too_long != "error" else []),
         ]
 
         def work() -> None:
@@ -116,9 +119,10 @@ class Evaluator:
                 needs = "a model with target context, and --decoding prefix"
                 raise BadInput(f"--target-context-from needs {needs}")
             run = {"path": self.files, "made_from": made_from}
-            translate_file(translator, text.documents, path, run, given, metadata=text.metadata, replace=True)
-            if translator.remark:
-                print(f"ctxmt: warning: {translator.remark}", file=sys.stderr)
+            how: Dict[str, Any] = {"metadata": text.metadata, "too_long": settings.too_long}
+            remark = translate_file(translator, text.documents, path, run, given, replace=True, **how)
+            for each in filter(None, (translator.remark, remark)):
+                print(f"ctxmt: warning: {each}", file=sys.stderr)
 
         self._make(output, made_from, [output], work)
 

@@ -5,7 +5,7 @@ made so far, or given ones.
 """
 
 import collections
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
@@ -19,6 +19,8 @@ from ctxmt_fairseq.tasks.search.window_generator import generate_current
 from ctxmt_fairseq.text.absence import EMPTY_SENTENCE
 from ctxmt_fairseq.text.documents import Documents
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
+
+Translation = Tuple[int, List[Hypothesis]]  # a line and its n-best list
 
 
 def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
@@ -159,6 +161,29 @@ class RunningDocuments:
         source = [known(int(line)) if column.target else int(line) for column, line in sides]
         target = [known(int(line)) for line in slots.target]
         return Slots(np.array(source, np.int64), np.array(target, np.int64))
+
+    def wanted(
+        self, lines: Sequence[int], windows: Callable[[List[int], str], Iterable[Translation]]
+    ) -> Iterator[Translation]:
+        """Yield the n-best lists of ``lines``, from the windows that have them.
+
+        With ``--keep-sentence first``, a line's translation is the first sentence of the window that begins
+        with it. No window begins with the last lines of a document, unless it is as short, and what the
+        models cannot hold is left out of windows: these lines have their own window's current sentence.
+        ``windows(lines, keep)`` yields what ``translate`` returns for these lines, in batches.
+        """
+        rest, reach = dict.fromkeys(lines), self.task.reach
+        if reach:
+            starts, ends = self.dataset.builder.documents.bounds(np.asarray(lines, np.int64))
+            last = np.minimum(np.asarray(lines, np.int64) + reach, ends - 1)
+            begins = (np.maximum(last - reach, starts) == lines) & (
+                self.sources.sizes[last] <= self.limits[0]
+            )
+            for line, nbest in windows(last[begins].tolist(), "first"):
+                if line in rest:
+                    del rest[line]
+                    yield line, nbest
+        yield from windows(list(rest), "current")
 
     def translate(
         self,

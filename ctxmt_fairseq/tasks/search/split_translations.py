@@ -1,17 +1,18 @@
-"""A split of a data folder in fairseq's commands: each sentence after the translations before it."""
+"""A split of a data folder in fairseq's commands, where a sentence needs others of its document."""
 
-from typing import Any, Dict, List, Sequence, Set, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Set, Tuple
 
 import numpy as np
 from fairseq import utils
 
 from ctxmt_fairseq.data.context_dataset import ContextDataset
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
-from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
+from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, Translation, schedule
 
 
 class SplitTranslations:
-    """Translates the lines that a batch asks for, and first those before them in their documents.
+    """Translates the lines that a batch asks for, and first those before them in their documents if their
+    translations are context.
 
     fairseq cuts a split into batches of sentences of like length. What is translated before its batch comes
     is kept until then, so each line is translated once, whatever the batches are.
@@ -32,7 +33,7 @@ class SplitTranslations:
         targets = None
         if dataset.options.context_selection == "reference" and dataset.target is not None:
             targets = [dataset.target[line] for line in range(len(sources))]
-        self.keep = task.keep_sentence
+        self.dependent = task.dependent
         self.documents = dataset.builder.documents
         self.running = RunningDocuments(
             *(task, sources, self.documents, targets, limits),
@@ -61,10 +62,15 @@ class SplitTranslations:
         starts, _ = self.documents.bounds(np.asarray(lines))
         spans = zip(starts.tolist(), lines, strict=True)
         earlier = {each for start, line in spans for each in range(start, line)} & self._lines
-        missing = {line for line in earlier if not len(self.running.targets[line])} | set(lines)
-        todo = sorted(missing - self._found.keys())
-        for batch in schedule(self.documents, todo, max(1, tokens // self.longest), dependent=True):
-            self._found.update(self.running.translate(generator, models, batch, WindowCount(), self.keep))
+        missing = {line for line in earlier if self.dependent and not len(self.running.targets[line])}
+        todo = sorted((missing | set(lines)) - self._found.keys())
+        width = max(1, tokens // self.longest)
+
+        def windows(ends: List[int], keep: str) -> Iterator[Translation]:
+            for batch in schedule(self.documents, ends, width, self.dependent):
+                yield from self.running.translate(generator, models, batch, WindowCount(), keep).items()
+
+        self._found.update(self.running.wanted(todo, windows))
         found = [self._found.pop(line) for line in lines]
         for row in found:
             count.add(row)

@@ -140,15 +140,12 @@ def _align(hypotheses: List[List[Hypothesis]], sample: Dict[str, Any], pad: int,
             hypothesis["alignment"] = aligned
 
 
-def show_current(
-    sample: Dict[str, Any], dictionary: Any, separator: int, keep: str, left_pad_source: bool
-) -> None:
-    """Replace the windows of a batch by the sentences that fairseq prints and scores.
+def show_current(sample: Dict[str, Any], dictionary: Any, separator: int, left_pad_source: bool) -> None:
+    """Replace the windows of a batch by the current sentences, which fairseq prints and scores.
 
     Args:
         dictionary: the source's; the target's has the same pad and ``</s>``.
         separator: its index in the target dictionary.
-        keep: "current", or "first" for the first sentence of the window.
     """
     pad, eos = dictionary.pad(), dictionary.eos()
     net_input = sample["net_input"] = dict(sample["net_input"])
@@ -158,7 +155,7 @@ def show_current(
     if sample["target"] is None:
         return
     targets = [
-        _segment(window, separator, eos, pad, 0 if keep == "first" else number)
+        _segment(window, separator, eos, pad, number)
         for window, number in zip(sample["target"].cpu(), parts.sentences.tolist(), strict=True)
     ]
     sample["target"] = data_utils.collate_tokens(targets, pad, eos)

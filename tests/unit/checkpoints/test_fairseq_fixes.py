@@ -196,6 +196,8 @@ def test_what_is_not_ours_is_left_alone(tmp_path):
     damaged.write_bytes(b"no checkpoint")
     for words in (["--path", path], ["data"], ["--path", old], ["--path", damaged], ["--path", "gone.pt"]):
         assert task_of_ours(list(map(str, words)), evaluates=True) is None
+    with pytest.raises(BadInput, match="--task: name the task"):
+        options.parse_args_and_arch(options.get_validation_parser(), ["data", "--path", "nowhere.pt"])
     assert task_of_ours(["--path"], evaluates=True) is None
 
 

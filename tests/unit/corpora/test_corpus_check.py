@@ -37,10 +37,10 @@ def test_faults_are_named_with_their_lines(tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         run(prefix, "--json", tmp_path / "report.json")
     out, err = capsys.readouterr()
-    assert end.value.code == 2 and "13 faults, as listed" in err.splitlines()[-1]
+    assert end.value.code == 2 and "12 faults, as listed" in err.splitlines()[-1]
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["faults"] == {
-        "lines that are not UTF-8 text": 2, "lines with <sep> or <mask>": 1, "blank document ids": 2,
+        "lines that are not UTF-8 text": 2, "blank document ids": 2,
         "marks that are neither 0 nor 1": 1, "metadata that is no JSON object of strings": 3,
         "files with other than 7 lines": 4,
     }  # fmt: skip

@@ -128,12 +128,12 @@ def test_chapters_and_speakers_are_metadata(tmp_path):
     ]
 
 
-def test_cleaning_and_reserved_symbols_leave_holes(tmp_path):
+def test_cleaning_leaves_holes_and_symbols_are_text(tmp_path):
     text = at(["- a", "( laughs )", "c", "d &lt;sep&gt;", "e"])
     links = [(f"{number};{number}", 1.0) for number in range(1, 6)]
     found = part(tmp_path, text, text, links, cleaning=("brackets", "dashes"))
-    assert documents(found) == [("a", "a", 1), ("c", "c", 2), ("e", "e", 3)]
-    assert found.account.left_out == {"empty": 1, "with the symbol <sep>": 1}
+    assert documents(found) == [("a", "a", 1), ("c", "c", 2), ("d <sep>", "d <sep>", 2), ("e", "e", 2)]
+    assert found.account.left_out == {"empty": 1}
     assert found.account.remarks["cleaned: brackets"] == 2 and found.account.remarks["cleaned: dashes"] == 2
 
 

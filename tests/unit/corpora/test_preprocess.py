@@ -218,9 +218,21 @@ def test_odd_unicode_keeps_every_line(tmp_path_factory, lines):
     root = tmp_path_factory.mktemp("odd")
     text = write(root / "t", en=lines, fr=lines, docids=["1"] * len(lines))
     description = preprocess(corpus(text), WORDS, root / "data")
-    expected = [line.lstrip("\ufeff") if number == 0 else line for number, line in enumerate(lines)]
+    expected = [line.removeprefix("\ufeff") if number == 0 else line for number, line in enumerate(lines)]
     assert read_back(root / "data", "train", "fr") == [line.split() for line in expected]
     assert description["splits"]["train"]["sentences"] == len(lines)
+
+
+@pytest.mark.parametrize("vocabulary", [WORDS, Vocabulary(vocab_size=40, spm_type="bpe")])
+def test_text_that_reads_like_symbols_is_spelled_out_and_counted(text, tmp_path, caplog, vocabulary):
+    write(text, en=["x <sep> y", "x<mask>", *ENGLISH[2:]], fr=["x", "y </s>", *FRENCH[2:]])
+    preprocess(corpus(text), vocabulary, tmp_path / "data")
+    assert f"<sep> or <mask> is read as text in 2 lines: {text}:1, {text}:2" in caplog.text
+    (first, second, *_), (_, third, *_) = (read_back(tmp_path / "data", "train", x) for x in ("en", "fr"))
+    if vocabulary is WORDS:
+        assert (first, second, third) == (["x", *"<sep>", "y"], ["x<mask>"], ["y", *"</s>"])
+    else:
+        assert {"s", "e", "p"} <= set(first) and not {"<sep>", "<mask>", "</s>"} & {*first, *second, *third}
 
 
 def test_current_and_metadata_travel(text, tmp_path):

@@ -35,7 +35,7 @@ def test_no_command_has_a_flag_that_switches_off_what_a_checkpoint_says():
 def test_what_nobody_sets_is_the_default():
     assert DocumentWindowConfig().source_context is None
     assert task().context_options() == ContextOptions()
-    assert task().keep_sentence == "current"
+    assert task().options["keep_sentence"] == "current"
 
 
 def test_dictionaries_get_the_symbols_they_lack():
@@ -55,7 +55,7 @@ def test_options_travel_with_the_checkpoint():
             source_context=3, target_context=2, context_selection="random", keep_sentence="first"
         )
     )
-    assert evaluated.keep_sentence == "first"
+    assert evaluated.options["keep_sentence"] == "first"
     assert evaluated.state_dict() == trained.state_dict(), "and with a checkpoint that is trained further"
 
 

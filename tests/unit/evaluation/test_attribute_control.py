@@ -82,7 +82,6 @@ def test_contexts_by_field_are_kept(tmp_path):
     "change, expected",
     [
         ({"source": " "}, "one line of text"),
-        ({"source": "a <sep> b"}, "one line of text"),
         ({"source": "a\nb"}, "one line of text"),
         ({"source": None}, "a string at the key 'source'"),
         ({"attributes": ["speaker"]}, "an object at the key 'attributes'"),

@@ -189,6 +189,14 @@ def test_lines_that_are_context_only_are_neither_translated_nor_scored(models, t
     assert lines[1] == lines[4] == ""
 
 
+def test_lines_that_are_too_long_do_not_stop_it(models, text, tmp_path, capsys):
+    lines = open(f"{text}.en").read().splitlines()
+    open(f"{text}.en", "w").write("".join(f"{line}\n" for line in ["a " * 1100, *lines[1:]]))
+    evaluate(models["multi_source"], text, tmp_path / "out", "--too-long", "empty")
+    assert f"not translated: {text}.en:1" in capsys.readouterr().err
+    assert (tmp_path / "out" / "prefix.hyp").read_text().split("\n")[0] == ""
+
+
 # ---- the table, and what is refused -----------------------------------------------------------------------
 
 
@@ -228,6 +236,10 @@ def test_measures_of_a_suite_with_groups():
         ("document_window", ("--contexts", "reference"), "needs --target-context-from reference"),
         ("document_window", ("--min-len", "7"), "--min-len 7: expected at most 6, because "),
         ("document_window", ("--dev",), "argument --dev: expected one argument"),
+        (
+            *("document_window", ("--too-long", "split", "--target-context-from", "reference")),
+            "--target-context-from does not work with --too-long split",
+        ),
     ],
 )  # fmt: skip
 def test_refusals(models, text, tmp_path, capsys, task, options, words):
