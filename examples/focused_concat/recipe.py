@@ -41,8 +41,8 @@ PARTS = {
         "CD={discount}": "--context-discount {discount}",
         "shift": "--segment-positions shift --segment-shift avg-corpus",
         "shift={by}": "--segment-positions shift --segment-shift {by}",
-        "lrn": "--segment-positions learned",
-        "sin": "--segment-positions sinusoidal",
+        "lrn": "--segment-positions learned --segment-types distance",  # as the program counts
+        "sin": "--segment-positions sinusoidal --segment-types distance",
     }
 }
 

@@ -50,6 +50,7 @@ WITH_CONTEXT = """
     --sentence-checkpoint {start-from}/checkpoints/checkpoint_best.pt
     --context-feature-dropout {context-feature-dropout} --context-dropout {context-dropout}
 """
+PROGRAM = "--context-qk-norm all --context-fusion parallel-mean"  # as the authors' program computes
 MTCUE = f"mtcue {WITH_CONTEXT} --source-context 5"
 HASHED = "store={data}/contexts-discrete --context-fusion flat --context-layers 0 --context-input small-init"
 ROWS = {
@@ -59,7 +60,7 @@ ROWS = {
     "TAGGING+hash": f"{MTCUE} {HASHED} {WIDER} {WIDE_DECODER} start-from={{runs}}/BASE-PM+wide-decoder",
     "NOVOTNEY-CUE": f"cue {WITH_CONTEXT} --source-context 5 start-from={{runs}}/BASE "
     "store=?{data}/contexts-distilbert-base-cased",
-    "MTCUE": f"{MTCUE} start-from={{runs}}/BASE",
+    "MTCUE": f"{MTCUE} {PROGRAM} start-from={{runs}}/BASE",
 }
 PARTS = {
     "BASE-PM": {"wide-decoder": WIDE_DECODER},

@@ -18,17 +18,19 @@ PROFILES = {  # appendix A, table 4
     "en-de": "lr=5e-4 batch-tokens=32768 warmup=2500 dropout=0.3 validate-every=0 max-update=0",
     "en-fr": "lr=5e-4 batch-tokens=32768 warmup=2500 dropout=0.3 validate-every=0 max-update=0",
 }
-CACHING = "caching --source-context {N} --shortening"
+# Context that a document lacks, and a last group of fewer tokens, are those of the authors' program.
+MISSING = "--missing-context empty"
+CACHING = f"caching --source-context {{N}} {MISSING} --shortening"
 ROWS = {
     "sentence-level": "windows --source-context 0",
     "single-encoder-{N}": "windows --source-context {N}",
     "multi-encoder-{N}": "dual-encoder --source-context {N} --context-fusion concat --context-layout joined",
     "caching-tokens-{N}": f"{CACHING} none",
     "caching-sentence-{N}": f"{CACHING} sentence",
-    "max-pooling-{N}": f"{CACHING} max --shortening-size 2",
-    "avg-pooling-{N}": f"{CACHING} mean --shortening-size 2",
+    "max-pooling-{N}": f"{CACHING} max --shortening-size 2 --shortening-partial zeros",
+    "avg-pooling-{N}": f"{CACHING} mean --shortening-size 2 --shortening-partial zeros",
     "linear-pooling-{N}": f"{CACHING} linear --shortening-size 2",
-    "grouping-{N}": "grouping --source-context {N} --shortening-size 11",
+    "grouping-{N}": f"grouping --source-context {{N}} {MISSING} --shortening-size 11",
     "selecting-{N}": f"{CACHING} select --shortening-size 11",
 }
 IN_PROFILE = [  # section 5.2
