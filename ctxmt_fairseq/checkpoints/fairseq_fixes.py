@@ -33,6 +33,9 @@ from ctxmt_fairseq.checkpoints import reading
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.resumption import resume_where_it_stopped
 
+# What the tasks check of the options that a command line gave; the parser has the defaults.
+CHECKS: List[Callable[[argparse.Namespace, argparse.ArgumentParser], None]] = []
+
 
 @functools.cache
 def mend() -> None:
@@ -93,6 +96,8 @@ def watch_command_lines() -> None:
         named = parsed[0] if isinstance(parsed, tuple) else parsed
         if not evaluates:  # fairseq-generate has --arch wav2vec2, which means nothing
             check_trainable(getattr(named, "arch", None) or "")
+        for check in CHECKS:
+            check(named, parser)
         if getattr(named, "bf16", False) and importlib.util.find_spec("torch_xla") is None:
             named.tpu = False
         return parsed

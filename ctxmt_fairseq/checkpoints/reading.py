@@ -3,12 +3,14 @@
 import argparse
 import contextlib
 import functools
+import inspect
 import re
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
+import omegaconf
 import torch
 from fairseq import checkpoint_utils, tasks
 from fairseq.dataclass.utils import overwrite_args_by_name
@@ -91,10 +93,23 @@ def load_checkpoint_to_cpu(
 
 def upgraded(state: Dict[str, Any], path: Path, overrides: Dict[str, Any]) -> Dict[str, Any]:
     """Turn a checkpoint that was read into what fairseq loads; ``overrides`` replaces options by name."""
-    cfg = OmegaConf.create(state["cfg"], flags={"allow_objects": True})
+    cfg = _configuration(state["cfg"])
     overwrite_args_by_name(cfg, overrides)
     with naming(path):
         return checkpoint_utils._upgrade_state_dict({**state, "cfg": cfg})
+
+
+def _configuration(values: Dict[str, Any]) -> Any:
+    """Make a configuration in which a Namespace may be, as fairseq does for its version of omegaconf."""
+    if "flags" in inspect.signature(OmegaConf.create).parameters:
+        return OmegaConf.create(values, flags={"allow_objects": True})
+    utils: Any = omegaconf._utils  # before omegaconf 2.1
+    primitive = utils.is_primitive_type
+    try:
+        utils.is_primitive_type = lambda _: True
+        return OmegaConf.create(values)
+    finally:
+        utils.is_primitive_type = primitive
 
 
 def load_ensemble(

@@ -311,6 +311,9 @@ class ContextTask(DecodingTask):
             OmegaConf.set_struct(cfg, False)
             cfg.clear()
             cfg.update(vars(args))
+        for layer in model.modules():
+            if hasattr(layer, "can_use_fastpath"):  # fairseq 0.12.2's, which current torch refuses
+                layer.can_use_fastpath = False
         self.request.adopt(model, arch_name(cfg))
         if self.cfg.eval_bleu:
             self.tokenizer = SteppedTokenizer(self.cfg, self.tokenizer)
@@ -320,7 +323,7 @@ class ContextTask(DecodingTask):
             self.contrast = self.contrastive_validation(self, model)
         return model
 
-    def build_criterion(self, cfg, from_checkpoint=False):
-        criterion = super().build_criterion(cfg, from_checkpoint)
+    def build_criterion(self, cfg, **from_checkpoint):  # which fairseq 0.12.2 does not know
+        criterion = super().build_criterion(cfg, **from_checkpoint)
         check_weighing(criterion, cfg, self.cfg)
         return criterion

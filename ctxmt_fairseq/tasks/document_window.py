@@ -63,9 +63,9 @@ class DocumentWindowTask(ContextTask):
             chosen_attentions(model, parse_layers(self.cfg.attention_layers))
         return model
 
-    def build_criterion(self, cfg, from_checkpoint=False):
+    def build_criterion(self, cfg, **from_checkpoint):
         """Make the criterion; with --attention-weight it also pulls attention towards highlights."""
-        criterion = super().build_criterion(cfg, from_checkpoint)
+        criterion = super().build_criterion(cfg, **from_checkpoint)
         return regularised(criterion, self.cfg.attention_weight, parse_layers(self.cfg.attention_layers))
 
     def _highlights(self, source, target, documents):

@@ -3,15 +3,12 @@
 ``tests/unit/tasks/test_fairseq_options.py`` has a line for every option that the commands have.
 """
 
-import functools
 from argparse import ArgumentParser, Namespace
 from typing import Any, Dict
 
 import torch
-from fairseq import options
 from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.logging import metrics
-from fairseq.tasks import TASK_REGISTRY
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import flag
@@ -120,7 +117,7 @@ class _Anything(Dict[str, Any]):
         return self[name]
 
 
-def check_best_metric(args: Namespace) -> None:
+def check_best_metric(args: Namespace, parser: ArgumentParser) -> None:
     """Refuse a --best-checkpoint-metric that no validation computes: fairseq stops after the first."""
     wanted = getattr(args, "best_checkpoint_metric", None)
     if wanted is None or getattr(args, "disable_validation", False):
@@ -141,19 +138,3 @@ def check_best_metric(args: Namespace) -> None:
         raise BadInput(
             f"--best-checkpoint-metric {wanted}: expected one of {', '.join(sorted(names))}{needs}"
         )
-
-
-def refuse_unread_options() -> None:
-    """Have fairseq's commands refuse them when they parse their command line."""
-    parse = options.parse_args_and_arch
-
-    @functools.wraps(parse)
-    def parse_args_and_arch(parser: ArgumentParser, *args: Any, **kwargs: Any) -> Any:
-        result = parse(parser, *args, **kwargs)
-        parsed = result[0] if isinstance(result, tuple) else result
-        if issubclass(TASK_REGISTRY.get(getattr(parsed, "task", None), object), DecodingTask):
-            refuse_unread(parsed, parser)
-            check_best_metric(parsed)
-        return result
-
-    options.parse_args_and_arch = parse_args_and_arch

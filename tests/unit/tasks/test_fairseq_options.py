@@ -208,4 +208,5 @@ def test_a_criterion_whose_metrics_cannot_be_told(monkeypatch):
             raise TypeError
 
     monkeypatch.setitem(CRITERION_REGISTRY, "cross_entropy", Other)
-    check_best_metric(argparse.Namespace(best_checkpoint_metric="f1", criterion="cross_entropy"))
+    args = argparse.Namespace(best_checkpoint_metric="f1", criterion="cross_entropy")
+    check_best_metric(args, argparse.ArgumentParser())
