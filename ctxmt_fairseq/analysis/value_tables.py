@@ -205,12 +205,12 @@ def _table(found: Sequence[Placed]) -> str:
     for system, row in cells.items():
         runs = max(map(len, row.values()))
         name = f"{system} ({runs} runs)" if runs > 1 else system
-        rows.append([name, *(_cell(row.get(head, []), runs) for head in heads)])
+        rows.append([name, *(cell_of(row.get(head, []), runs) for head in heads)])
     both = aligned_table(rows), aligned_table(list(zip(*rows, strict=True)))
     return min(both, key=lambda table: max(WIDTH, len(table.splitlines()[1])))
 
 
-def _cell(found: Sequence[Placed], runs: int) -> str:
+def cell_of(found: Sequence[Placed], runs: int) -> str:
     if not found:
         return "-"
     sign = "+" if found[0].against else ""

@@ -103,12 +103,13 @@ def _configuration(values: Dict[str, Any]) -> Any:
     """Make a configuration in which a Namespace may be, as fairseq does for its version of omegaconf."""
     if "flags" in inspect.signature(OmegaConf.create).parameters:
         return OmegaConf.create(values, flags={"allow_objects": True})
-    primitive = omegaconf._utils.is_primitive_type  # before omegaconf 2.1
+    utils: Any = omegaconf._utils  # before omegaconf 2.1
+    primitive = utils.is_primitive_type
     try:
-        omegaconf._utils.is_primitive_type = lambda _: True
+        utils.is_primitive_type = lambda _: True
         return OmegaConf.create(values)
     finally:
-        omegaconf._utils.is_primitive_type = primitive
+        utils.is_primitive_type = primitive
 
 
 def load_ensemble(

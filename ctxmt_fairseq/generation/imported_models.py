@@ -129,7 +129,8 @@ def _options(state: Dict[str, Any]) -> Dict[str, Any]:
         return mapping(state["args"], "args")
     cfg = mapping(state.get("cfg"), "cfg")
     sections = [mapping(cfg.get(name) or {}, name) for name in ("criterion", "task", "model")]
-    return {name: value for section in sections for name, value in section.items()}
+    # The task has found out the languages, of which the model's section may know nothing.
+    return {name: value for section in sections for name, value in section.items() if value is not None}
 
 
 def _family(options: Dict[str, Any]) -> Family:
@@ -145,7 +146,7 @@ def _family(options: Dict[str, Any]) -> Family:
 
 
 def _languages(options: Dict[str, Any]) -> Tuple[str, str]:
-    source, target = (str(options.get(f"{side}_lang")) for side in _SIDES)
+    source, target = (str(options.get(f"{side}_lang", "")) for side in _SIDES)
     if not all(re.fullmatch(r"[A-Za-z0-9_-]+", language) for language in (source, target)):
         raise BadInput(f"expected the names of two languages, found {source!r} and {target!r}")
     return source, target

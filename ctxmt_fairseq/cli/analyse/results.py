@@ -67,6 +67,7 @@ class Results(Command):
 
     def run(self) -> None:
         from ctxmt_fairseq.analysis import value_tables as views
+        from ctxmt_fairseq.analysis.paper_table import paper_table
         from ctxmt_fairseq.analysis.run_values import read_values
         from ctxmt_fairseq.base.plots.charts import points_of_runs
         from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN
@@ -77,14 +78,16 @@ class Results(Command):
         values = views.chosen(values, across, self.metrics, self.only)
         found = views.placed(values, across)
         shown = found + (views.differences(values, across, self.against) if self.against else [])
-        print(views.value_tables(shown), "\nmean ± standard deviation of the runs", sep="\n")
+        rows = views.value_records(shown)
+        whole = across == "system" and self.style.table != "text"
+        print(paper_table(shown, rows) if whole else views.value_tables(shown))
+        print("\nmean ± standard deviation of the runs")
         best = views.best_places(found) if across == "penalty" else {}
         for measure, systems in best.items():
             runs = [
                 f"{name}: {', '.join(format(x, 'g') for x in places)}" for name, places in systems.items()
             ]
             print(f"best {measure} of each run: {'; '.join(runs)}")
-        rows = views.value_records(shown)
         if self.against:
             print(views.tests_table(rows) or ONE_RUN)
         record = {"values": [one.record() for one in values], "rows": rows, "best": best}

@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 from ctxmt_fairseq.evaluation.runs.results_file import TranslationName, suite_name
+from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.seeds import ONE_RUN, over_seeds
 from tests.helpers.result_files import contrast, probed, results, translation, write_results
-from tests.helpers.shown_results import cells, refused, shown, spread
+from tests.helpers.shown_results import analyse, cells, refused, shown, spread
 
 REAL, RANDOM, NULL = (35.36, 36.0, 34.1), (34.85, 35.9, 33.0), (35.35, 36.1, 30.0)
 
@@ -212,6 +213,13 @@ def test_systems_are_compared_over_seeds_and_examples(tmp_path, capsys):
     assert (row["mean"], row["low"], row["p"]) == pytest.approx((expected.mean, expected.low, expected.p))
     assert row["method"] == expected.method and row["p_holm"] == row["p"] and row["seeds"] == 3
     assert rest[-1] == expected.method and "B - A" in rest[-2]
+    assert not analyse(*systems, *how, "--table", "markdown")
+    head, _, first, second, *_ = capsys.readouterr().out.splitlines()
+    means = [f"{np.mean(100 * right[name].mean(1)):.2f} ± " for name in "AB"]
+    assert head.split(" | ")[0] == "| system" and first.startswith("| A | ") and second.startswith("| B | ")
+    assert means[0] in first and means[1] in second
+    mark = stars(row["p_holm"])
+    assert second.replace("\\", "").endswith(f"{mark} |") and first[-3].isdigit()
     path.with_name("set.examples.jsonl").unlink()  # of one run: over seeds alone
     shown(capsys, *systems, *how)
     (row,) = [one for one in json.loads((tmp_path / "j").read_text())["rows"] if one["p"] is not None]

@@ -163,8 +163,10 @@ def given(folder, family):
             with open(folder / "data" / f"dict.{language}.txt", "a") as stream:
                 stream.write("<brk> 1\n<mask> 1\n")
     options = {name: value for name, value in vars(args).items() if type(value) in (int, float, str, bool)}
-    saved = {"args": argparse.Namespace(**{**options, **theirs}), "model": parameters}
-    return save(folder / "theirs.pt", saved), ours
+    values = argparse.Namespace(**{**options, **theirs})
+    model = argparse.Namespace(**{**vars(values), "source_lang": None, "target_lang": None})  # the task's
+    old = {"args": values} if family == "focused-concat" else {"cfg": {"task": values, "model": model}}
+    return save(folder / "theirs.pt", {**old, "model": parameters}), ours
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -209,14 +211,15 @@ def test_symbols_that_a_program_lacks_have_a_logit_of_minus_30(tmp_path):
         ("contextual-mt", {"source_context_size": 10**9}, "source-context"),
         ("contextual-mt", {"encoder_layers": 2}, "does not fit"),
         ("shortening", {"shortening_groups": "x"}, "theirs.pt: --shortening-size: expected int"),
-        ("shortening", {"shortening_ffn_hidden": None}, "only 512"),
+        ("shortening", {"shortening_ffn_hidden": 64}, "only 512"),
         ("MTCue", {"context_inclusion": "cxt-src-concat"}, "--context-inclusion cxt-src-concat"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_and_leaves_nothing(family, change, message, tmp_path):
     path, _ = given(tmp_path, family)
     state = torch.load(path, weights_only=False)
-    vars(state["args"]).update(change)
+    for name, value in change.items():
+        setattr(state["cfg"]["task" if name == "source_lang" else "model"], name, value)
     save(path, state)
     with pytest.raises(BadInput, match=re.escape(message)):
         import_model(path, tmp_path / "out", tmp_path / "data")

@@ -1,0 +1,39 @@
+"""Systems as rows and measures as columns, as papers have them."""
+
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+from ctxmt_fairseq.analysis.value_tables import Placed, cell_of
+from ctxmt_fairseq.base.plots.charts import Place, in_order, place_name
+from ctxmt_fairseq.base.tables import aligned_table
+from ctxmt_fairseq.evaluation.significance.p_values import stars
+
+
+def paper_table(found: Sequence[Placed], records: Sequence[Mapping[str, Any]]) -> str:
+    """One table of values across systems: mean and deviation over the runs, with stars behind what differs
+    significantly (Holm-corrected within its column).
+
+    Args:
+        found: what ``value_tables`` shows, differences among it.
+        records: of the same (``value_records``); they have the tests of the differences.
+    """
+    tested = [record for record in records if record["p"] is not None]
+    marks = {
+        (record["measure"], record["system"], record["place"]): stars(record["p_holm"]) for record in tested
+    }
+    cells: Dict[Tuple[str, str, Place], List[Placed]] = {}
+    differs: Dict[Tuple[str, str, Place], str] = {}
+    for one in found:
+        key = one.measure, one.system, one.place
+        if one.against:
+            differs[key] = marks.get((one.measure, one.system, one.column), "")
+        else:
+            cells.setdefault(key, []).append(one)
+    columns = list(dict.fromkeys((measure, row) for measure, row, _ in cells))
+    heads = [measure if measure.startswith(row) else f"{measure}, {row}" for measure, row in columns]
+    rows = [["system", *heads]]
+    for place in in_order(one.place for one in found):
+        ones = [cells.get((*column, place), []) for column in columns]
+        shown = [cell_of(each, len(each)) for each in ones]
+        starred = [differs.get((*column, place), "") for column in columns]
+        rows.append([place_name(place), *map("".join, zip(shown, starred, strict=True))])
+    return aligned_table(rows)
