@@ -228,7 +228,7 @@ def test_a_separator_that_was_typed_ends_no_sentence(monkeypatch):
     documents = MagicMock()
     monkeypatch.setattr(interactive, "RunningDocuments", documents)
     source = torch.tensor([[word, separator, word, VOCABULARY.eos()]])
-    document = InteractiveDocument(MagicMock(src_dict=VOCABULARY))
+    document = InteractiveDocument(MagicMock(src_dict=VOCABULARY, reach=0))
     document.translate(None, [], {"net_input": {"src_tokens": source}})
     (read,) = documents.call_args.args[1]
     assert read.tolist() == [word, VOCABULARY.unk(), word, VOCABULARY.eos()]
