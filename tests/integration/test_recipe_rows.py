@@ -4,6 +4,7 @@ import pytest
 import torch
 from fairseq import options as fairseq_options
 
+import ctxmt_fairseq
 from tests.integration.commands import USER_DIR
 from tests.integration.recipes import FOCUSED, GATED, MTCUE, SHORTENING, THESIS, chosen
 
@@ -238,6 +239,7 @@ def test_fairseq_knows_every_option(planned, paper, row, profile, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # the recipes' --fp16 needs a GPU
     words = planned(paper / "train.sh", row, "data", "out", "--gpus", 2, *profile)["words"]
     words[words.index("--user-dir") + 1] = USER_DIR
+    ctxmt_fairseq.register()  # before the parser has its choices
     fairseq_options.parse_args_and_arch(
         fairseq_options.get_training_parser(), [str(word) for word in words[1:]]
     )
