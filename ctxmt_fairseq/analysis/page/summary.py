@@ -9,7 +9,7 @@ from ctxmt_fairseq.analysis.training_log import TrainingLog
 CONTEXT = {
     "source": "source_context",
     "target": "target_context",
-    "target on the source side": "target_context_on_source",
+    "target on source": "target_context_on_source",
 }
 VERDICTS = {"**": "significant, p < .01", "*": "significant, p < .05", "": "not significant"}
 
@@ -75,12 +75,7 @@ def _sets(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
 
 def _facts(log: Optional[TrainingLog]) -> Iterator[Any]:
     assert log is not None
-    context = {
-        "source": "source_context",
-        "target": "target_context",
-        "target on source": "target_context_on_source",
-    }
-    sizes: Dict[str, Optional[str]] = {side: log.option(name) for side, name in context.items()}
+    sizes: Dict[str, Optional[str]] = {side: log.option(name) for side, name in CONTEXT.items()}
     shown = [f"{size} {side}" for side, size in sizes.items() if size not in (None, "None", "0")]
     updates = [record.updates for records in log.validations.values() for record in records]
     yield "architecture", log.option("arch") or "-"
