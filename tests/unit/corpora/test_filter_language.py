@@ -5,30 +5,9 @@ import sys
 
 import pytest
 
-from ctxmt_fairseq.cli.main import main
-from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms import language
 from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
-
-
-def files_of(folder, documents):
-    lines = [
-        (source, target, f"d{number}", 1, {})
-        for number, document in enumerate(documents)
-        for source, target in document
-    ]
-    return TextFiles(str(write_corpus_files(folder / "crawl", lines, without=("current",))), "en", "de")
-
-
-def run(step, *options):
-    main(["corpus", "filter", step, *map(str, options), "--source-lang", "en", "--target-lang", "de"])
-
-
-def refused(capsys, step, *options):
-    with pytest.raises(SystemExit) as end:
-        run(step, *options)
-    assert end.value.code == 2
-    return capsys.readouterr().err.splitlines()[-1]
+from tests.helpers.corpus_filter import files_of, refused, run
 
 
 def line(code, words="a sentence of some length"):

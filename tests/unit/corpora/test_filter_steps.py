@@ -12,40 +12,19 @@ from hypothesis import strategies as st
 
 from ctxmt_fairseq.base import journal
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
-from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.transforms import pair_scores
 from ctxmt_fairseq.corpora.transforms.deduplicate import deduplicate
 from ctxmt_fairseq.corpora.transforms.pair_scores import ScoreTable, adequacy, domain
 from ctxmt_fairseq.corpora.transforms.select import select
-from tests.helpers.corpus_files import read_corpus_files, write_corpus_files
+from tests.helpers.corpus_files import read_corpus_files
+from tests.helpers.corpus_filter import files_of, refused, run
 
 WORDS = st.sampled_from(["a", "b", "c", "a b"])
 DOCUMENTS = st.lists(
     st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5), min_size=1, max_size=8
 )  # few texts: pairs come again
-
-
-def files_of(folder, documents):
-    lines = [
-        (source, target, f"d{number}", 1, {})
-        for number, document in enumerate(documents)
-        for source, target in document
-    ]
-    return TextFiles(str(write_corpus_files(folder / "crawl", lines, without=("current",))), "en", "de")
-
-
-def run(step, *options):
-    main(["corpus", "filter", step, *map(str, options), "--source-lang", "en", "--target-lang", "de"])
-
-
-def refused(capsys, step, *options):
-    with pytest.raises(SystemExit) as end:
-        run(step, *options)
-    assert end.value.code == 2
-    return capsys.readouterr().err.splitlines()[-1]
 
 
 @settings(max_examples=50)
