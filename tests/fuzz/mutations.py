@@ -116,7 +116,7 @@ def spoil_lines(rng, content):
         elif kind == 3:
             lines[at] = b""
         elif kind == 4:
-            lines[at] = lines[at] * 400
+            lines[at] = (lines[at] * 400)[: 1 << 22]  # three times in a row it is 64 million lines
         else:
             where = rng.randrange(len(lines[at]) + 1)
             new = rng.choice([rng.choice(STRINGS).encode(), rng.choice(BYTES)])
