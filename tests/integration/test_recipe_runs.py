@@ -67,7 +67,7 @@ def test_focused_concat_from_text_to_table(text):
     assert results["contrast"]["lexical-choice"]["convention"] == "mean-window"
     lines = len((text / "text" / "test.en").read_text().splitlines())
     assert len((out / "window.hyp").read_text().splitlines()) == lines
-    assert "BLEU, window" in done.stdout and "BLEU, own context" in done.stdout
+    assert "decoded as windows" in done.stdout and "BLEU, own context" in done.stdout
     assert done.stderr.startswith("+ ctxmt evaluate 'a run' text/test ")
 
 
