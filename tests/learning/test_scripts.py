@@ -106,9 +106,7 @@ def test_every_command_reads_the_script(language, tmp_path, record_property):
     ctxmt("contrast", model, "pronouns.jsonl", "--json", "contrast.json", "--cpu")
     assert json.loads((tmp_path / "contrast.json").read_text())["accuracy"] > 97
     ctxmt("probe", model, "test", "--contexts", "random", "--json", "probe.json", "--samples", 100, "--cpu")
-    own, other = (
-        row["bleu"] for row in json.loads((tmp_path / "probe.json").read_text())["contexts"]
-    )
+    own, other = (row["bleu"] for row in json.loads((tmp_path / "probe.json").read_text())["contexts"])
     assert own - other > 10  # the pronouns
     names = "with=hyp", f"reference={reference}"
     compared = ctxmt("compare", "translations", reference, *names, "--data", "data", "--samples", 100)
