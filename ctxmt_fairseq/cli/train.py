@@ -29,8 +29,8 @@ from ctxmt_fairseq.text.json_files import Place, get, load_json
 Options = Dict[str, List[str]]
 # What torch and hydra say of fairseq's calls is nothing that a user can change.
 _HYDRA = ("experimental.initialize", "experimental.compose", "core.default_element", "compose")
-_SAYS = (":FutureWarning", "'pin_memory' argument is set as true", ":UserWarning:runpy")
-_SAYS += tuple(f":UserWarning:hydra.{module}" for module in _HYDRA)
+_SAYS = [":FutureWarning", "'pin_memory' argument is set as true", ":UserWarning:runpy"]
+_SAYS += [f":UserWarning:hydra.{module}" for module in _HYDRA]
 QUIET = [word for said in _SAYS for word in ("-W", f"ignore:{said}")]
 
 
