@@ -44,7 +44,7 @@ def trained(data, tmp_path, monkeypatch):
 
     def run(loss, *words, code=0):
         def fairseq_train(command, log):
-            assert (command[0], command[5:7]) == (sys.executable, ["-m", "fairseq_cli.train"])
+            assert command[0] == sys.executable and " -m fairseq_cli.train" in " ".join(command)
             if log:
                 with open(log, "a") as file:
                     file.write(VALID.format(loss, int(1000 * loss)) + "\n" if loss else "")
@@ -111,6 +111,7 @@ def test_a_training_that_does_not_validate(trained, capsys):
     assert trained(None, "--disable-validation") == 0
     printed = capsys.readouterr().out
     assert "next: ctxmt translate" in printed and "best validation" not in printed
+    assert "--patience" not in printed  # which nothing would count for
 
 
 def test_a_training_that_fails_ends_as_it_does(trained, capsys):
