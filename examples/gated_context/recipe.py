@@ -53,5 +53,18 @@ PUBLISHED = {
     """
 }
 
+REPRODUCED = {
+    "en-ru": """
+        table 1, En-Ru; OpenSubtitles2018 (or the released corpus, --corpus voita2018)
+        ./prepare.sh text/train text/dev data --raw downloads
+        ./train.sh ROW data runs/ROW
+        ./evaluate.sh data runs/ROW text/test --contexts "trained random"
+        - The paper prints no spread.
+        = BLEU prefix/BLEU -
+        = random prefix.random/BLEU -
+    """,
+}
+COMPARED, TRAINED = "", "baseline concatenation previous"
+
 EVIDENCE = "control 2-to-1 gated"
 SMOKE = {"subtitles": "previous"}

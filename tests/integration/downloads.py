@@ -86,9 +86,26 @@ def voita(folder, documents):
         for side, language in enumerate(("en", "fr")):
             joined = [" _eos ".join(pair[side] for pair in four) for four in lines]
             write(folder / "context_aware" / f"{language}_{split}", joined)
+        if split == "train":
+            (folder / "context_agnostic").mkdir()
+            for side, language in enumerate(("en", "fr")):
+                write(
+                    folder / "context_agnostic" / f"{language}_train",
+                    [pair[side] for four in lines for pair in four],
+                )
         twos = [(before[0], *after) for four in lines for before, after in itertools.pairwise(four)]
         for column, name in enumerate(("en.context", "en", "fr")):
             compress(folder / f"{split}.{name}.gz", [two[column] for two in twos])
+
+
+def suites(folder, documents):
+    """The four files of Voita et al. (2019) that focused concatenation is evaluated on."""
+    folder.mkdir()
+    for number, name in enumerate(("deixis_test", "lex_cohesion_test", "ellipsis_infl", "ellipsis_vp")):
+        joined = [" _eos ".join(pair[side] for pair in documents[number][:4]) for side in (0, 1)]
+        wrong = joined[1].rsplit(" ", 2)[0] + " mot ."
+        example = {"src": joined[0], "dst": [joined[1], wrong], "true_ind": 0, "ctx_dist": 1}
+        (folder / f"{name}.json").write_text(json.dumps([example]))
 
 
 def wmt(folder, documents):
