@@ -153,7 +153,7 @@ class Fuzzer:
             elif kind <= 4 and len(arguments) > 1:
                 at = rng.randrange(1, len(arguments))
                 arguments[at] = _strange(rng, arguments[at - 1])
-            elif kind == 5:
+            elif kind == 5 and arguments:
                 at = rng.randrange(len(arguments))
                 if rng.random() < 0.5:
                     del arguments[at]
