@@ -50,7 +50,9 @@ def folder(tmp_path_factory):
 def test_the_commands_of_the_page(folder):
     ran = [path.name[3:] for path in sorted((folder / "printed").iterdir())]
     scored = ["translate", "score", "contrast"]
-    assert ran == ["demo-corpus", "preprocess", *["train"] * 3, *scored * 3, "compare", "probe"]
+    shown = [*["evaluate"] * 3, "report", "analyse"]
+    assert ran == ["demo-corpus", "preprocess", *["train"] * 3, *scored * 3, "compare", "probe", *shown]
+    assert (folder / "report.html").exists() and "tabular" in (folder / "printed/19 analyse").read_text()
     for number, system in enumerate(("sentence", "gated", "windows"), 2):
         assert len(read(folder / f"{system}.fr")) == LINES["test"]
         best, next_command, _ = read(folder / f"printed/{number:02} train")[-3:]
