@@ -15,7 +15,13 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
-from ctxmt_fairseq.checkpoints.options import WrongValue, as_flat, saved_options
+from ctxmt_fairseq.checkpoints.options import (
+    WrongValue,
+    as_flat,
+    check_declared,
+    declared_options,
+    saved_options,
+)
 from ctxmt_fairseq.checkpoints.reading import check_architecture
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, languages_of, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
@@ -42,15 +48,17 @@ def arch_name(cfg: Any) -> str:
     return getattr(cfg, "arch", None) or cfg._name
 
 
-def as_command_line(cfg: Any) -> Any:
+def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
     """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
-    give a configuration, in which those of a transformer can be nested."""
+    give a configuration, in which those of a transformer can be nested. A YAML file's are checked here."""
     kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
     if kind is None or getattr(kind, "__dataclass", None) is not None:
         return cfg
     options: Any = OmegaConf.to_container(cfg, resolve=True)
     try:
         options = as_flat(options)
+        if not from_checkpoint:
+            check_declared(declared_options(kind), options)
     except WrongValue as error:
         raise BadInput(str(error)) from None
     return argparse.Namespace(**{"arch": cfg._name, **options})
@@ -307,7 +315,7 @@ class ContextTask(DecodingTask):
 
     def build_model(self, cfg, from_checkpoint=False):
         (check_architecture if from_checkpoint else check_trainable)(arch_name(cfg))
-        args = as_command_line(cfg)
+        args = as_command_line(cfg, from_checkpoint)
         model = super().build_model(args, from_checkpoint)
         if args is not cfg:  # what was built is what is saved
             OmegaConf.set_struct(cfg, False)

@@ -14,9 +14,12 @@ PREPARE = "--target-lang ru --vocab-size 32000 --dictionaries joint"
 # 2014 for development.
 CORPORA = {
     "voita2019": """
-        voita --current all --source {raw}/{s}_train --target {raw}/{t}_train --out {train}
-        voita --current all --source {raw}/{s}_dev --target {raw}/{t}_dev --out {valid}
-        voita --current all --source {raw}/{s}_test --target {raw}/{t}_test --out {test}
+        voita --current all --source {raw}/context_aware/{s}_train --target {raw}/context_aware/{t}_train \
+            --out {train}
+        voita --current all --source {raw}/context_aware/{s}_dev --target {raw}/context_aware/{t}_dev \
+            --out {valid}
+        voita --current all --source {raw}/context_aware/{s}_test --target {raw}/context_aware/{t}_test \
+            --out {test}
     """,
     "iwslt17": IWSLT17,
 }

@@ -18,9 +18,12 @@ CORPORA = {
         sample {test}.all --size 10000 --context 1 --context-after 1 --out {test}
     """,
     "voita2018": """
-        voita --context {raw}/train.ctx --source {raw}/train.src --target {raw}/train.dst --out {train}
-        voita --context {raw}/dev.ctx --source {raw}/dev.src --target {raw}/dev.dst --out {valid}
-        voita --context {raw}/test.ctx --source {raw}/test.src --target {raw}/test.dst --out {test}
+        voita --context {raw}/train.{s}.context.gz --source {raw}/train.{s}.gz --target {raw}/train.{t}.gz \
+            --out {train}
+        voita --context {raw}/dev.{s}.context.gz --source {raw}/dev.{s}.gz --target {raw}/dev.{t}.gz \
+            --out {valid}
+        voita --context {raw}/test.{s}.context.gz --source {raw}/test.{s}.gz --target {raw}/test.{t}.gz \
+            --out {test}
     """,
 }
 

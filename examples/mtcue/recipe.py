@@ -13,17 +13,18 @@ BASE and BASE-PM come first: the others start from them.
 
 PREPARE = "--target-lang de --vocab-size 32768 --encoders 'minilm discrete'"
 # Section 3.1, appendix A: overlap 0.9, pauses of seven seconds, held-out films by list, 10,000 sentences of
-# each, with 5 before them.
+# each, with 5 before them. As in the scripts, the first half of the list is for development, the second for
+# test, and the sentences are the first of described films that one chance in five takes.
 CORPORA = {
     "opensubtitles": """
         opensubtitles --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip \
-            --min-overlap 0.9 --max-gap 7 --held-out {valid}.all={raw}/dev.imdb \
-            --held-out {test}.all={raw}/test.imdb --workers {workers} --out {train}
-        sample {valid}.all --size 10000 --context 5 --out {valid}
-        sample {test}.all --size 10000 --context 5 --out {test}
+            --min-overlap 0.9 --max-gap 7 --held-out {valid}.all={raw}/blocklist.{foreign} \
+            --held-out {test}.all={raw}/blocklist.{foreign} --workers {workers} --out {train}
         films {train} --omdb {raw}/omdb
-        films {valid} --omdb {raw}/omdb
-        films {test} --omdb {raw}/omdb
+        films {valid}.all --omdb {raw}/omdb
+        films {test}.all --omdb {raw}/omdb
+        sample {valid}.all --share 0.2 --size 10000 --with-metadata --context 5 --out {valid}
+        sample {test}.all --share 0.2 --size 10000 --with-metadata --context 5 --out {test}
     """,
 }
 

@@ -19,17 +19,18 @@ from ctxmt_fairseq.cli.systems import SIZES
 
 PREPARE = "--target-lang fr --vocab-size 30000 --held-out 0.0004"  # section 3.1.3; table 3.1: 20 of 55,600
 # Chapter 3: OPUS as it is aligned, without filtering; 20 documents each for development and test. Sentences
-# without counterpart stay as context. The lists of documents were not published: they are drawn. WMT: what
-# has documents, and the part of ParaCrawl that ctxmt corpus filter left, with models of the rest ("clean").
-# The strong models read news that was translated back, too.
+# without counterpart stay as context. The lists of documents were not published: they are drawn. WMT: with
+# the part of ParaCrawl that ctxmt corpus filter left, by models of the rest ("clean"). The strong models read
+# news that was translated back, too.
 OPUS = "opus --alignment {raw}/{pair}.xml.gz --xml {raw}/{s}.zip {raw}/{t}.zip --unaligned keep"
 SPLIT = "split {train}.all --held-out {valid}={held-out} --held-out {test}={held-out} --out {train}"
-BOTH = "--source {raw}/%s.{s} --target {raw}/%s.{t}"
-NEWSTEST = "--source {raw}/newstest%s-{s}{t}-src.{s}.sgm --target {raw}/newstest%s-{s}{t}-ref.{t}.sgm"
+TABLE = "--source {raw}/%s.{pair}.tsv.gz --target {raw}/%s.{pair}.tsv.gz"
+NEWSTEST = "--source {raw}/dev/newstest%s-{s}{t}-src.{s}.sgm --target {raw}/dev/newstest%s-{s}{t}-ref.{t}.sgm"
 WMT = f"""
-    wmt --blank-lines {BOTH % (2 * ("europarl",))} --out {{train}}.europarl
-    wmt --blank-lines {BOTH % (2 * ("news-commentary",))} --out {{train}}.news
-    mix {{train}}.europarl {{train}}.news %s --out {{train}}
+    wmt --blank-lines {TABLE % (2 * ("europarl-v9",))} --out {{train}}.europarl
+    wmt --blank-lines {TABLE % (2 * ("news-commentary-v14",))} --out {{train}}.news
+    columns --files {{raw}}/czeng17.gz --columns doc score {{first}} {{second}} --out {{train}}.czeng
+    mix {{train}}.europarl {{train}}.news {{train}}.czeng {{raw}}/commoncrawl.{{pair}} %s --out {{train}}
     wmt {NEWSTEST % (2016, 2016)} --out {{valid}}
     wmt {NEWSTEST % (2018, 2018)} --out {{test}}
 """

@@ -53,6 +53,8 @@ def test_from_downloads_to_training(documents, tmp_path, monkeypatch, forked_com
     assert counts["read"] == counts["kept"] + sum(counts["left_out"].values())
     if paper == MTCUE:
         assert json.loads(read("text/train.meta.jsonl")[0])["genre"] == "Drama"
+        films = [{name.split("/")[1] for name in read(f"text/{split}.docids")} for split in ("dev", "test")]
+        assert films[0] <= {"100", "102"} and films[1] <= {"101", "103"}  # those of the list with a record
         assert start(paper / "train.sh", "BASE", "data", "runs/BASE", *TRAINING) == 0
     assert start(paper / "train.sh", row, "data", "runs/row", *TRAINING) == 0
     assert (tmp_path / "runs" / "row" / "checkpoints" / "checkpoint_last.pt").is_file()
@@ -89,7 +91,7 @@ def test_the_strong_model_reads_what_was_translated_back(documents, tmp_path, mo
     weak, more = len(read("text/train.fr")), read("more/train.fr")
     assert more[:weak] == read("text/train.fr") and more[weak:] == news
     assert read("more/train.en")[weak:] == read(raw / "back-translated.en")
-    assert read("more/train.docids")[weak:] == ["4.1/a"] * 3 + ["4.1/b"] * (len(news) - 3)
+    assert read("more/train.docids")[weak:] == ["6.1/a"] * 3 + ["6.1/b"] * (len(news) - 3)
     for row in ("src0tgt0_to_tgt0", "CE+gate+pretrain+freeze"):
         assert start(THESIS / "train.sh", row, "more-data", f"strong/{row}", *TRAINING) == 0
     assert (tmp_path / "strong" / "CE+gate+pretrain+freeze" / "checkpoints" / "checkpoint_last.pt").is_file()
