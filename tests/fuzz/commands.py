@@ -138,6 +138,7 @@ COMMANDS = [
         *("read text", "translate nowhere.pt text.en --docids text.docids", "text.", 25),
         {**TRANSLATE, **CONTEXT},
     ),
+    Command("import", "import foreign/checkpoint.pt new", "foreign", 8, given("--data data --overwrite")),
     Command("read joined", "translate nowhere.pt joined.en --joined <eos>", "joined", 12, CONTEXT),
     Command(
         "read lines", "translate nowhere.pt lines.jsonl --json-lines", "lines", 25, {**TRANSLATE, **CONTEXT}
