@@ -160,7 +160,7 @@ def _end(log: Path, data: str, checkpoint: Path) -> str:
     if checkpoint.exists():
         source, target = _languages(data)
         translate = f"ctxmt translate {checkpoint} TEXT.{source} --docids TEXT.docids --output OUT.{target}"
-        lines += [f"next: {translate}", f"  or: ctxmt evaluate {log.parent} TEXT"]
+        lines += [f"next: {translate}", f"  or: ctxmt evaluate {log.parent} TEXT [CONTRASTIVE_SET ..]"]
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.text_steps import Spaces, TextSteps
+from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.text.text_lines import PathLike
 
@@ -94,11 +95,14 @@ class Subwords:
         return self.processor is not None or bool(self.steps.separator)
 
     def word_starts(self, pieces: Sequence[str]) -> List[bool]:
-        """Tell which of a sentence's pieces are the first of a word."""
+        """Tell which of a sentence's pieces are the first of a word; in scripts without blanks all are."""
         if self.processor is not None:
-            return [piece.startswith(WORD_START) for piece in pieces]
-        separator = self.steps.separator
-        return [not (separator and before.endswith(separator)) for before in ["", *pieces][: len(pieces)]]
+            starts = [piece.startswith(WORD_START) for piece in pieces]
+        else:
+            end = self.steps.separator
+            starts = [not (end and before.endswith(end)) for before in ["", *pieces][: len(pieces)]]
+        alone = [unspaced(piece) for piece in pieces]
+        return [any(each) for each in zip(starts, alone, [False, *alone], strict=False)]
 
     def bare(self, piece: str) -> str:
         """A piece without the mark that says where words start or go on."""

@@ -32,7 +32,7 @@ from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag, give
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.context_config import DECODINGS
-from ctxmt_fairseq.tasks.decoding_task import DecodingTask
+from ctxmt_fairseq.tasks.decoding_task import DecodingTask, check_targets
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import check_one_shard, read_split
@@ -241,6 +241,8 @@ class ContextTask(DecodingTask):
             self.cfg.dataset_impl,
             alone=options.reach == 0,
         )
+        if training:
+            check_targets(read.target)
         contexts = self.stored_contexts(split, folder, len(read.source))
         needs = training_needs(options, self.cfg, folder, split, read, self.tgt_dict) if training else {}
         self.datasets[split] = self.build_dataset(

@@ -100,7 +100,7 @@ def test_what_a_training_leaves_and_ends_with(trained, tmp_path, capsys):
     assert printed[0] == f"+ {command}" and shlex.split(command)[0] == "fairseq-train"
     assert printed[-3] == "best validation: loss 4.5 after 4500 updates"
     assert printed[-2].startswith(f"next: ctxmt translate {run}/checkpoints/checkpoint_best.pt TEXT.en ")
-    assert printed[-1] == f"  or: ctxmt evaluate {run} TEXT"
+    assert printed[-1] == f"  or: ctxmt evaluate {run} TEXT [CONTRASTIVE_SET ..]"
     assert trained(5, "--lr", "1") == 0  # goes on: the log of before is kept, and its best counts
     assert capsys.readouterr().out.splitlines()[-3].startswith("best validation: loss 4.5 ")
     log = (run / "train.log").read_text()
