@@ -85,8 +85,9 @@ def watch_command_lines() -> None:
         check_arguments(words)
         if evaluates:
             with contextlib.suppress(argparse.ArgumentError):  # fairseq-validate parses twice
-                how = {"action": "store_true", "help": "build fconv of a checkpoint whose author you trust"}
-                parser.add_argument("--trust-checkpoint", **how)
+                parser.add_argument(
+                    "--trust-checkpoint", action="store_true", help="build fconv, of an author whom you trust"
+                )
         words = [*words, "--task", task]  # again, if it is there
         if {"-h", "--help"} & set(words):
             words = [word for word in words if word not in ("-h", "--help")]
@@ -98,7 +99,7 @@ def watch_command_lines() -> None:
                 raise
             raise BadInput("--arch: name an architecture, such as concat_transformer") from None
         named = parsed[0] if isinstance(parsed, tuple) else parsed
-        if vars(named).pop("trust_checkpoint", False):
+        if getattr(named, "trust_checkpoint", False):
             reading.trust_checkpoints()
         if not evaluates:  # fairseq-generate has --arch wav2vec2, which means nothing
             check_trainable(getattr(named, "arch", None) or "")
