@@ -86,8 +86,10 @@ def import_model(
     check_parameters(state.get("model") if isinstance(state, dict) else None, checkpoint)
     with naming(checkpoint):  # options and parameters may be anything
         options = _options(state)
-        family = _family(options)
-        languages = _languages(options)
+        try:
+            family, languages = _family(options), _languages(options)
+        except BadInput as error:
+            raise BadInput(str(error), checkpoint) from None
         symbols = _symbols(family, languages, Path(dictionaries or checkpoint.parent))
         kept = {name: value for name, value in state["model"].items() if not FAST_PATH.fullmatch(name)}
         parameters = _with_rows(family.parameters(options, _renamed(family, kept)), symbols)

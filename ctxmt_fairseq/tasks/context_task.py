@@ -321,6 +321,7 @@ class ContextTask(DecodingTask):
             OmegaConf.set_struct(cfg, False)
             cfg.clear()
             cfg.update(vars(args))
+            OmegaConf.set_struct(cfg, True)  # as fairseq has it: old versions then have no None for the rest
         for layer in model.modules():
             if hasattr(layer, "can_use_fastpath"):  # fairseq 0.12.2's, which current torch refuses
                 layer.can_use_fastpath = False
