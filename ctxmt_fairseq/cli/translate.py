@@ -29,9 +29,10 @@ import sys
 from typing import TYPE_CHECKING, Dict, Iterator, List, Literal, Optional, Tuple
 
 from ctxmt_fairseq.base import option_types
-from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.command import OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
+from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from ctxmt_fairseq.translator import Translator
 
 
-class Translate(Command):
+class Translate(SharedCommand):
     path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
     input: Input = argument("INPUT", "source text; - is standard input")
     docids: Optional[Input] = option("one document id per line of INPUT")

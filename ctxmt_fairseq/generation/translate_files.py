@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.files import destination, write_files
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
@@ -68,7 +69,7 @@ def translate_file(
             symbols = len(loaded.task.target_dictionary)
             journal = KeptTranslations(file, run, len(text.sentences), symbols, replace)
             stack.enter_context(journal)
-            done.update(journal.done)
+            done.update(ranks.united(journal.done))
         if targets is None:
             for line, record in done.items():
                 running.record(line, torch.tensor(record["tokens"]))
