@@ -24,7 +24,6 @@ from ctxmt_fairseq.corpora.data_folder import (
     PathLike,
     digest_line,
     entry,
-    language_token,
     new_folder,
     read_description,
     write_description,
@@ -91,7 +90,7 @@ def preprocess(
         splits = {split: _stage(corpus, split, files[split], folder, steps, first[split]) for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
-        tokens = {x: token for x in languages if like and (token := language_token(vocabulary.like, x))}
+        tokens = (like or {}).get("language_tokens", {})
         # for text after its steps
         subwords = {x: Subwords(find_model(folder, x), token=tokens.get(x, "")) for x in languages}
         for split, language in itertools.product(splits, languages):

@@ -101,7 +101,7 @@ class Subwords:
         return self.processor is not None or bool(self.steps.separator)
 
     def word_starts(self, pieces: Sequence[str]) -> List[bool]:
-        """Tell which of a sentence's pieces are the first of a word. A language's token is part of the first."""
+        """Tell which of a sentence's pieces start a word; a language's token is the first word's start."""
         if self.token and pieces[:1] == [self.token]:
             return [True, False, *self.word_starts(pieces[1:])[1:]]
         if self.processor is not None:
