@@ -64,6 +64,7 @@ class HubFamily(Family):
         source, target = languages.source or pair[0], languages.target or pair[1]
         if not (isinstance(source, str) and isinstance(target, str)) or source == target:
             raise BadInput("give two languages, --source-lang and --target-lang", folder.path)
+        source, target = str(source), str(target)  # torch saves no other class
         options = {**self.sizes(folder), "arch": self.archs, "source_lang": source, "target_lang": target}
         parameters = folder.parameters()
         symbols = dict(zip(("source", "target"), self.vocabularies(folder), strict=True))

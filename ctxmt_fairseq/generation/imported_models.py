@@ -26,6 +26,7 @@ from ctxmt_fairseq.corpora.subwords import PathLike, model_names
 from ctxmt_fairseq.data.binarised import checked_dictionary, dictionary_digest
 from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.generation.loading import CHECKPOINT, load_models
+from ctxmt_fairseq.models.initialisation import SIZE_OPTIONS
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR
 from ctxmt_fairseq.text.text_lines import read_bytes
 
@@ -123,7 +124,7 @@ def read_checkpoint(path: Path, dictionaries: Optional[PathLike] = None) -> Give
 
 
 def import_model(given: Given, out: PathLike, overwrite: bool = False) -> str:
-    """Make the folder ``out``, or on an error nothing; returns what was made of what."""
+    """Make the folder ``out``, or on an error nothing; returns what was made of what, and of which size."""
     options = given.options
     with naming(given.path):  # options and parameters may be anything
         family = _family(options)
@@ -152,7 +153,18 @@ def import_model(given: Given, out: PathLike, overwrite: bool = False) -> str:
             load_models(made, device="cpu")
         except BadInput as error:  # options and parameters do not fit together
             raise BadInput(str(error).replace(str(made / CHECKPOINT), str(given.path))) from None
-    return f"{options['arch']} of {family.description} -> {family.arch}, --task {family.task}"
+    made_of = f"{options['arch']} of {family.description} -> {family.arch}, --task {family.task}"
+    return f"{made_of}\nsize: {_size(vars(saved['cfg']['model']))}"
+
+
+def _size(options: Dict[str, Any]) -> str:
+    """The options with which a training makes such a model."""
+    words = []
+    for name in SIZE_OPTIONS:
+        value = options.get(name)
+        if value not in (None, False):
+            words.append(flag(name) if value is True else f"{flag(name)} {value}")
+    return " ".join(words)
 
 
 def _rows(symbols: List[Row]) -> List[Row]:

@@ -32,6 +32,12 @@ OPTIONS = (
     *("no_token_positional_embeddings", "no_scale_embedding", "adaptive_input", "no_cross_attention"),
     "marian",
 )
+# What makes a model of the same size in a training.
+SIZE_OPTIONS = (
+    *(name for name in OPTIONS if name not in ("decoder_input_dim", "decoder_output_dim")),
+    *("share_all_embeddings", "share_decoder_input_output_embed"),
+    *("max_source_positions", "max_target_positions"),
+)
 _SIDES = {"encoder": "source", "decoder": "target"}
 # a row for each symbol
 _EMBEDDINGS = (".embed_tokens.weight", ".output_projection.weight", ".output_projection.bias")

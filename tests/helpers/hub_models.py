@@ -15,6 +15,7 @@ from tests.helpers.demo_corpus_files import lines_of
 SIZES = dict(d_model=16, encoder_ffn_dim=24, decoder_ffn_dim=32, encoder_layers=2, decoder_layers=1)
 HEADS = dict(encoder_attention_heads=2, decoder_attention_heads=4, max_position_embeddings=64)
 MORE = dict(attention_dropout=0.0, dropout=0.1, scale_embedding=True)
+ENDING = 4.0  # the logit of </s>
 SPECIAL = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
 # --source-lang, --target-lang, --source-token, --target-token of each family
 LANGUAGES = {
@@ -59,11 +60,18 @@ def _random(model):
     torch.manual_seed(3)
     for parameter in model.parameters():
         if parameter.requires_grad:
-            torch.nn.init.normal_(parameter, mean=float("norm" in str(parameter.shape)), std=0.3)
-    for name, module in model.named_modules():
+            torch.nn.init.normal_(parameter, std=0.3)
+    for module in model.modules():
         if isinstance(module, torch.nn.LayerNorm):
             torch.nn.init.uniform_(module.weight, 0.5, 1.5)
             torch.nn.init.normal_(module.bias, mean=0.2, std=0.3)
+    norm = getattr(model.get_decoder(), "layer_norm", None) or model.get_decoder().layers[-1].final_layer_norm
+    weight, bias = norm.weight.detach(), norm.bias.detach()
+    table = model.get_output_embeddings().weight
+    with (
+        torch.no_grad()
+    ):  # a normalised state has the mean 0, so this row gives </s> the same logit everywhere
+        table[model.config.eos_token_id] = ENDING / (bias / weight).sum() / weight
     return model.eval()
 
 
@@ -78,7 +86,10 @@ def make_hub(folder, kind, text, safe=True):
     folder.mkdir(parents=True)
     forced = None
     if kind.startswith("marian"):
-        sides = [_pieces(folder / f"{side}.spm", lines) for side, lines in zip(("source", "target"), text)]
+        sides = [
+            _pieces(folder / f"{side}.spm", lines)
+            for side, lines in zip(("source", "target"), text, strict=True)
+        ]
         codes = [">>fra<<", ">>deu<<"] if kind == "marian-many" else []
         both = ["</s>", "<unk>", *dict.fromkeys(sorted({*sides[0], *sides[1]} - {"<s>", "</s>", "<unk>"}))]
         lists = [[*both, *codes, "<pad>"]] * 2
@@ -99,7 +110,7 @@ def make_hub(folder, kind, text, safe=True):
             **SIZES, **HEADS, **MORE,
         )  # fmt: skip
         model = _random(transformers.MarianMTModel(config))
-        model.final_logits_bias.normal_()
+        model.final_logits_bias.normal_()[:, 0] = 3.0
         _write(folder / "tokenizer_config.json", {"source_lang": "en", "target_lang": "fr"})
     elif kind == "fsmt":
         tokenizer = _fsmt_tokenizer(folder, text, transformers)
@@ -142,8 +153,8 @@ def _fsmt_tokenizer(folder, text, transformers):
     for side in ("src", "tgt"):
         _write(folder / f"vocab-{side}.json", SPECIAL)
     files = [str(folder / name) for name in ("vocab-src.json", "vocab-tgt.json", "merges.txt")]
-    for side, lines in zip(("src", "tgt"), text):
-        tokenizer = transformers.FSMTTokenizer(["en", "fr"], *files)
+    for side, lines in zip(("src", "tgt"), text, strict=True):
+        tokenizer = transformers.FSMTTokenizer(["en", "fr"][:: 1 if side == "src" else -1], *files)
         counts = Counter(piece for line in lines for piece in tokenizer._tokenize(line))
         _write(folder / f"vocab-{side}.json", {**SPECIAL, **{x: n + 4 for n, x in enumerate(sorted(counts))}})
     _write(folder / "tokenizer_config.json", {"langs": ["en", "fr"], "do_lower_case": False})
