@@ -205,7 +205,8 @@ def test_every_architecture_starts_from_it(made, kind, tmp_path, capsys):
 
     def log_probs(model, symbols):
         with torch.no_grad():
-            logits = model.eval()(batch[0], lengths, batch[1])[0][..., :symbols]
+            model.eval()
+            logits = model(batch[0], lengths, batch[1])[0][..., :symbols]
         return logits.log_softmax(-1)[batch[1] != pad]
 
     own = len(made.loaded.task.target_dictionary) - 2 + (kind in ("nllb", "mbart50"))  # they have <mask>
@@ -245,7 +246,7 @@ def test_from_a_folder_to_a_context_model(made, kind, tmp_path, capsys):
         {"en": "eng_Latn", "fr": "fra_Latn"} if kind == "nllb" else {}
     )
     run(
-        *("ctxmt", "train", "s2to2", tmp_path / "data", tmp_path / "run", "--size", "tiny", "--cpu", *size),
+        *("ctxmt", "train", "windows", tmp_path / "data", tmp_path / "run", "--size", "tiny", "--cpu", *size),
         *("--from", made.out / "checkpoint.pt", "--max-update", 20, "--validate-interval", 100),
     )
     model = tmp_path / "run/checkpoints/checkpoint_last.pt"
