@@ -25,8 +25,8 @@ def corpus_commands(recipe: Any, args: Any) -> List[List[str]]:
 
     A line of a table is a command without ``ctxmt corpus`` and the languages; in it {raw} is the folder of
     the downloaded files, {train} and {valid} are the prefixes of the text, {test} is "test" beside {valid},
-    {s} and {t} the languages, {pair} both in OPUS' order (by alphabet), {workers} the processes, {held-out}
-    a share of the documents.
+    {s} and {t} the languages, {first} and {second} by alphabet, {pair} both so joined as OPUS does, {foreign}
+    the one that is not English, {workers} the processes, {held-out} a share of the documents.
 
     Args:
         args: options of prepare.sh.
@@ -41,6 +41,8 @@ def corpus_commands(recipe: Any, args: Any) -> List[List[str]]:
         **{"raw": args.raw, "train": args.train, "valid": args.valid, "s": source, "t": target},
         "test": str(Path(args.valid).with_name("test")),
         "pair": "-".join(sorted((source, target))),
+        **dict(zip(("first", "second"), sorted((source, target)), strict=True)),
+        "foreign": target if source == "en" else source,
         **{"workers": args.workers, "held-out": args.held_out},
     }
     commands = []

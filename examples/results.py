@@ -1,11 +1,12 @@
 """What ctxmt evaluate found in several folders, side by side, with significance and the paper's values."""
 
 import argparse
-import importlib.util
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Dict, List, Tuple
+
+from recipe_tables import NOTHING, Table, measured, read_tables
+from recipes import Recipe
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
@@ -35,6 +36,9 @@ def options(arguments: List[str]) -> Any:
     parser.add_argument("--docids", metavar="FILE", help="its document ids: documents are resampled")
     parser.add_argument("--paper", metavar="PAPER[:TABLE]",
                         help="print the values of the paper, from PAPER/recipe.py, below")  # fmt: skip
+    parser.add_argument("--check", action="store_true",
+                        help="hold each result against the number of its row; exit code 1: one is "
+                        "farther off than the paper's own spread")  # fmt: skip
     return parser.parse_args(arguments)
 
 
@@ -76,28 +80,56 @@ def translation_stars(columns: Dict[str, Tuple[Path, Any]], reference: str, doci
     return found
 
 
-def published(paper: str, names: List[str]) -> str:
-    """The paper's values of the rows that the columns are named after; of all rows if there are none.
+def tables_of(paper: str) -> Dict[str, Table]:
+    """Those that PAPER[:TABLE] names.
 
     Raises:
         BadInput: no such paper or table.
     """
     folder, _, wanted = paper.partition(":")
-    path = HERE / folder / "recipe.py"
-    spec = importlib.util.spec_from_file_location("published", path)
-    if not path.exists() or spec is None or spec.loader is None:
+    if not (HERE / folder / "recipe.py").exists():
         raise BadInput(f"--paper {folder}: no such recipe")
-    recipe: ModuleType = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(recipe)
-    tables = getattr(recipe, "PUBLISHED", {})
+    tables = read_tables(Recipe(HERE / folder).table)
     if wanted and wanted not in tables or not tables:
         raise BadInput(f"--paper {paper}: expected a table from {', '.join(tables) or 'another paper'}")
+    return {wanted: tables[wanted]} if wanted else tables
+
+
+def published(paper: str, names: List[str]) -> str:
+    """The paper's values of the rows that the columns are named after; of all rows if there are none."""
     parts = []
-    for name in [wanted] if wanted else tables:
-        head, *rows = [line.split() for line in tables[name].strip().splitlines()]
-        chosen = [row for row in rows if row[0] in names] or rows
-        parts.append(aligned_table([[f"published, {name}", *head[1:]], *chosen]))
+    for name, table in tables_of(paper).items():
+        chosen = {row: cells for row, cells in table.rows.items() if row in names} or table.rows
+        rows = [[row, *cells.values()] for row, cells in chosen.items()]
+        parts.append(aligned_table([[f"published, {name}", *table.columns], *rows]))
     return "\n\n".join(parts)
+
+
+def check(paper: str, columns: Dict[str, Tuple[Path, Any]]) -> Tuple[str, bool]:
+    """Each published number beside the result of the column of this name; whether none is too far off.
+
+    Raises:
+        BadInput: there is no result that belongs to the table.
+    """
+    (table,) = tables_of(paper).values()
+    lines, near = [["row", "what", "published", "found", "difference", "at most", ""]], True
+    for row in (row for row in table.rows if row in columns):
+        for what, path in table.measures.items():
+            found, text = measured(columns[row][1], path), table.rows[row][what]
+            if found is None or text == NOTHING:
+                continue
+            difference, most = found - float(text), table.tolerance(row, what)
+            verdict = "" if most is None else "near" if abs(difference) <= most else "far"
+            near = near and verdict != "far"
+            digits = len(text.partition(".")[2])
+            numbers = [f"{found:.{digits}f}", f"{difference:+.{digits}f}"]
+            at_most = "unknown" if most is None else f"{most:.{digits}f}"
+            lines.append([row, what, text, *numbers, at_most, verdict])
+    if len(lines) == 1:
+        raise BadInput(
+            f"--check: {', '.join(columns)} have nothing of {paper}; name folders after its rows, ROW=FOLDER"
+        )
+    return aligned_table(lines), near
 
 
 def main(arguments: List[str]) -> None:
@@ -108,6 +140,12 @@ def main(arguments: List[str]) -> None:
         if args.reference:
             found.update(translation_stars(columns, args.reference, args.docids))
         print(results_table({name: results for name, (_, results) in columns.items()}, found))
+        if args.check:
+            if ":" not in (args.paper or ""):
+                raise BadInput("--check needs --paper PAPER:TABLE")
+            text, near = check(args.paper, columns)
+            print("\n" + text)
+            sys.exit(0 if near else 1)
         if args.paper:
             print("\n" + published(args.paper, list(columns)))
     except BadInput as error:

@@ -71,6 +71,8 @@ def _evaluated(place: FilePlace, record: Any) -> Iterator[Found]:
         if name.penalty is not None and name.context == TRAINED:
             yield Found("n", name.penalty, None, at)
     for text, report in get(place, record, "contrast", dict).items():
+        if Path(text).name != text:
+            raise place.error(f"expected the name of a contrastive set, found {text[:40]!r}")
         suite, window = suite_name(text)
         found = _accuracy(place, suite, report, conditions(TRAINED, window, trained))
         examples = Path(str(place.path)).with_name(f"{text}.examples.jsonl")

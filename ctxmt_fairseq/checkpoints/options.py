@@ -126,6 +126,17 @@ def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[
     return kept
 
 
+def check_declared(options: Dict[str, Option], values: Dict[str, Any]) -> None:
+    """Refuse what a user's own configuration gives and a class does not declare, or with another type.
+
+    Raises:
+        WrongValue: there is no such option, or it cannot have its value.
+    """
+    for name in sorted(values.keys() - options.keys() - {"_name", "arch"}):
+        raise WrongValue(f"{flag(name)}: there is no such option of {values['_name']}")
+    checked_options(options, values)
+
+
 def as_flat(options: Dict[str, Any]) -> Dict[str, Any]:
     """Give a transformer's options the names that they have on the command line.
 
@@ -140,8 +151,8 @@ def as_flat(options: Dict[str, Any]) -> Dict[str, Any]:
         if not isinstance(options.get(section), dict):
             continue
         given = mapping(flat.pop(section), section)
-        known = {field.name: field.default for field in dataclasses.fields(kind)}
-        for name in given.keys() - known.keys():
+        known = {field.name: field.default for field in dataclasses.fields(kind) if field.name != "_name"}
+        for name in given.keys() - known.keys() - {"_name"}:
             raise WrongValue(f"{section}: {name}: expected one of {', '.join(known)}")
         for name, default in known.items():
             flat.pop(f"{section}_{name}", None)

@@ -31,12 +31,15 @@ class _Taken(NamedTuple):
         return cls(optional, many, str if words else kind, words)
 
 
-def add_options(parser: Any, options: Type[OptionGroup]) -> None:
-    """First what must be given, then a class's own options before those that it inherits."""
-    if options.heading:
-        parser = parser.add_argument_group(options.heading)
+def add_options(parser: Any, options: Type[OptionGroup], place: Any = None) -> None:
+    """First what must be given, then a class's own options before those that it inherits.
+
+    Args:
+        place: a group of the parser that options without a heading of their own go to
+    """
+    place = parser.add_argument_group(options.heading) if options.heading else place or parser
     if options.exclusive:
-        parser = parser.add_mutually_exclusive_group(required=options.required)
+        place = place.add_mutually_exclusive_group(required=options.required)
 
     def rank(name: str) -> int:
         field = options.all_fields[name]
@@ -47,9 +50,9 @@ def add_options(parser: Any, options: Type[OptionGroup]) -> None:
     for name in sorted(options.all_fields, key=rank):
         field = options.all_fields[name]
         if field.group is None:
-            _add_option(parser, name, field, _Taken.by(field))
+            _add_option(place, name, field, _Taken.by(field))
         else:
-            add_options(parser, field.group)
+            add_options(parser, field.group, place)
 
 
 def _add_option(parser: Any, name: str, field: Field, taken: _Taken) -> None:

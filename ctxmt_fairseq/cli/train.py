@@ -27,8 +27,11 @@ from ctxmt_fairseq.cli.systems import COMMON, END, PAPERS, SIZES, SYSTEMS, read_
 from ctxmt_fairseq.text.json_files import Place, get, load_json
 
 Options = Dict[str, List[str]]
-# What torch says of fairseq's calls is nothing that a user can change.
-QUIET = ["-W", "ignore::FutureWarning", "-W", "ignore:'pin_memory' argument is set as true"]
+# What torch and hydra say of fairseq's calls is nothing that a user can change.
+_HYDRA = ("experimental.initialize", "experimental.compose", "core.default_element", "compose")
+_SAYS = [":FutureWarning", "'pin_memory' argument is set as true", ":UserWarning:runpy"]
+_SAYS += [f":UserWarning:hydra.{module}" for module in _HYDRA]
+QUIET = [word for said in _SAYS for word in ("-W", f"ignore:{said}")]
 
 
 class Train(Command):
@@ -105,6 +108,8 @@ class Train(Command):
         own = read_options(self.others)
         if own[""]:
             raise BadInput(f"{own[''][0]}: expected an option of fairseq-train")
+        if "--disable-validation" in own:
+            del options["--patience"]
         if "RANK" in os.environ:
             options.update(read_options(_of_worker("--cpu" in own)))
         options.update(own)
@@ -155,7 +160,7 @@ def _end(log: Path, data: str, checkpoint: Path) -> str:
     if checkpoint.exists():
         source, target = _languages(data)
         translate = f"ctxmt translate {checkpoint} TEXT.{source} --docids TEXT.docids --output OUT.{target}"
-        lines += [f"next: {translate}", f"  or: ctxmt evaluate {log.parent} TEXT"]
+        lines += [f"next: {translate}", f"  or: ctxmt evaluate {log.parent} TEXT [CONTRASTIVE_SET ..]"]
     return "\n".join(lines)
 
 

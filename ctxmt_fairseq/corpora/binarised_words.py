@@ -1,6 +1,6 @@
 """Tells which subwords of a binarised sentence are which word."""
 
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 from fairseq.data import Dictionary
@@ -8,6 +8,8 @@ from fairseq.data import Dictionary
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.data.token_weights import SplitLine
 from ctxmt_fairseq.text.highlights import split_words
+from ctxmt_fairseq.text.languages import unspaced, words_of
+from ctxmt_fairseq.text.word_tags import overlaps
 
 
 class SideWords:
@@ -23,22 +25,31 @@ class SideWords:
         self.sentences, self.dictionary, self.subwords = sentences, dictionary, subwords
 
     def places(self, line: int) -> Optional[List[np.ndarray]]:
-        """Find the places of each word's subwords in a sentence.
+        """Find the places of each word's subwords in a sentence; words of one subword share it.
 
         None: the dictionary lacks a subword, so nobody knows whether it starts a word.
         """
+        cut = self._cut(line)
+        if cut is None or not any(map(unspaced, cut[0])):
+            return cut and cut[1]
+        pieces, places = cut
+        words = [each for at in places for each in words_of("".join(pieces[at[0] : at[-1] + 1]))]
+        return [np.array(parts) for parts in overlaps(pieces, words) or ()]
+
+    def _cut(self, line: int) -> Optional[Tuple[List[str], List[np.ndarray]]]:
+        """The subwords of a sentence without their marks, and the places of those of each word."""
         pieces = [self.dictionary[token] for token in self._tokens(line)]
         if self.subwords.cuts_words and self.dictionary.unk_word in pieces:
             return None
-        return split_words(self.subwords.word_starts(pieces))
+        return [*map(self.subwords.bare, pieces)], split_words(self.subwords.word_starts(pieces))
 
     def split(self, line: int) -> Optional[SplitLine]:
-        """The words of a sentence as the subword model reads them; None: as for ``places``."""
-        places = self.places(line)
-        if places is None:
+        """The words of a sentence as the subword model cuts them; None: as for ``places``."""
+        cut = self._cut(line)
+        if cut is None:
             return None
-        pieces = [self.subwords.bare(self.dictionary[token]) for token in self._tokens(line)]
-        return SplitLine(["".join(pieces[at] for at in word) for word in places], list(map(len, places)))
+        pieces, places = cut
+        return SplitLine(["".join(pieces[at] for at in word) for word in places], [*map(len, places)])
 
     def _tokens(self, line: int) -> List[int]:
         return [] if self.sentences is None else self.sentences[line].tolist()[:-1]

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from collections import Counter
 from typing import Callable, FrozenSet, List, Optional, Sequence, Set, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
@@ -10,7 +11,7 @@ from ctxmt_fairseq.corpora.pairs import whole_document
 from ctxmt_fairseq.text.documents import document_id
 from ctxmt_fairseq.text.text_lines import iterate_lines
 
-_IMDB = re.compile(r"(?:tt)?0*(\d+)")
+_IMDB = re.compile(r"(?:tt)?0*(\d+)|(?:\D[^/]*/)?\d{1,4}/0*(\d+)/[^/]+")
 
 
 def film_of(document: str) -> str:
@@ -21,9 +22,10 @@ def film_of(document: str) -> str:
 
 
 def normal_id(text: str) -> str:
-    """An IMDb id as OPUS writes it: ``tt0133093`` is ``133093``."""
+    """The IMDb id in an id or in the name of OPUS' file, as OPUS writes it: ``tt0133093`` and
+    ``de/1999/133093/4567.xml`` are ``133093``."""
     found = _IMDB.fullmatch(text.strip())
-    return found[1] if found else text.strip()
+    return found[1] or found[2] if found else text.strip()
 
 
 def _share(text: str) -> Optional[float]:
@@ -44,7 +46,8 @@ class HeldOut:
 
     Args:
         selections: for each held-out corpus ``PREFIX=FILE`` (a list of IMDb ids, one per line) or
-            ``PREFIX=SHARE`` (of all films, drawn by a hash of the id, so the same in every language).
+            ``PREFIX=SHARE`` (of all films, drawn by a hash of the id, so the same in every language). A FILE
+            that several name is divided among them in its order, as MTCue's lists are.
         by: whose ids these are, of a ``film`` or a ``document``, with which its runs go (``NAME#2``).
 
     Attributes:
@@ -60,6 +63,8 @@ class HeldOut:
         self.listed: Set[str] = set()
         self._lists: List[Tuple[int, FrozenSet[str]]] = []
         self._shares: List[Tuple[int, float]] = []
+        named = Counter(selection.rpartition("=")[2] for selection in selections)
+        seen: Counter = Counter()
         for number, selection in enumerate(selections, 1):
             prefix, _, which = selection.rpartition("=")
             if not prefix or not which:
@@ -69,7 +74,10 @@ class HeldOut:
             if share is not None:
                 self._shares.append((number, share))
             else:
-                names = frozenset(map(normal, filter(str.strip, iterate_lines(which))))
+                listed = list(filter(str.strip, iterate_lines(which)))
+                start, end = (len(listed) * (seen[which] + more) // named[which] for more in (0, 1))
+                seen[which] += 1
+                names = frozenset(map(normal, listed[start:end]))
                 self._lists.append((number, names))
                 self.listed |= names
         if sum(share for _, share in self._shares) > 1:

@@ -10,6 +10,7 @@ from tqdm.auto import tqdm
 from ctxmt_fairseq.base.plots.charts import Point, draw_chart
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.workers import chunks
+from ctxmt_fairseq.text.languages import words_of
 
 BATCH = 10_000  # sentences that are encoded together
 PLACES = 50
@@ -74,7 +75,7 @@ def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:
         pairs = [pair for document in batch for pair in document]
         result.context_only += sum(not pair.current for pair in pairs)
         for side, texts in enumerate(([pair.source for pair in pairs], [pair.target for pair in pairs])):
-            result.words[side].update(len(text.split()) for text in texts)
+            result.words[side].update(len(words_of(text)) for text in texts)
             if encode:
                 pieces = encode[side](texts)
                 result.subwords[side].update(len(one.split()) for one in pieces)

@@ -9,6 +9,7 @@ from typing import AbstractSet, Any, Dict, Iterable, Iterator, List, Optional, S
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.corpora.data_folder import language_token
 from ctxmt_fairseq.corpora.text_steps import Spaces, TextSteps
+from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
 from ctxmt_fairseq.text.text_lines import PathLike
 
@@ -101,13 +102,16 @@ class Subwords:
         return self.processor is not None or bool(self.steps.separator)
 
     def word_starts(self, pieces: Sequence[str]) -> List[bool]:
-        """Tell which of a sentence's pieces start a word; a language's token is the first word's start."""
-        if self.token and pieces[:1] == [self.token]:
+        """Tell which of a sentence's pieces are the first of a word; in scripts without blanks all are."""
+        if self.token and pieces[:1] == [self.token]:  # a language's, which is the first word's start
             return [True, False, *self.word_starts(pieces[1:])[1:]]
         if self.processor is not None:
-            return [piece.startswith(WORD_START) for piece in pieces]
-        separator = self.steps.separator
-        return [not (separator and before.endswith(separator)) for before in ["", *pieces][: len(pieces)]]
+            starts = [piece.startswith(WORD_START) for piece in pieces]
+        else:
+            end = self.steps.separator
+            starts = [not (end and before.endswith(end)) for before in ["", *pieces][: len(pieces)]]
+        alone = [unspaced(piece) for piece in pieces]
+        return [any(each) for each in zip(starts, alone, [False, *alone], strict=False)]
 
     def bare(self, piece: str) -> str:
         """A piece without the mark that says where words start or go on."""

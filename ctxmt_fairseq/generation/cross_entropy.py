@@ -7,17 +7,18 @@ import numpy as np
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScorer
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.languages import words_of
 
 
-def words_of(text: str) -> int:
-    """Count the words between white space, and the sentence's end as one more."""
-    return len(text.split()) + 1
+def length_of(text: str) -> int:
+    """Count the words (``words_of``), and the sentence's end as one more."""
+    return len(words_of(text)) + 1
 
 
 def cross_entropies(
     loaded: LoadedModels, sources: List[str], targets: List[str], max_tokens: int = MAX_TOKENS
 ) -> np.ndarray:
-    """Compute -log p(target | source), ``</s>`` included, in nats per word of the target (``words_of``).
+    """Compute -log p(target | source), ``</s>`` included, in nats per word of the target (``length_of``).
 
     Every pair is a document of its own, so no context is read.
 
@@ -44,5 +45,5 @@ def cross_entropies(
         )
         scores = scorer.scores(loaded, progress=False)
         for number, tokens in zip(fits, scores, strict=True):
-            found[number] = -tokens.current.sum() / words_of(targets[number])
+            found[number] = -tokens.current.sum() / length_of(targets[number])
     return found

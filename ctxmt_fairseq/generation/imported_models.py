@@ -111,7 +111,8 @@ def read_checkpoint(path: Path, dictionaries: Optional[PathLike] = None) -> Give
     check_parameters(state.get("model") if isinstance(state, dict) else None, path)
     with naming(path):  # options may be anything
         options = _options(state)
-        languages = _languages(options)
+        _family(options, path)  # nothing else of another program is worth a message
+        languages = _languages(options, path)
         kept = {name: value for name, value in state["model"].items() if not FAST_PATH.fullmatch(name)}
         folder = Path(dictionaries or path.parent)
         symbols = {
@@ -127,8 +128,7 @@ def import_model(given: Given, out: PathLike, overwrite: bool = False) -> str:
     """Make the folder ``out``, or on an error nothing; returns what was made of what, and of which size."""
     options = given.options
     with naming(given.path):  # options and parameters may be anything
-        family = _family(options)
-        languages = _languages(options)
+        family, languages = _family(options, given.path), _languages(options, given.path)
         parameters = family.parameters(options, _renamed(family, given.parameters))
         counts = [len(parameters[f"{side}.embed_tokens.weight"]) for side in ("encoder", "decoder")]
         symbols = {
@@ -185,22 +185,22 @@ def _options(state: Dict[str, Any]) -> Dict[str, Any]:
     return {name: value for section in sections for name, value in section.items() if value is not None}
 
 
-def _family(options: Dict[str, Any]) -> Family:
+def _family(options: Dict[str, Any], path: Path) -> Family:
     arch = str(options.get("arch"))
     found = [kind() for kind in FAMILIES.values() if re.fullmatch(kind.archs, arch)]
     if not found:
         known = ", ".join(kind.description for kind in FAMILIES.values())
-        raise BadInput(f"--arch {arch}: expected an architecture of {known}")
+        raise BadInput(f"--arch {arch}: expected an architecture of {known}", path)
     for name, value in found[0].needed.items():
         if options.get(name, value) != value:
-            raise BadInput(f"{flag(name)} {options[name]}: this cannot be imported")
+            raise BadInput(f"{flag(name)} {options[name]}: this cannot be imported", path)
     return found[0]
 
 
-def _languages(options: Dict[str, Any]) -> Tuple[str, str]:
+def _languages(options: Dict[str, Any], path: Path) -> Tuple[str, str]:
     source, target = (str(options.get(f"{side}_lang", "")) for side in _SIDES)
     if not all(re.fullmatch(r"[A-Za-z0-9_-]+", language) for language in (source, target)):
-        raise BadInput(f"expected the names of two languages, found {source!r} and {target!r}")
+        raise BadInput(f"expected the names of two languages, found {source!r} and {target!r}", path)
     return source, target
 
 

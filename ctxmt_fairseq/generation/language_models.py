@@ -17,7 +17,7 @@ from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.reading import load_ensemble, read, upgraded
 from ctxmt_fairseq.corpora.data_folder import first_folder
 from ctxmt_fairseq.corpora.subwords import PathLike, Subwords
-from ctxmt_fairseq.generation.cross_entropy import words_of
+from ctxmt_fairseq.generation.cross_entropy import length_of
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS
 from ctxmt_fairseq.generation.loading import chosen_device
 
@@ -33,14 +33,14 @@ class LanguageModel(Protocol):
 
 
 def cross_entropies(model: LanguageModel, texts: List[str], subwords: Optional[Subwords]) -> np.ndarray:
-    """Compute the cross-entropies of sentences (N,), ``</s>`` included, in nats per word (``words_of``), so
+    """Compute the cross-entropies of sentences (N,), ``</s>`` included, in nats per word (``length_of``), so
     that models with different units can be compared. Infinite for a sentence that is too long for the model.
 
     Args:
         subwords: makes the model's units of text; None: the units are words between white space.
     """
     units = subwords.encode_all(texts) if subwords else [" ".join(text.split()) for text in texts]
-    return -model.log_probabilities(units) / np.array([words_of(text) for text in texts])
+    return -model.log_probabilities(units) / np.array([length_of(text) for text in texts])
 
 
 def load_language_model(

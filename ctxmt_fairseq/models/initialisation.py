@@ -14,6 +14,7 @@ from fairseq.models.transformer.transformer_legacy import base_architecture
 from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED, modules_of
 from ctxmt_fairseq.checkpoints.known_symbols import KnownSymbols
 from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.reading import read
@@ -70,7 +71,8 @@ def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, Kn
             architecture or size, or with embeddings that may be those of other symbols.
     """
     checkpoint = Path(path)
-    state, own = read(checkpoint, sections=("model",)), model.state_dict()
+    allowed = ALLOWED | modules_of(type(model))  # it may be named, because the command line has named it
+    state, own = read(checkpoint, allowed, ("model",)), model.state_dict()
     try:
         saved, new_symbols = _fitting(model, state, symbols or {})
         taken = {name: _value(name, saved[name], own[name], new_symbols) for name in own if name in saved}

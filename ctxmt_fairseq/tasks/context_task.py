@@ -15,7 +15,13 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
-from ctxmt_fairseq.checkpoints.options import WrongValue, as_flat, saved_options
+from ctxmt_fairseq.checkpoints.options import (
+    WrongValue,
+    as_flat,
+    check_declared,
+    declared_options,
+    saved_options,
+)
 from ctxmt_fairseq.checkpoints.reading import check_architecture
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, languages_of, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
@@ -26,7 +32,7 @@ from ctxmt_fairseq.data.context_options import SIZES, ContextOptions, flag, give
 from ctxmt_fairseq.data.windows import WindowBuilder
 from ctxmt_fairseq.models.initialisation import load_sentence_model
 from ctxmt_fairseq.tasks.context_config import DECODINGS
-from ctxmt_fairseq.tasks.decoding_task import DecodingTask
+from ctxmt_fairseq.tasks.decoding_task import DecodingTask, check_targets
 from ctxmt_fairseq.tasks.folder_symbols import check_shards, check_symbols, known_symbols
 from ctxmt_fairseq.tasks.interactive import SteppedTokenizer
 from ctxmt_fairseq.tasks.splits import check_one_shard, read_split
@@ -42,15 +48,17 @@ def arch_name(cfg: Any) -> str:
     return getattr(cfg, "arch", None) or cfg._name
 
 
-def as_command_line(cfg: Any) -> Any:
+def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
     """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
-    give a configuration, in which those of a transformer can be nested."""
+    give a configuration, in which those of a transformer can be nested. A YAML file's are checked here."""
     kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
     if kind is None or getattr(kind, "__dataclass", None) is not None:
         return cfg
     options: Any = OmegaConf.to_container(cfg, resolve=True)
     try:
         options = as_flat(options)
+        if not from_checkpoint:
+            check_declared(declared_options(kind), options)
     except WrongValue as error:
         raise BadInput(str(error)) from None
     return argparse.Namespace(**{"arch": cfg._name, **options})
@@ -235,6 +243,8 @@ class ContextTask(DecodingTask):
             self.cfg.dataset_impl,
             alone=options.reach == 0,
         )
+        if training:
+            check_targets(read.target)
         contexts = self.stored_contexts(split, folder, len(read.source))
         needs = training_needs(options, self.cfg, folder, split, read, self.tgt_dict) if training else {}
         self.datasets[split] = self.build_dataset(
@@ -307,12 +317,13 @@ class ContextTask(DecodingTask):
 
     def build_model(self, cfg, from_checkpoint=False):
         (check_architecture if from_checkpoint else check_trainable)(arch_name(cfg))
-        args = as_command_line(cfg)
+        args = as_command_line(cfg, from_checkpoint)
         model = super().build_model(args, from_checkpoint)
         if args is not cfg:  # what was built is what is saved
             OmegaConf.set_struct(cfg, False)
             cfg.clear()
             cfg.update(vars(args))
+            OmegaConf.set_struct(cfg, True)  # as fairseq has it: old versions then have no None for the rest
         for layer in model.modules():
             if hasattr(layer, "can_use_fastpath"):  # fairseq 0.12.2's, which current torch refuses
                 layer.can_use_fastpath = False

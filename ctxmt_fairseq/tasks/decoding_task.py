@@ -213,13 +213,12 @@ class DecodingTask(TranslationTask):
         return self.tokenizer.decode(self._pieces.decode(text) if self._pieces else text)
 
     def train_step(self, sample, model, criterion, optimizer, *args, **kwargs):
-        _check_targets(sample)
         if isinstance(optimizer, AMPOptimizer) and next(model.parameters()).is_cpu:
             criterion = with_bfloat16_products(model, criterion)
         return super().train_step(sample, model, criterion, optimizer, *args, **kwargs)
 
     def valid_step(self, sample, model, criterion):
-        _check_targets(sample)
+        check_targets(sample["target"])
         before = self.window_count.mismatched
         loss, sample_size, logging_output = super().valid_step(sample, model, criterion)
         if self.cfg.eval_bleu:
@@ -270,7 +269,7 @@ def log_bleu(logging_outputs: List[Dict[str, Any]]) -> None:
     metrics.log_derived("bleu", score)
 
 
-def _check_targets(sample: Dict[str, Any]) -> None:
+def check_targets(target: Any) -> None:
     """Refuse sentences without translations."""
-    if sample["target"] is None:
+    if target is None:
         raise BadInput("training and validation need target sentences, and this split has none")

@@ -6,8 +6,9 @@ al. 2021): JSON lines, an object for each sentence that has such words::
 
 ``line`` is the current sentence's, from 1; ``words`` are its words that need context; ``support`` has, by the
 distance of a sentence (-1: the one before, 1: the next, 0: the current one itself), the words there that show
-how to translate them. Words are between white space and counted from 0, as the subword model reads them
-(tokens, if the data folder's text was tokenised). An entry that would be empty may be left out.
+how to translate them. Words are counted from 0, as the subword model reads them: between white space (tokens,
+if the data folder's text was tokenised), in scripts without blanks single characters (``words_of``). An entry
+that would be empty may be left out.
 """
 
 import logging

@@ -1,8 +1,9 @@
-"""What the project knows of languages: how BLEU counts their words, and which have no blanks between them."""
+"""What the project knows of languages: how BLEU counts their words, and what a word is where there are no
+blanks between them."""
 
 import importlib.util
 import re
-from typing import Optional
+from typing import List, Optional
 
 import regex
 
@@ -15,12 +16,20 @@ _TOKENIZERS = {
 }
 # What these need beside sacrebleu, and what counts where that is missing.
 _NEEDS = {"ja-mecab": ("MeCab", "char"), "ko-mecab": ("mecab_ko", None)}
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+_UNSPACED = regex.compile(f"[{_SCRIPTS}]")
+_WORD = regex.compile(rf"(?=[{_SCRIPTS}])\X|[^\s{_SCRIPTS}]+")
 
 
 def unspaced(text: str) -> bool:
     """Whether a text has a character of a script that puts no blanks between words."""
     return _UNSPACED.search(text) is not None
+
+
+def words_of(text: str) -> List[str]:
+    """The words of a text: what stands between white space; in a script that has none, each character with
+    its marks (grapheme cluster), which needs no dictionary and counts alike everywhere."""
+    return _WORD.findall(text) if unspaced(text) else text.split()
 
 
 def primary(language: str) -> str:

@@ -1,9 +1,9 @@
 """Reads tags of the words of a text's target side, such as those of MuDA (Fernandes et al. 2023).
 
 The file has a JSON object for each line of the text: ``{"tags": [[], ["pronouns"], ["formality"]]}`` gives a
-list of tags for every white-space word. If the object also has ``"words"``, the tags are those of these
-words, which may split the line differently ("c'", "est", "elle", "."). A white-space word then has the tags
-of all its parts.
+list of tags for every word (``words_of``). If the object also has ``"words"``, the tags are those of these
+words, which may split the line differently ("c'", "est", "elle", "."). A word then has the tags of all its
+parts.
 """
 
 import unicodedata
@@ -12,6 +12,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.text.json_files import Place, get, json_lines
+from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.text_lines import PathLike, one_each
 
 Tags = List[Tuple[str, ...]]  # of each word
@@ -39,7 +40,7 @@ class LineTags(NamedTuple):
 
     Attributes:
         place: where they were read.
-        tags: those of ``words``, or of the words between white space if that is None.
+        tags: those of ``words``, or of ``words_of`` the line if that is None.
     """
 
     place: Place
@@ -53,10 +54,18 @@ class LineTags(NamedTuple):
                 wanted = f"tags of the line's {len(words)} words"
                 raise self.place.error(f"expected {wanted}, found {len(self.tags)}")
             return self.tags
-        found = overlaps(self.words, words)
+        found = tags_of_parts(self.tags, self.words, words)
         if found is None:
             raise self.place.error("expected 'words' to be the words of the line")
-        return [tuple(dict.fromkeys(tag for part in parts for tag in self.tags[part])) for parts in found]
+        return found
+
+
+def tags_of_parts(tags: Tags, parts: Sequence[str], words: Sequence[str]) -> Optional[Tags]:
+    """The tags of words, given those of the parts that the same text was cut into; None: ``overlaps``."""
+    found = overlaps(parts, words)
+    if found is None:
+        return None
+    return [tuple(dict.fromkeys(tag for part in each for tag in tags[part])) for each in found]
 
 
 def iterate_tags(path: PathLike) -> Iterator[LineTags]:
@@ -65,9 +74,9 @@ def iterate_tags(path: PathLike) -> Iterator[LineTags]:
 
 
 def read_tags(path: PathLike, lines: Sequence[str]) -> List[Tags]:
-    """The tags of the white-space words of every line."""
+    """The tags of the words (``words_of``) of every line."""
     tags = one_each(iterate_tags(path), len(lines), path)
-    return [each.of(line.split()) for each, line in zip(tags, lines, strict=False)]
+    return [each.of(words_of(line)) for each, line in zip(tags, lines, strict=False)]
 
 
 def _tags(place: Place, record: Any) -> LineTags:

@@ -7,8 +7,8 @@ Weights come from one of three files:
 - bits, which ``ctxmt probe --words`` wrote: W for a word of which context saves a bit or more, 1 where it
   saves nothing or costs something, and between 1 and W in between.
 
-Words are those that the subword model reads, which are the words between white space unless the text was
-tokenised, too. All subwords of a word have its weight.
+Words are those that the subword model reads, which are ``words_of`` the text unless it was tokenised, too.
+All subwords of a word have its weight.
 """
 
 import math
@@ -18,6 +18,7 @@ import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.text.json_files import Place, get, json_lines
+from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, one_each
 from ctxmt_fairseq.text.word_tags import iterate_tags, overlaps
 
@@ -45,7 +46,8 @@ class LineWeights(NamedTuple):
         weights = np.array(self.weights, np.float32)
         if len(weights) == len(words):
             return weights
-        parts = overlaps(self.words, words) if self.words is not None else None
+        own = self.words or [each for word in words for each in words_of(word)]
+        parts = overlaps(own, words) if len(own) == len(weights) else None
         if parts is None:
             wanted = f"weights of {len(words)} words, as the subword model reads them"
             raise self.place.error(f"expected {wanted}, found {len(weights)}")

@@ -18,9 +18,12 @@ CORPORA = {
         sample {test}.all --size 10000 --context 1 --context-after 1 --out {test}
     """,
     "voita2018": """
-        voita --context {raw}/train.ctx --source {raw}/train.src --target {raw}/train.dst --out {train}
-        voita --context {raw}/dev.ctx --source {raw}/dev.src --target {raw}/dev.dst --out {valid}
-        voita --context {raw}/test.ctx --source {raw}/test.src --target {raw}/test.dst --out {test}
+        voita --context {raw}/train.{s}.context.gz --source {raw}/train.{s}.gz --target {raw}/train.{t}.gz \
+            --out {train}
+        voita --context {raw}/dev.{s}.context.gz --source {raw}/dev.{s}.gz --target {raw}/dev.{t}.gz \
+            --out {valid}
+        voita --context {raw}/test.{s}.context.gz --source {raw}/test.{s}.gz --target {raw}/test.{t}.gz \
+            --out {test}
     """,
 }
 
@@ -49,6 +52,19 @@ PUBLISHED = {
         next           29.31  -
     """
 }
+
+REPRODUCED = {
+    "en-ru": """
+        table 1, En-Ru; OpenSubtitles2018 (or the released corpus, --corpus voita2018)
+        ./prepare.sh text/train text/dev data --raw downloads
+        ./train.sh ROW data runs/ROW
+        ./evaluate.sh data runs/ROW text/test --contexts "trained random"
+        - The paper prints no spread.
+        = BLEU prefix/BLEU -
+        = random prefix.random/BLEU -
+    """,
+}
+COMPARED, TRAINED = "", "baseline concatenation previous"
 
 EVIDENCE = "control 2-to-1 gated"
 SMOKE = {"subtitles": "previous"}

@@ -18,10 +18,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 from ctxmt_fairseq.base.exit_codes import exit_code
+from ctxmt_fairseq.base.paths import Output
 from ctxmt_fairseq.cli.main import main, parser
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.mutations import STRINGS, spoil
 from tests.fuzz.samples import TIME
+from tests.helpers.every_command import commands, flags, is_made_of, options
 
 FAIRSEQ = {"fairseq-train": "fairseq_cli.train", "fairseq-validate": "fairseq_cli.validate"}
 # Programs that are no commands: name -> the module with its main(arguments).
@@ -33,7 +35,14 @@ SCRIPTS = {
 OK, REFUSED, RED = "ok", "refused", "RED"
 SECONDS, WAITING = 20, 120  # of a case, at work and in all; more is a hang
 MEBIBYTES = 1024  # that a case may take besides; no sample has one
-OUTPUTS = ("--output", "--json", "--examples", "--out", "--plot", "--words", "--lengths", "--terms")
+# A pipe in their place would wait for its reader.
+OUTPUTS = {
+    flag
+    for _, command in commands()
+    for name, field in options(command)
+    if is_made_of(field, Output)
+    for flag in flags(name, field)
+}
 PLACES = [
     "nowhere",
     "folder",
@@ -153,7 +162,7 @@ class Fuzzer:
             elif kind <= 4 and len(arguments) > 1:
                 at = rng.randrange(1, len(arguments))
                 arguments[at] = _strange(rng, arguments[at - 1])
-            elif kind == 5:
+            elif kind == 5 and arguments:
                 at = rng.randrange(len(arguments))
                 if rng.random() < 0.5:
                     del arguments[at]

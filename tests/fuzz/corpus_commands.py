@@ -13,6 +13,7 @@ _RAW = {
     "moses": "--source raw/joined.en --target raw/joined.fr --ids raw/pairs.ids",
     "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
     "tmx": "--tmx raw/crawl.tmx",
+    "columns": "--files raw/columns --columns doc en fr",
     "filter deduplicate": "raw/films",
     "filter select": "raw/films --scores raw/scores.tsv --threshold 0.4",
 }
@@ -27,6 +28,7 @@ _RAW_OPTIONS = {
     "europarl": given("--skip-broken"),
     "wmt": given("--by A|any --system S1 --blank-lines --docs raw/names --skip-broken"),
     "tmx": given("--clean none|all --skip-broken"),
+    "columns": given("--skip-broken"),
     "filter select": given("--document-scores new.tsv"),
 }
 CORPUS_COMMANDS: List[Command] = []
@@ -46,7 +48,11 @@ _SPLIT = "--held-out two=0.3|0.1 --by document|film --duplicates context|leave-o
 for _kind, _line, _more in (
     ("split", "text --held-out one=0.6 --out new", given(_SPLIT)),
     ("split film", "raw/films --held-out one=raw/list --by film --out new", given("--held-out two=0.1")),
-    ("sample", "text --size 2 --out new", given("--context 0|9 --context-after 0|1 --seed 2")),
+    (
+        "sample",
+        "text --size 2 --out new",
+        given("--context 0|9 --context-after 0|1 --seed 2 --share 0.9 --with-metadata"),
+    ),
     ("mix", "text=1 raw/films=2 --out new", {}),
     ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
     ("check", "text --json json", given("--source-admits en|cs --target-admits fr")),

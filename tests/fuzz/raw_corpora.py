@@ -109,5 +109,6 @@ def raw_corpora():
     files["raw/pairs.ids"] = "".join(
         f"en/2001/12/5.xml.gz\tfr/2001/12/6.xml.gz\t{n}\t{n}\n" for n in range(1, 4)
     )
+    files["raw/columns"] = "d1\tA.\tE.\n" * 3 + "\n" + "d2\tB.\tF.\t0.5\n" * 2
     files["raw/names"] = "news\td1\n" * 4 + "news\td2\n" * 4
     return {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}

@@ -49,10 +49,11 @@ def folder(tmp_path_factory):
 
 def test_the_commands_of_the_page(folder):
     ran = [path.name[3:] for path in sorted((folder / "printed").iterdir())]
-    scored = ["translate", "score", "contrast"]
-    assert ran == ["demo-corpus", "preprocess", *["train"] * 3, *scored * 3, "compare", "probe"]
+    measured = ["translate", *["evaluate"] * 3, "compare", "probe", "report", "analyse"]
+    assert ran == ["demo-corpus", "preprocess", *["train"] * 3, *measured]
+    assert len(read(folder / "gated.fr")) == LINES["test"] and (folder / "report.html").exists()
+    assert r"\toprule" in (folder / "printed/12 analyse").read_text()
     for number, system in enumerate(("sentence", "gated", "windows"), 2):
-        assert len(read(folder / f"{system}.fr")) == LINES["test"]
         best, next_command, _ = read(folder / f"printed/{number:02} train")[-3:]
         assert re.fullmatch(r"best validation: loss [0-9.]+ after 6 updates", best)
         assert f"ctxmt translate runs/{system}/checkpoints/checkpoint_best.pt TEXT.en" in next_command

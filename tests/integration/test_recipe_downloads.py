@@ -1,8 +1,10 @@
 """Each paper's prepare.sh from the files that people download, in small, and a training on what it makes."""
 
 import json
+import subprocess
 
 import pytest
+import results
 
 from tests.integration import downloads
 from tests.integration.commands import read, run
@@ -53,9 +55,56 @@ def test_from_downloads_to_training(documents, tmp_path, monkeypatch, forked_com
     assert counts["read"] == counts["kept"] + sum(counts["left_out"].values())
     if paper == MTCUE:
         assert json.loads(read("text/train.meta.jsonl")[0])["genre"] == "Drama"
+        films = [{name.split("/")[1] for name in read(f"text/{split}.docids")} for split in ("dev", "test")]
+        assert films[0] <= {"100", "102"} and films[1] <= {"101", "103"}  # those of the list with a record
         assert start(paper / "train.sh", "BASE", "data", "runs/BASE", *TRAINING) == 0
     assert start(paper / "train.sh", row, "data", "runs/row", *TRAINING) == 0
     assert (tmp_path / "runs" / "row" / "checkpoints" / "checkpoint_last.pt").is_file()
+    monkeypatch.setenv("DRY_RUN", "1")
+    assert start(paper / "evaluate.sh", "data", "runs/row", "text/test") == 0
+
+
+@pytest.mark.slow
+def test_from_downloads_to_the_table(documents, tmp_path, monkeypatch, forked_commands, capsys):
+    """Focused concatenation from the files to the paper's numbers, with the scripts' vocabularies, too."""
+    raw, row = tmp_path / "downloads", "s2to2+shift+CD"
+    raw.mkdir()
+    downloads.voita(raw, documents)
+    downloads.suites(tmp_path / "suites", documents)
+    monkeypatch.chdir(tmp_path)
+    prepare = (FOCUSED / "prepare.sh", "text/train", "text/dev")
+    options = ("--target-lang", "fr", "--workers", 1, "--lowercase", "yes")
+    assert start(*prepare, "data", "--raw", raw, "--vocab-size", 300, *options) == 0
+    assert start(FOCUSED / "train.sh", row, "data", f"runs/{row}", *TRAINING) == 0
+    evaluate = (FOCUSED / "evaluate.sh", "data", f"runs/{row}", "text/test", "suites", "--tokenize", "none")
+    assert (
+        start(*evaluate, "--average", 1, "--beam", 1, "--max-len-b", 9, "--decoding", "window", "--cpu") == 0
+    )
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        results.main([f"runs/{row}/evaluation", "--paper", "focused_concat:en-ru", "--check"])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith(row)]
+    columns = ["Deixis", "Lex-co.", "Ell-inf", "Ell-vp", "Disc.", "Disc_avg", "BLEU"]
+    assert end.value.code == 1 and [line[1] for line in lines] == columns
+    codes = []
+    for language in ("en", "fr"):
+        text = (raw / "context_agnostic" / f"{language}_train").read_text().lower()
+        learned = subprocess.run(
+            ("subword-nmt", "learn-bpe", "-s", "100"), input=text, capture_output=True, text=True
+        )
+        codes.append(tmp_path / f"codes.{language}")
+        codes[-1].write_text(learned.stdout)
+    program = (
+        "--dictionaries",
+        "separate",
+        "--",
+        "--bpe-codes-source",
+        codes[0],
+        "--bpe-codes-target",
+        codes[1],
+    )
+    assert start(*prepare, "program", *options, *program) == 0
+    assert {"dict.en.txt", "dict.fr.txt"} <= {path.name for path in (tmp_path / "program").iterdir()}
 
 
 @pytest.mark.slow
@@ -89,7 +138,7 @@ def test_the_strong_model_reads_what_was_translated_back(documents, tmp_path, mo
     weak, more = len(read("text/train.fr")), read("more/train.fr")
     assert more[:weak] == read("text/train.fr") and more[weak:] == news
     assert read("more/train.en")[weak:] == read(raw / "back-translated.en")
-    assert read("more/train.docids")[weak:] == ["4.1/a"] * 3 + ["4.1/b"] * (len(news) - 3)
+    assert read("more/train.docids")[weak:] == ["6.1/a"] * 3 + ["6.1/b"] * (len(news) - 3)
     for row in ("src0tgt0_to_tgt0", "CE+gate+pretrain+freeze"):
         assert start(THESIS / "train.sh", row, "more-data", f"strong/{row}", *TRAINING) == 0
     assert (tmp_path / "strong" / "CE+gate+pretrain+freeze" / "checkpoints" / "checkpoint_last.pt").is_file()

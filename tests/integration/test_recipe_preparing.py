@@ -82,9 +82,9 @@ def test_fields_are_there_first(tmp_path, commands, capsys, monkeypatch):
 def test_downloads_are_there_first(tmp_path, commands, capsys):
     raw = tmp_path / "raw=folder"
     raw.mkdir()
-    for name in ("en-fr.xml.gz", "en.zip", "dev.imdb"):
+    for name in ("en-fr.xml.gz", "en.zip"):
         (raw / name).write_text("")
-    expected = ", ".join(str(raw / name) for name in ("fr.zip", "test.imdb", "omdb"))
+    expected = ", ".join(str(raw / name) for name in ("fr.zip", "blocklist.fr", "omdb"))
     assert refusal(capsys, MTCUE, *SHORT, "--raw", raw) == f"error: no such file: {expected}\n"
     wmt = ("--raw", raw, "--corpus", "wmt")
     assert f", {raw}/paracrawl, " in refusal(capsys, THESIS, *SHORT, *wmt)
@@ -94,7 +94,7 @@ def test_downloads_are_there_first(tmp_path, commands, capsys):
 
 
 def test_it_goes_on_where_it_was_stopped(tmp_path, commands, capsys):
-    for name in ("en-fr.xml.gz", "en.zip", "fr.zip", "dev.imdb", "test.imdb", "omdb"):
+    for name in ("en-fr.xml.gz", "en.zip", "fr.zip", "blocklist.fr", "omdb"):
         (tmp_path / "raw").mkdir(exist_ok=True)
         (tmp_path / "raw" / name).write_text("")
     arguments = (*SHORT, "--raw", "raw", "--encoders", "discrete")

@@ -1,23 +1,41 @@
 """Draws sentences from a corpus, with their context."""
 
 import random
-from typing import Iterator
+from typing import Iterator, Optional
 
-from ctxmt_fairseq.corpora.pairs import Part, part_of, runs
+from ctxmt_fairseq.corpora.pairs import Pair, Part, part_of, runs
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 
 
-def sample(files: TextFiles, size: int, before: int = 5, after: int = 0, seed: int = 1) -> Iterator[Part]:
+def sample(
+    files: TextFiles,
+    size: int,
+    before: int = 5,
+    after: int = 0,
+    seed: int = 1,
+    share: Optional[float] = None,
+    described: bool = False,
+) -> Iterator[Part]:
     """Draw ``size`` sentences by selection sampling (Knuth, The Art of Computer Programming 2, section 3.4.2,
-    algorithm S): one pass counts, one draws, and only one document is in memory."""
-    left = sum(row.current != "0" for row in files.rows())
+    algorithm S): one pass counts, one draws, and only one document is in memory.
+
+    Args:
+        share: draw each sentence with this probability instead, until there are ``size``.
+        described: draw only sentences with metadata.
+    """
+
+    def wanted(pair: Pair) -> bool:
+        return pair.current and bool(pair.metadata or not described)
+
+    left = sum(wanted(pair) for document in files.documents() for pair in document)
     short = max(0, size - left)
     draw = random.Random(seed)
     for document in files.documents():
         drawn = set()
         for place, pair in enumerate(document):
-            if pair.current:
-                if draw.random() * left < size - short:
+            if wanted(pair):
+                chance = draw.random()
+                if size and chance < share if share else chance * left < size - short:
                     drawn.add(place)
                     size -= 1
                 left -= 1
@@ -26,5 +44,5 @@ def sample(files: TextFiles, size: int, before: int = 5, after: int = 0, seed: i
         kept = runs(marked, near.intersection(range(len(document))))
         yield part_of(len(document), kept, "not sampled")
     part = part_of(0, [])
-    part.account.remarks["sentences fewer than --size asks for"] += short
+    part.account.remarks["sentences fewer than --size asks for"] += size
     yield part

@@ -12,6 +12,7 @@ from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScore
 from ctxmt_fairseq.generation.input_documents import read_parallel
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.text_lines import PathLike
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
@@ -45,8 +46,8 @@ class ProbedText:
 
     @property
     def words(self) -> int:
-        """The number of white-space words in the current references."""
-        return sum(len(reference.split()) for reference in self.current_references)
+        """The number of words in the current references."""
+        return sum(len(words_of(reference)) for reference in self.current_references)
 
     @property
     def document_lengths(self) -> List[int]:

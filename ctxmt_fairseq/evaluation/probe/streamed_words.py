@@ -18,6 +18,7 @@ from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText, probed_text
 from ctxmt_fairseq.evaluation.probe.word_report import SentenceWords, sentence_words
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.text.documents import Documents
+from ctxmt_fairseq.text.languages import words_of
 from ctxmt_fairseq.text.text_lines import PathLike, together
 from ctxmt_fairseq.text.word_tags import Tags, iterate_tags
 
@@ -85,7 +86,7 @@ def _lines(prefix: PathLike, loaded: LoadedModels, tags: Optional[PathLike]) -> 
     if tags is None:
         return (_Line(row, None) for row in rows)
     columns = together([(files.path(files.target_lang), rows), (tags, iterate_tags(tags))])
-    return (_Line(row, line_tags.of(row.target.split())) for row, line_tags in columns)
+    return (_Line(row, line_tags.of(words_of(row.target))) for row, line_tags in columns)
 
 
 def _text(loaded: LoadedModels, lines: List[_Line], own: slice) -> ProbedText:

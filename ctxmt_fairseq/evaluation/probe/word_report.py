@@ -11,7 +11,8 @@ from ctxmt_fairseq.corpora.linguistics.words import bare
 from ctxmt_fairseq.corpora.subwords import Subwords
 from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.evaluation.probe.word_values import WordValues, word_values
-from ctxmt_fairseq.text.word_tags import Tags
+from ctxmt_fairseq.text.languages import words_of
+from ctxmt_fairseq.text.word_tags import Tags, tags_of_parts
 
 NO_TAG = "(no tag)"
 BitsRow = Tuple[str, int, float, float]  # word or tag, occurrences, mean bits, sum of bits
@@ -36,13 +37,16 @@ def sentence_words(
 
     Args:
         bits: ``token_bits`` of the sentences.
-        tags: those of every line of the text. A sentence gets no tags if the subword model reads other words
-            than those between white space.
+        tags: those of the words (``words_of``) of every line of the text. A sentence gets none if the
+            subword model reads the text in another form.
     """
     found = []
     for line, values in zip(text.current.tolist(), bits, strict=True):
-        words = word_values(text.references[line], subwords, values)
-        known = tags[line] if tags is not None and words.as_written else None
+        reference = text.references[line]
+        words = word_values(reference, subwords, values)
+        known = None
+        if tags is not None and words.as_written:
+            known = tags_of_parts(tags[line], words_of(reference), words.words)
         found.append(SentenceWords(line + 1, words, known))
     return found
 

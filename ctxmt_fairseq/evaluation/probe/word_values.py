@@ -5,6 +5,7 @@ from typing import List, NamedTuple, Sequence
 import numpy as np
 
 from ctxmt_fairseq.corpora.subwords import Subwords
+from ctxmt_fairseq.text.languages import unspaced
 
 
 class SplitWords(NamedTuple):
@@ -12,8 +13,8 @@ class SplitWords(NamedTuple):
 
     Attributes:
         place: (P,) the word of each subword.
-        as_written: whether the words are those between white space in the text. Otherwise the subword model
-            reads the text in another form, from which the words come.
+        as_written: whether the words together are the text. Otherwise the subword model reads it in another
+            form, from which the words come.
     """
 
     words: List[str]
@@ -27,12 +28,12 @@ def split_words(text: str, subwords: Subwords) -> SplitWords:
     pieces = subwords.encode(text).split()
     place = word_of_each(subwords.word_starts(pieces))
     words, count = text.split(), int(place[-1]) + 1 if pieces else 0
-    if len(words) == count:
+    if len(words) == count and not unspaced(text):
         return SplitWords(words, pieces, place, True)
     words = ["" for _ in range(count)]
     for number, piece in zip(place, pieces, strict=True):
         words[number] += subwords.bare(piece)
-    return SplitWords(words, pieces, place, False)
+    return SplitWords(words, pieces, place, "".join(words) == "".join(text.split()))
 
 
 class WordValues(NamedTuple):

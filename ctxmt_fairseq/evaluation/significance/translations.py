@@ -8,6 +8,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.metrics import Translation
 from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.systems import Comparison, Tested, compare_systems
+from ctxmt_fairseq.text.languages import words_of
 
 UNITS = ("document", "sentence")
 
@@ -57,7 +58,7 @@ def per_unit(rows: np.ndarray, unit: str, translation: Translation) -> np.ndarra
 
 
 def length_ratio(translation: Translation) -> Optional[float]:
-    """The white-space words of the translation divided by those of the reference; None if there are none."""
+    """The words of the translation divided by those of the reference; None if there are none."""
     texts = translation.hypotheses, translation.references[0]
-    hypothesis, reference = (sum(len(line.split()) for line in lines) for lines in texts)
+    hypothesis, reference = (sum(len(words_of(line)) for line in lines) for lines in texts)
     return hypothesis / reference if reference else None

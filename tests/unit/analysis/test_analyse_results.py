@@ -144,6 +144,7 @@ def test_comet_is_shown_of_sentences_and_of_documents(tmp_path, capsys):
         ({"models": [{}, {}], "differences": []}, "the shares of one model, found 2; give those"),
         (results({"mine": 1.0}), "found no value"),
         ({"scores": [{"name": 1}], "sentences": 10}, "a string at the key 'name'"),
+        (results({"prefix": 1.0}, {"../set": contrast(3.0, 1.0)}), "of a contrastive set, found '../set'"),
     ],
 )  # fmt: skip
 def test_other_files_are_refused(capsys, runs, tmp_path, content, words):

@@ -44,7 +44,7 @@ def trained(data, tmp_path, monkeypatch):
 
     def run(loss, *words, code=0):
         def fairseq_train(command, log):
-            assert (command[0], command[5:7]) == (sys.executable, ["-m", "fairseq_cli.train"])
+            assert command[0] == sys.executable and " -m fairseq_cli.train" in " ".join(command)
             if log:
                 with open(log, "a") as file:
                     file.write(VALID.format(loss, int(1000 * loss)) + "\n" if loss else "")
@@ -100,7 +100,7 @@ def test_what_a_training_leaves_and_ends_with(trained, tmp_path, capsys):
     assert printed[0] == f"+ {command}" and shlex.split(command)[0] == "fairseq-train"
     assert printed[-3] == "best validation: loss 4.5 after 4500 updates"
     assert printed[-2].startswith(f"next: ctxmt translate {run}/checkpoints/checkpoint_best.pt TEXT.en ")
-    assert printed[-1] == f"  or: ctxmt evaluate {run} TEXT"
+    assert printed[-1] == f"  or: ctxmt evaluate {run} TEXT [CONTRASTIVE_SET ..]"
     assert trained(5, "--lr", "1") == 0  # goes on: the log of before is kept, and its best counts
     assert capsys.readouterr().out.splitlines()[-3].startswith("best validation: loss 4.5 ")
     log = (run / "train.log").read_text()
@@ -111,6 +111,7 @@ def test_a_training_that_does_not_validate(trained, capsys):
     assert trained(None, "--disable-validation") == 0
     printed = capsys.readouterr().out
     assert "next: ctxmt translate" in printed and "best validation" not in printed
+    assert "--patience" not in printed  # which nothing would count for
 
 
 def test_a_training_that_fails_ends_as_it_does(trained, capsys):

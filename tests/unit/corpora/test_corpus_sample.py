@@ -91,6 +91,19 @@ def test_every_sentence_is_equally_likely_and_the_seed_decides(tmp_path):
     assert first == second != other
 
 
+def test_a_share_is_taken_until_there_are_enough(tmp_path):
+    """MTCue's held-out sets: sentences of described films with one chance in five, from the beginning."""
+    parts = [part("0/a", 200), part("0/b", 200)]
+    parts[1].pairs[:] = [pair._replace(metadata={}) for pair in parts[1].pairs]
+    pairs, account = draw(parts[::-1], tmp_path, 30, before=0, share=0.2, described=True)
+    places = [int(pair.source.rpartition(".")[2]) for pair in pairs]
+    assert len(pairs) == 30 and all(pair.source.startswith("0/a") for pair in pairs)
+    assert 100 < places[-1] < 199 and account.remarks["sentences fewer than --size asks for"] == 0
+    pairs, account = draw(parts, tmp_path, 300, before=0, share=0.2, seed=2)
+    assert 50 < len(pairs) < 110  # of 400
+    assert account.remarks["sentences fewer than --size asks for"] == 300 - len(pairs)
+
+
 def test_documents_of_one_file_have_different_ids():
     def pieces(names, *lengths):
         pairs = [Pair("s", "t", n) for n, length in zip(names, lengths, strict=True) for _ in range(length)]

@@ -191,6 +191,15 @@ def test_document_ids_and_films():
     assert film_of("2009/0133093/4681542/1") == "133093"
 
 
+def test_a_list_that_is_named_twice_is_divided(tmp_path):
+    """As MTCue's lists of files: the first half is for development, the second for test."""
+    names = [f"de/2008/{film}/67.xml" for film in (7, 8, 9, 10, 11)]
+    (tmp_path / "blocklist.de").write_text("".join(f"{name}\n" for name in names))
+    route = HeldOut([f"{split}={tmp_path / 'blocklist.de'}" for split in ("dev", "test")])
+    assert [route(f"2008/{film}/1/2") for film in (7, 8, 9, 10, 11, 12)] == [1, 1, 2, 2, 2, 0]
+    assert route.listed == {"7", "8", "9", "10", "11"}
+
+
 def test_held_out_films(tmp_path):
     (tmp_path / "films").write_text("tt0133093\n  7 \n\n")
     route = HeldOut([f"text/dev={tmp_path / 'films'}", "text/test=0.25", "other=.25"])

@@ -1,14 +1,17 @@
 """``examples/results.py``: results side by side, their stars, and the papers' values."""
 
+import json
+
 import pytest
 import results
+from recipe_tables import measured, read_tables
 from recipes import Recipe
 
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from tests.helpers.reports import SYSTEMS, write_runs
 
 # Tables of each paper.
-PAPERS = {"focused_concat": 2, "gated_context": 1, "sequence_shortening": 2, "mtcue": 2, "thesis": 14}
+PAPERS = {"focused_concat": 2, "gated_context": 1, "sequence_shortening": 2, "mtcue": 14, "thesis": 14}
 
 
 @pytest.fixture(scope="module")
@@ -55,19 +58,67 @@ def test_translations_are_tested_against_a_reference(folder, monkeypatch):
 @pytest.mark.parametrize("paper", PAPERS)
 def test_published_values_belong_to_rows_of_the_recipe(paper):
     recipe = Recipe(paper)
-    tables = recipe.table.PUBLISHED
-    assert len(tables) == PAPERS[paper]
-    for name, text in tables.items():
-        head, *rows = [line.split() for line in text.strip().splitlines()]
-        assert len({row[0] for row in rows}) == len(rows)
-        for row in rows:
-            recipe.row(row[0])
-            assert len(row) == len(head) and all(0 < float(cell) <= 100 for cell in row[1:] if cell != "-"), (
-                row
-            )
-        printed = results.published(f"{paper}:{name}", [rows[1][0]])
-        assert printed.splitlines()[2].split() == rows[1] and len(printed.splitlines()) == 3
-        assert len(results.published(f"{paper}:{name}", ["mine"]).splitlines()) == 2 + len(rows)
+    tables = read_tables(recipe.table)
+    assert len(tables) == PAPERS[paper] and set(recipe.table.REPRODUCED) == set(tables)
+    for name, table in tables.items():
+        assert len(recipe.table.PUBLISHED[name].strip().splitlines()) == 1 + len(table.rows)
+        assert {*table.measures} <= {*table.columns}
+        for row, cells in table.rows.items():
+            recipe.row(row)
+            assert all(-1 < float(cell) <= 100 for cell in cells.values() if cell != "-"), row
+        row, cells = list(table.rows.items())[1]
+        printed = results.published(f"{paper}:{name}", [row])
+        assert printed.splitlines()[2].split() == [row, *cells.values()] and len(printed.splitlines()) == 3
+        assert len(results.published(f"{paper}:{name}", ["mine"]).splitlines()) == 2 + len(table.rows)
+
+
+def evaluated(folder, name, bleu, deixis):
+    """A folder of results with a document-level BLEU and an accuracy."""
+    scores = [{"name": "BLEU", "level": level, "score": score, "signature": ""}
+              for level, score in (("sentence", 1.0), ("document", bleu))]  # fmt: skip
+    phenomena = {"deixis": {"accuracy": deixis}}
+    report = {"convention": "mean-window", "accuracy": deixis, "distances": {}, "phenomena": phenomena,
+              "disc": None, "disc_avg": None, "disc_all_d": None}  # fmt: skip
+    (folder / name / "evaluation").mkdir(parents=True)
+    record = {"translations": {"window": {"scores": scores}, "window.n0.9.random": {"scores": scores}},
+              "contrast": {"suites": report}}  # fmt: skip
+    (folder / name / "evaluation" / "results.json").write_text(json.dumps(record))
+    return str(folder / name / "evaluation")
+
+
+def test_a_result_is_held_against_its_row(tmp_path, capsys):
+    near = evaluated(tmp_path, "s4to4", 32.0, 87.0)
+    with pytest.raises(SystemExit) as end:
+        results.main([near, "--paper", "focused_concat:en-ru", "--check"])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[-2:]]
+    assert end.value.code == 0
+    # of 2,500 examples: 1.96 * sqrt(.858 * .142 / 2500)
+    assert ["s4to4", "Deixis", "85.80", "87.00", "+1.20", "1.37", "near"] in lines
+    assert ["s4to4", "BLEU", "32.45", "32.00", "-0.45", "0.47", "near"] in lines
+    far = evaluated(tmp_path, "s4to4+CD", 31.0, 87.0)
+    with pytest.raises(SystemExit) as end:
+        results.main([near, far, "--paper", "focused_concat:en-ru", "--check"])
+    assert end.value.code == 1 and capsys.readouterr().out.count(" far") == 1
+    for arguments, message in (
+        ([f"mine={near}", "--paper", "focused_concat:en-ru"], "name folders after its rows"),
+        ([near, "--paper", "focused_concat"], "--check needs --paper PAPER:TABLE"),
+        ([near], "--check needs --paper PAPER:TABLE"),
+    ):
+        with pytest.raises(SystemExit, match=message):
+            results.main([*arguments, "--check"])
+
+
+def test_measures():
+    """By decoding, context and whether a length penalty was found; ``*`` multiplies."""
+    scores = {
+        name: {"scores": [{"name": "COMET-22", "level": "sentence", "score": number}]}
+        for number, name in enumerate(("window", "window.n0.9", "window.n0.9.random", "prefix.w3", "prefix"))
+    }
+    found = {"translations": scores, "contrast": {}}
+    for number, name in enumerate(("window", "window.opt", "window.opt.random")):
+        assert measured(found, f"{name}/COMET") == number
+    assert measured(found, "prefix/COMET*100") == 400 and measured(found, "prefix/BLEU") is None
+    assert measured(found, "contrast/disc") is None and measured(found, "-") is None
 
 
 def test_no_such_paper(folder, capsys):
