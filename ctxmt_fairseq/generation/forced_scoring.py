@@ -35,7 +35,7 @@ class TokenScores(NamedTuple):
 
     Attributes:
         window: (T,) float64, target context, separators and ``</s>`` included.
-        first: the index of the current sentence's first token.
+        first: the index of the current sentence's first token, without its language's token.
     """
 
     window: np.ndarray
@@ -180,6 +180,8 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
     separators = sentence_ends(target, dictionary.index(SEPARATOR), dictionary.eos()).long().numpy()
     context = np.array([[source[1]] for source, _ in batch])
     first = (is_word & (separators.cumsum(1) - separators < context)).sum(1)
+    starts = loaded.task.target_start.numpy()  # a language's token, which is given and not predicted
+    first += np.isin(target.numpy()[np.arange(len(first)), first], starts)
     arrays = {"rows": rows, "place": np.flatnonzero(place), "distribution": distribution}
     targets = {name: torch.from_numpy(array) for name, array in arrays.items()}
     scores = _log_probs(loaded, net_input, {"previous": previous, "target": target, **targets})
