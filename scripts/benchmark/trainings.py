@@ -30,7 +30,7 @@ def loss_curves(folder: Path, cpu: bool) -> Dict[str, List[float]]:
     texts = ("--train", folder / "train", "--valid", folder / "valid", "--vocab-size", 300)
     _run("preprocess", *"--source-lang en --target-lang fr".split(), *texts, "--out", data)
 
-    def losses(name: str, *options: object, launch: Sequence[object] = ()) -> List[float]:
+    def losses(name: str, *options: object, launch: Sequence[object] = ("-m",)) -> List[float]:
         _run("train", "windows", data, folder / name, *OPTIONS, *options, *here, launch=launch)
         records = re.findall(r"\| train_inner \| (\{.*\})", (folder / name / "train.log").read_text("utf-8"))
         return [float(json.loads(record)["loss"]) for record in records]
