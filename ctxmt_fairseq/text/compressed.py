@@ -6,7 +6,6 @@ import bz2
 import gzip
 import io
 import lzma
-import sys
 import zlib
 from typing import Any, Optional
 
@@ -28,16 +27,15 @@ def decompressed(stream: Any, path: object) -> Any:
         known: Any = {"trailing_error": lzma.LZMAError, "memlimit": _MEMORY}
         return io.BufferedReader(_compression.DecompressReader(stream, lzma.LZMADecompressor, **known))
     if head.startswith(b"\x28\xb5\x2f\xfd"):
-        zstandard = import_of_extra("zstandard", "corpora", f"{path}: Zstandard needs the package zstandard")
-        unit = zstandard.ZstdDecompressor(max_window_size=_MEMORY)
-        return io.BufferedReader(unit.stream_reader(stream, read_across_frames=True))
+        pyarrow = import_of_extra("pyarrow", "corpora", f"{path}: Zstandard needs the package pyarrow")
+        return io.BufferedReader(pyarrow.CompressedInputStream(stream, "zstd"))
     return stream
 
 
 def as_damage(error: Exception, path: object, line: Optional[int] = None) -> Exception:
     """What to raise for an error while reading: ``BadInput`` where what is compressed is damaged."""
-    damage = [gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError]
-    damage += [sys.modules["zstandard"].ZstdError] if "zstandard" in sys.modules else []
-    if isinstance(error, tuple(damage)) or (isinstance(error, OSError) and error.errno is None):  # bz2's
+    if isinstance(error, (EOFError, zlib.error, lzma.LZMAError)) or (
+        isinstance(error, OSError) and error.errno is None  # the others'
+    ):
         return BadInput(f"damaged: {error}", path, line)
     return error

@@ -1,5 +1,5 @@
-"""Records: columns, JSON lines and Parquet; documents by ids, blank lines or records; presets of public corpora,
-from raw samples to a data folder; and what is not as it should be."""
+"""Records: columns, JSON lines and Parquet; documents by ids, blank lines or records; presets of public
+corpora, from raw samples to a data folder; and what is not as it should be."""
 
 import bz2
 import gzip
