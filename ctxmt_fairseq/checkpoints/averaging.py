@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.files import write_file
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.reading import peek, read
 
 logger = logging.getLogger(__name__)
@@ -28,9 +29,9 @@ class Checkpoint:
     score: Optional[float]
 
     @classmethod
-    def read(cls, path: Path) -> "Checkpoint":
-        """Read a checkpoint of fairseq-train."""
-        state = read(path, sections=("task", "model"))
+    def read(cls, path: Path, trust: bool = False) -> "Checkpoint":
+        """Read a checkpoint of fairseq-train, of which nothing is built; ``trust``: see ``load_models``."""
+        state = read(path, TRUSTED if trust else ALLOWED, ("task", "model"))
         try:
             updates = state["optimizer_history"][-1]["num_updates"]
             score = state["extra_state"].get("val_loss")
@@ -52,7 +53,9 @@ def checkpoints_in(folder: Path) -> List[Path]:
     return [path for path in paths if path.name in own or SAVED_NAME.fullmatch(path.name)]
 
 
-def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = "best") -> List[Checkpoint]:
+def nearest_checkpoints(
+    folder: Union[str, Path], count: int = 5, around: str = "best", trust: bool = False
+) -> List[Checkpoint]:
     """Find the checkpoints nearest to the best (or last) one, and this one, in the order of training.
 
     Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it, if
@@ -63,11 +66,13 @@ def nearest_checkpoints(folder: Union[str, Path], count: int = 5, around: str = 
         folder: fairseq's --save-dir.
         count: the number of checkpoints.
         around: "best" or "last": the centre is what checkpoint_best.pt or checkpoint_last.pt was saved from.
+        trust: see ``Checkpoint.read``.
     """
     if count < 1:
         raise BadInput(f"--count {count}: expected 1 or more checkpoints to average")
-    centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt")
-    saved = [Checkpoint.read(path) for path in Path(folder).iterdir() if SAVED_NAME.fullmatch(path.name)]
+    centre = Checkpoint.read(Path(folder) / f"checkpoint_{around}.pt", trust)
+    paths = (path for path in Path(folder).iterdir() if SAVED_NAME.fullmatch(path.name))
+    saved = [Checkpoint.read(path, trust) for path in paths]
     # If the centre's own file has been removed (--keep-last-epochs), its copy counts.
     by_updates = {checkpoint.updates: checkpoint for checkpoint in [centre, *saved]}
     ordered = [by_updates[updates] for updates in sorted(by_updates)]

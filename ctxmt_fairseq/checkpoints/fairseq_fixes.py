@@ -83,6 +83,11 @@ def watch_command_lines() -> None:
                 raise BadInput("--task: name the task; no checkpoint that could be read says it") from None
         mend()
         check_arguments(words)
+        if evaluates:
+            with contextlib.suppress(argparse.ArgumentError):  # fairseq-validate parses twice
+                parser.add_argument(
+                    "--trust-checkpoint", action="store_true", help="build fconv, of an author whom you trust"
+                )
         words = [*words, "--task", task]  # again, if it is there
         if {"-h", "--help"} & set(words):
             words = [word for word in words if word not in ("-h", "--help")]
@@ -94,6 +99,8 @@ def watch_command_lines() -> None:
                 raise
             raise BadInput("--arch: name an architecture, such as concat_transformer") from None
         named = parsed[0] if isinstance(parsed, tuple) else parsed
+        if getattr(named, "trust_checkpoint", False):
+            reading.trust_checkpoints()
         if not evaluates:  # fairseq-generate has --arch wav2vec2, which means nothing
             check_trainable(getattr(named, "arch", None) or "")
         for check in CHECKS:

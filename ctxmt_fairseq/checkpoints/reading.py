@@ -18,7 +18,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
-from ctxmt_fairseq.checkpoints.allowed import ALLOWED, SECTIONS, modules_of, reduced
+from ctxmt_fairseq.checkpoints.allowed import ALLOWED, EVALUATING, SECTIONS, modules_of, reduced
 from ctxmt_fairseq.checkpoints.shapes import check_shapes
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
@@ -26,6 +26,8 @@ _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
 # built, so that a checkpoint may name them too; and what it checks of the task's state.
 _Restoring = Tuple[FrozenSet[str], Callable[[Dict[str, Any]], None]]
 _restoring: ContextVar[_Restoring] = ContextVar("restoring", default=(frozenset(), lambda task_state: None))
+# What the user's command line trusts besides (``--trust-checkpoint``).
+_trusted: ContextVar[FrozenSet[str]] = ContextVar("trusted", default=frozenset())
 _loading: ContextVar[bool] = ContextVar("loading", default=False)
 
 # fairseq 0.12.2 saves these with every encoder layer, for a fast path that it fills anew at every start.
@@ -86,7 +88,7 @@ def load_checkpoint_to_cpu(
     """Takes the place of fairseq's function, which changes what the file says before anybody can check it."""
     # No mmap: fairseq copies over checkpoint_last.pt in place, and the optimizer's state may be a map of it.
     modules, check = _restoring.get()
-    state = read(Path(path), ALLOWED | modules, mmap=False)
+    state = read(Path(path), ALLOWED | _trusted.get() | modules, mmap=False)
     check(state.get("task_state") or {})
     return upgraded(state, Path(path), arg_overrides or {})
 
@@ -141,6 +143,11 @@ def load_ensemble(
             loaded, cfg, task = _load_ensemble([filename], arg_overrides, task, strict, suffix, 1, state)
         models, state = models + loaded, None
     return models, cfg, task
+
+
+def trust_checkpoints() -> None:
+    """Have fairseq's commands build what runs options as code, too, in this process."""
+    _trusted.set(EVALUATING)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import Literal, Optional
 
 from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.paths import Folder, Output
-from ctxmt_fairseq.cli.options.user_folder import UserDir
+from ctxmt_fairseq.cli.options.user_folder import TRUST, UserDir
 
 
 class Average(Command):
@@ -18,6 +18,7 @@ class Average(Command):
     count: int = option("how many checkpoints", 5)
     around: Literal["best", "last"] = option("the checkpoint that they are nearest to", "best")
     output: Optional[Output] = option("what to write (default: averaged.pt beside them)")
+    trust_checkpoint: bool = TRUST
     code: UserDir
 
     def run(self) -> None:
@@ -35,7 +36,7 @@ class Average(Command):
         output = Path(self.output or folder / "averaged.pt")
         with keeping(checkpoints_in(folder)):
             check_outputs(output)
-        checkpoints = nearest_checkpoints(folder, self.count, self.around)
+        checkpoints = nearest_checkpoints(folder, self.count, self.around, self.trust_checkpoint)
         write_average(checkpoints, output)
         print(f"{output}: the average of {len(checkpoints)}")
         for checkpoint in checkpoints:

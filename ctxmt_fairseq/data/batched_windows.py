@@ -94,6 +94,11 @@ class BatchedWindows(FairseqDataset):
         self.epoch = epoch
 
     @property
+    def can_reuse_epoch_itr_across_epochs(self) -> bool:
+        """fairseq asks whether an epoch may have the batches of the one before it."""
+        return not self.training
+
+    @property
     def epoch_of_draws(self) -> int:
         """The epoch of the random choices, which is always the same in evaluation."""
         return self.epoch if self.training else 0

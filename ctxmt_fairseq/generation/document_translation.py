@@ -6,6 +6,7 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import SearchSettings
@@ -79,9 +80,29 @@ class DocumentTranslator:
         """Yield the n-best lists of ``lines``, as they become available.
 
         A line whose target is already known (given, or kept by an earlier run) is context for others like any
-        other. Which sentences of windows they are: see ``RunningDocuments.wanted``.
+        other. Which sentences of windows they are: see ``RunningDocuments.wanted``. Where several processes
+        share the work, the lines of the others come last.
         """
-        return running.wanted(lines, functools.partial(self._windows, running))
+        windows = functools.partial(self._windows, running)
+        if ranks.count() == 1:
+            yield from running.wanted(lines, windows)
+            return
+        documents, before = running.dataset.builder.documents, dict(vars(self.count))
+        of_line = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
+        weights = np.zeros(len(documents))
+        for line in lines:
+            weights[of_line[line]] += len(running.sources[line])
+        mine = ranks.own_share(weights.tolist())
+        own = {}
+        for line, nbest in running.wanted([line for line in lines if mine[of_line[line]]], windows):
+            own[line] = nbest
+            yield line, nbest
+        added = {name: value - before[name] for name, value in vars(self.count).items()}
+        for rank, theirs in ranks.united({ranks.number(): (own, added)}).items():
+            if rank != ranks.number():
+                for name, value in theirs[1].items():
+                    setattr(self.count, name, getattr(self.count, name) + value)
+                yield from theirs[0].items()
 
     def _windows(
         self, running: RunningDocuments, lines: Sequence[int], keep: str

@@ -62,7 +62,6 @@ class TrainingConfig(TranslationConfig):
         metadata={"help": "; ".join(f"{name}: {how}" for name, how in DECODINGS.items())},
     )
     seed: int = II("common.seed")
-    rebuild_batches: bool = field(default=True, metadata=_HIDDEN)
     reuse_dataloader: bool = field(default=False, metadata=_HIDDEN)
     persistent_workers: bool = field(default=False, metadata=_HIDDEN)
 

@@ -112,10 +112,23 @@ def make_samples(folder):
         train("mtcue", "metadata_context", *metadata)
         _results()
         _coreference()
+        _files()
         _journal()
         shutil.rmtree("demo")
         logging.getLogger().handlers.clear()  # fairseq's; what is left writes to the stderr of the time
         return {str(path): path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()}
+
+
+def _files():
+    """Subtitles of two kinds, and a table."""
+    cues = (
+        "1\n00:00:01,000 --> 00:00:02,000\n<i>The cat\n",
+        "2\n00:00:03,000 --> 00:00:04,500\nsleeps.</i>\n- No.\n",
+    )
+    write("film.srt", "\n".join(cues))
+    head = "[Events]\nFormat: Layer, Start, End, Style, Text\n"
+    write("film.ass", head + "Dialogue: 0,0:00:01.00,0:00:02.00,Default,{\\an8}It sleeps.\\NNo.\n")
+    write("table.tsv", "id\tsource\tdocument\n7\tThe cat sleeps.\ta\n8\tNo.\tb\n")
 
 
 @contextlib.contextmanager

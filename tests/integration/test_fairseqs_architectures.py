@@ -7,8 +7,8 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 
 from ctxmt_fairseq import BadInput, Translator
 from ctxmt_fairseq.checkpoints.allowed import TRUSTED, check_trainable
-from tests.helpers.saved_models import SIZES, data_folder, save, trained
-from tests.integration.commands import USER_DIR, refused
+from tests.helpers.saved_models import FCONV, SIZES, data_folder, save, trained
+from tests.integration.commands import TASK, TRAINING, USER_DIR, refused, run
 
 DOCUMENTS = [["a b c", "d e f g", "h"], ["b"]]
 CONTEXT = ("--source-context", "1", "--target-context", "1")
@@ -48,6 +48,48 @@ def test_what_fairseq_evaluates_is_refused_unless_trusted(arch, tmp_path):
         Translator.load(path, device="cpu")
     model = Translator.load(path, device="cpu", trust_checkpoint=True, decoding="window", max_len_b=6)
     assert [len(document) for document in model.translate(DOCUMENTS)] == [3, 1]
+
+
+@pytest.mark.slow
+def test_the_users_word_in_every_command(data, tmp_path):
+    """fconv is trained, resumed and built on without it: nothing is built of a file then."""
+    training = (
+        *TASK,
+        "--arch",
+        "fconv",
+        *FCONV,
+        "--decoder-layers",
+        "[(8, 3)]",
+        *TRAINING,
+        "--max-tokens",
+        500,
+    )
+    folder, more = tmp_path / "saved", ("--disable-validation", "--no-epoch-checkpoints")
+    for updates in (2, 3):
+        run("fairseq-train", data, *training, *more, "--save-dir", folder, "--max-update", updates)
+    path = folder / "checkpoint_last.pt"
+    started = ("--sentence-checkpoint", path, "--save-dir", tmp_path / "started", "--max-update", 1, *more)
+    assert "parameters taken over" in run("fairseq-train", data, *training, *started).stdout
+    options = ("--path", path, "--user-dir", USER_DIR, "--cpu", "--batch-size", 8, "--num-workers", 0)
+    for command in (
+        (
+            "fairseq-generate",
+            data,
+            *options,
+            "--gen-subset",
+            "test",
+            "--decoding",
+            "window",
+            "--max-len-b",
+            5,
+        ),
+        ("fairseq-validate", data, *options, "--valid-subset", "test1"),
+        ("ctxmt", "average", folder, "--around", "last", "--count", 1),
+        ("ctxmt", "translate", path, data.parent / "test.en", "--cpu", "--decoding", "window"),
+    ):
+        assert "--arch fconv: fairseq runs what a checkpoint" in refused(*command)
+        assert run(*command, "--trust-checkpoint").stdout
+    assert not (folder / "averaged.pt").read_bytes() == path.read_bytes()
 
 
 def test_trust_is_no_pickle(tmp_path):

@@ -9,7 +9,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int, number, whole_numb
 from ctxmt_fairseq.base.paths import Folder, Joined
 from ctxmt_fairseq.base.put_off import put_back, put_off
 from ctxmt_fairseq.cli.options.device import Device
-from ctxmt_fairseq.cli.options.user_folder import UserDir
+from ctxmt_fairseq.cli.options.user_folder import TRUST, UserDir
 from ctxmt_fairseq.data.context_options import ALL
 from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
 
@@ -59,9 +59,7 @@ class Model(UserDir):
     heading = "model"
 
     data: Optional[Joined] = option("data folder (default: the one of the training)", metavar="DIR")
-    trust_checkpoint: bool = option(
-        "build models of fairseq's, too, that run what the checkpoint says as Python code (--arch fconv)"
-    )
+    trust_checkpoint: bool = TRUST
     hardware: Device
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")

@@ -1,9 +1,13 @@
-"""Python code of the user's own."""
+"""Python code of the user's own, and of a checkpoint's author."""
 
-from typing import Optional
+from typing import Any, Optional
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.paths import Folder
+
+TRUST: Any = option(
+    "take models of fairseq's, too, that run what the checkpoint says as Python code (--arch fconv)"
+)
 
 
 class UserDir(OptionGroup):

@@ -66,7 +66,6 @@ WITHOUT_MEANING = {
     "fast_stat_sync": "fairseq reads it no more",
     "update_epoch_batch_itr": _BATCHES,
     "update_ordered_indices_seed": _BATCHES,
-    "rebuild_batches": _BATCHES,
     "reuse_dataloader": _BATCHES,
     "persistent_workers": _BATCHES,
     **{

@@ -17,6 +17,7 @@ from ctxmt_fairseq.base.command import option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Joined
 from ctxmt_fairseq.cli.options.pair_scores import ScoredPairs
+from ctxmt_fairseq.cli.options.user_folder import TRUST
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.corpora.transforms.pair_scores import Score
@@ -34,6 +35,8 @@ class Adequacy(ScoredPairs):
     )
     backward_data: Optional[Folder] = option("its data folder (default: the one of the training)")
 
+    trust_checkpoint: bool = TRUST
+
     def scorer(self) -> "Score":
         from ctxmt_fairseq.corpora.transforms.pair_scores import adequacy
         from ctxmt_fairseq.generation.cross_entropy import cross_entropies
@@ -44,7 +47,7 @@ class Adequacy(ScoredPairs):
             (self.forward, self.forward_data, self.languages),
             (self.backward, self.backward_data, self.languages[::-1]),
         ):
-            loaded = load_models(path, data, device=self.hardware.chosen)
+            loaded = load_models(path, data, device=self.hardware.chosen, trust=self.trust_checkpoint)
             if loaded.languages != expected:
                 found = "-".join(loaded.languages)
                 raise BadInput(f"expected a model {'-'.join(expected)}, found {found}", path)
