@@ -1,10 +1,24 @@
 """Trained models in Python: text in, text out. The commands that run a model use this class."""
 
 import functools
+import itertools
 import logging
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union, cast
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    TypeVar,
+    Union,
+    cast,
+)
 
 from tqdm.auto import tqdm
 
@@ -148,6 +162,12 @@ class Translator:
         loaded = load_models(paths, data, options, device, trust_checkpoint).with_options(decoding=decoding)
         return cls(loaded, search, documents_at_once, too_long)
 
+    def __repr__(self) -> str:
+        context = [f"{name}={value}" for name, value in self.loaded.task.options.items() if value]
+        models = [type(model).__name__ for model in self.loaded.models]
+        parts = ["-".join(self.loaded.languages), *models, *context, f"device={self.loaded.device}"]
+        return f"Translator({', '.join(parts)})"
+
     @one_at_a_time
     def with_options(self, **options: Any) -> "Translator":
         """The same models with other options of their task, such as ``source_context=0``.
@@ -173,6 +193,17 @@ class Translator:
         """
         found = self.n_best(documents, contexts, **search)
         return [[nbest[0].text for nbest in document] for document in found]
+
+    def translate_each(self, documents: Iterable[Sequence[str]], **search: Any) -> Iterator[List[str]]:
+        """Yield the translation of one document after the other, as they come and end:
+        ``documents_at_once`` are taken at a time, so there may be any number of them.
+
+        Args, raises:
+            as ``translate``; errors count documents from the first of those that are taken together.
+        """
+        rest = iter(documents)
+        while block := [*itertools.islice(rest, self.documents_at_once)]:
+            yield from self.translate(block, **search)
 
     @one_at_a_time
     def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:
