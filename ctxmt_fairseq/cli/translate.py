@@ -1,9 +1,12 @@
-"""Translate documents, one output line per input line.
+"""Translate documents, one output line per input line, or a file as it is.
 
 The input is text with document ids (--docids), text with blank lines between documents, JSON lines
 ({"source": ..., "document": ...}; what else they hold is written again beside the translation), or lines of
 joined sentences, of which the last is translated (--joined). - is standard input: of text with blank lines,
 each document is translated as soon as it has ended.
+Subtitles (.srt .vtt .ass), tables (.tsv, the first line names the columns) and .jsonl are known by their
+names, and come out as they went in, but for their text; so does prose, a paragraph a line (--split
+sentences).
 With target context the model's own earlier translations are forced as the prefix of the next sentence;
 --target-context-from gives them instead (post-editing: a file, or '-' for corrections that arrive line by
 line on stdin: after each printed translation one line, empty to accept it).
@@ -16,6 +19,7 @@ translation, --mark FIELD=TEXT says in the metadata that the text is synthetic.
 Examples:
   ctxmt translate checkpoint_best.pt test.en --docids test.docids --output test.hyp --beam 4
   printf 'Where is the cat?\\nIt sleeps.\\n' | ctxmt translate checkpoint_best.pt -
+  ctxmt translate checkpoint_best.pt film.en.srt --output film.fr.srt
   ctxmt translate mtcue.pt test.en --docids test.docids --metadata "Formal conversation"
   ctxmt translate cs-en.pt news.cs --docids news.docids --corpus text/synthetic --tag "<BT>"
 """
@@ -25,17 +29,20 @@ import sys
 from typing import TYPE_CHECKING, Dict, Iterator, List, Literal, Optional, Tuple
 
 from ctxmt_fairseq.base import option_types
-from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.command import OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
+from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
+    from ctxmt_fairseq.generation.file_formats import FileFormat
     from ctxmt_fairseq.generation.input_documents import InputDocuments
     from ctxmt_fairseq.translator import Translator
 
 
-class Translate(Command):
+class Translate(SharedCommand):
     path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
     input: Input = argument("INPUT", "source text; - is standard input")
     docids: Optional[Input] = option("one document id per line of INPUT")
@@ -46,6 +53,10 @@ class Translate(Command):
         metavar="TEXT",
     )
     json_lines: bool = option("INPUT holds JSON lines, and each is written with its translation")
+    source_column: str = option("of a table or of JSON lines: the text", "source", type=option_types.name)
+    document_column: str = option("the same: the document's id", "document", type=option_types.name)
+    split: Literal["none", "sentences"] = option("cut the lines of prose into sentences", "none")
+    pause: float = option("seconds between subtitles that end a document", 7.0, option_types.number(0, 1e9))
     output: Optional[Output] = option("what to write; an interrupted run is resumed (default: stdout)")
     corpus: Optional[OutputPrefix] = option("write PREFIX.SRC (translations), .TGT (text) and .docids")
     tag: Optional[str] = option(
@@ -69,7 +80,7 @@ class Translate(Command):
     keep_sentence: Optional[Literal["current", "first"]] = option(
         "which sentence of the decoded window is the translation"
     )
-    documents_at_once: int = option("documents translated side by side", 16)
+    documents_at_once: int = option("documents translated side by side", DOCUMENTS_AT_ONCE)
     scores: bool = option("print each translation's score and a tab before it")
     too_long: TooLong = TOO_LONG
     search: OptionGroup = search()
@@ -80,10 +91,14 @@ class Translate(Command):
 
         mark = self._mark()
         # What is wrong with a file is said before the model is loaded.
-        texts = self._texts() if self._by_document else list(self._texts())
+        file = self._file()
+        texts = self._texts() if file or self._by_document else list(self._texts())
         how = {name: getattr(self, name) for name in ("documents_at_once", "decoding", "keep_sentence")}
         model = self.model.load(self.path, self.search, **how)
         translator = model.document_translator()
+        if file:
+            documents = file.documents(model.loaded.languages)
+            texts = iter([(documents, self._metadata(documents))])
         remarks: List[Optional[str]] = []
         for documents, metadata in texts:
             self._check(model, documents, bool(metadata))
@@ -108,6 +123,22 @@ class Translate(Command):
 
         for documents in iterate_documents(self.input) if self._by_document else [self._documents()]:
             yield documents, self._metadata(documents)
+
+    def _file(self) -> Optional["FileFormat"]:
+        """The input, if it is a file of its own kind."""
+        from ctxmt_fairseq.generation.file_formats import Reading, file_format
+        from ctxmt_fairseq.generation.file_formats.prose import Prose
+
+        if self.json_lines or self.docids or self.current or self.joined or self.input == STANDARD:
+            if self.split == "sentences":
+                raise BadInput("--split sentences: expected a file of prose, without options for lines")
+            return None
+        kind = Prose if self.split == "sentences" else file_format(self.input)
+        if kind and (self.contexts or self.target_context_from or self.corpus or self.scores and kind.whole):
+            none = "--contexts, --target-context-from, --corpus, --scores"
+            raise BadInput(f"is translated as a whole file: leave out {none}", self.input)
+        how = Reading(self.source_column, self.document_column, self.pause)
+        return kind(self.input, how) if kind else None
 
     @property
     def _by_document(self) -> bool:
@@ -142,8 +173,8 @@ class Translate(Command):
                 none = "--json-lines, --docids, --current, --target-context-from"
                 raise BadInput(f"leave out {none} beside --joined")
             return input_documents.read_joined(self.input, self.joined)
-        if self.json_lines:
-            return input_documents.read_json_lines(self.input)
+        if self.json_lines or self.input.lower().endswith(".jsonl") and not self.docids:
+            return input_documents.read_json_lines(self.input, self.source_column, self.document_column)
         if self.docids:
             return input_documents.read_with_ids(self.input, self.docids, self.current)
         if self.current:
@@ -164,6 +195,8 @@ class Translate(Command):
 
     def _check(self, model: "Translator", documents: "InputDocuments", metadata: bool) -> None:
         """Raises BadInput: options that this model cannot have; warns where all lines are one document."""
+        from ctxmt_fairseq.generation.input_documents import plain_lines
+
         context = model.loaded.task.context_options()
         if metadata and not model.loaded.reads_metadata:
             raise BadInput("--metadata and --contexts need a model of the task metadata_context")
@@ -176,7 +209,12 @@ class Translate(Command):
         if self.target_context_from == STANDARD and (self.output or self.scores or self.corpus):
             none = "expected no --output, --corpus or --scores"
             raise BadInput(f"--target-context-from -: translations go to stdout; {none}")
-        lines = self.docids, self.json_lines, self.joined, self._by_document
+        lines = (
+            self.docids,
+            self.joined,
+            self._by_document,
+            documents.render is not plain_lines,
+        )
         whole = not any(lines) and documents.documents.sentences > 1
         if whole and len(documents.documents) == 1 and context.reach:
             logging.getLogger(__name__).warning(

@@ -17,7 +17,7 @@ VERSION = 1
 _ENTRIES = {
     **{"source_lang": str, "target_lang": str, "splits": dict, "dictionaries": dict},
     **{"joined_dictionary": bool, "average_source_length": int, "text_steps": list},
-    "given_symbols": dict,
+    **{"given_symbols": dict, "language_tokens": dict},
 }
 _REQUIRED = ("source_lang", "target_lang", "splits")
 
@@ -42,6 +42,8 @@ def read_description(folder: PathLike) -> Dict[str, Any]:
             get(place, description, key, kind)
     for language, symbols in description.get("given_symbols", {}).items():
         get(Place(path, part="given_symbols"), {language: symbols}, language, int)
+    for language in description.get("language_tokens", {}):
+        get(Place(path, part="language_tokens"), description["language_tokens"], language, str)
     for name, split in description["splits"].items():
         inner = Place(path, part=f"split {name!r}")
         get(inner, split, "sentences", int)
@@ -64,6 +66,15 @@ def languages_of(folder: PathLike) -> Optional[Tuple[str, str]]:
         return None
     description = read_description(folder)
     return description["source_lang"], description["target_lang"]
+
+
+def language_token(folder: PathLike, language: str) -> str:
+    """The symbol that stands before each sentence of a language that has words; "": there is none.
+
+    Models of many languages are told by it which one they read, and which one they write.
+    """
+    described = (Path(folder) / DESCRIPTION).is_file()
+    return read_description(folder).get("language_tokens", {}).get(language, "") if described else ""
 
 
 def load_dictionary(path: PathLike) -> Any:

@@ -90,7 +90,9 @@ def preprocess(
         splits = {split: _stage(corpus, split, files[split], folder, steps, first[split]) for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
-        subwords = {x: Subwords(find_model(folder, x)) for x in languages}  # for text after its steps
+        before = (like or {}).get("language_tokens", {})
+        # for text after its steps
+        subwords = {x: Subwords(find_model(folder, x), token=before.get(x, "")) for x in languages}
         for split, language in itertools.product(splits, languages):
             counter = frequencies[language] if split == "train" else None
             counts = _encode(text / f"{split}.{language}", subwords[language], counter, workers)
@@ -98,7 +100,7 @@ def preprocess(
                 splits[split].setdefault(key, {})[language] = value
         given = given_symbols(vocabulary)
         dictionaries = place_dictionaries(vocabulary, folder, frequencies)
-        whole = {x: Subwords(find_model(folder, x), steps[x]) for x in languages}
+        whole = {x: Subwords(find_model(folder, x), steps[x], before.get(x, "")) for x in languages}
         damaged: Set[str] = set()
         for split, language in itertools.product(splits, languages):
             pieces = iterate_lines(text / f"{split}.{language}.pieces")
@@ -122,6 +124,7 @@ def preprocess(
             "sentencepiece": dict(zip(languages, models, strict=True)) if any(models) else None,
             **_mean_length(corpus, splits, like or {}),
             **({"given_symbols": given} if given else {}),
+            **({"language_tokens": before} if before else {}),
             "dictionaries": {
                 name: dictionary_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
             },

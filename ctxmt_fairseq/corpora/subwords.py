@@ -4,9 +4,10 @@ by SentencePiece if there is a model."""
 import io
 import re
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence
+from typing import AbstractSet, Any, Dict, Iterable, Iterator, List, Optional, Sequence
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.data_folder import language_token
 from ctxmt_fairseq.corpora.text_steps import Spaces, TextSteps
 from ctxmt_fairseq.text.languages import unspaced
 from ctxmt_fairseq.text.symbols import MASK, SEPARATOR, SPECIAL_WORDS
@@ -43,10 +44,11 @@ class Subwords:
     Args:
         model: a SentencePiece model file; None: pieces are the words between white space after the steps.
         steps: they are applied to the text before, and undone after.
+        token: the piece before each sentence that has words (``language_token``); "": there is none.
     """
 
-    def __init__(self, model: Optional[PathLike] = None, steps: Optional[TextSteps] = None):
-        self.steps = steps or TextSteps()
+    def __init__(self, model: Optional[PathLike] = None, steps: Optional[TextSteps] = None, token: str = ""):
+        self.steps, self.token = steps or TextSteps(), token
         self.processor = None
         self.model = model
         if model is not None:
@@ -62,7 +64,8 @@ class Subwords:
     @classmethod
     def load(cls, data_folder: PathLike, language: str) -> "Subwords":
         """Load the segmentation of a data folder's text in one language."""
-        return cls(find_model(data_folder, language), TextSteps.load(data_folder, language))
+        steps = TextSteps.load(data_folder, language)
+        return cls(find_model(data_folder, language), steps, language_token(data_folder, language))
 
     def encode(self, text: str) -> str:
         """Turn a sentence into pieces, joined by spaces; "": it has none."""
@@ -82,10 +85,14 @@ class Subwords:
                 rows = self.processor.encode(texts, out_type=str, num_threads=threads)
             except (RuntimeError, SystemError, UnicodeError):  # pieces that are no text
                 raise BadInput("is a damaged SentencePiece model", self.model) from None
-        return [" ".join(row if _NEVER_TEXT.isdisjoint(row) else _spelled_out(row)) for row in rows]
+        never = _NEVER_TEXT | {self.token}
+        rows = (row if never.isdisjoint(row) else [*_spelled_out(row, never)] for row in rows)
+        return [" ".join([self.token, *row] if self.token and row else row) for row in rows]
 
     def decode(self, pieces: str) -> str:
         """Turn pieces joined by spaces into text without blanks around it, as fairseq does."""
+        if self.token:
+            pieces = " ".join(piece for piece in pieces.split() if piece != self.token)
         text = pieces if self.processor is None else self.processor.decode_pieces(pieces.split()).strip()
         return self.steps.undo(text)
 
@@ -96,6 +103,8 @@ class Subwords:
 
     def word_starts(self, pieces: Sequence[str]) -> List[bool]:
         """Tell which of a sentence's pieces are the first of a word; in scripts without blanks all are."""
+        if self.token and pieces[:1] == [self.token]:  # a language's, which is the first word's start
+            return [True, False, *self.word_starts(pieces[1:])[1:]]
         if self.processor is not None:
             starts = [piece.startswith(WORD_START) for piece in pieces]
         else:
@@ -106,7 +115,7 @@ class Subwords:
 
     def bare(self, piece: str) -> str:
         """A piece without the mark that says where words start or go on."""
-        cut = self.processor is None
+        cut, piece = self.processor is None, "" if piece == self.token else piece
         return piece.removesuffix(self.steps.separator) if cut else piece.translate(_MARKS)
 
     def knows(self, piece: str) -> bool:
@@ -114,10 +123,10 @@ class Subwords:
         return self.processor is None or self.processor.piece_to_id(piece) != self.processor.unk_id()
 
 
-def _spelled_out(pieces: List[str]) -> Iterator[str]:
+def _spelled_out(pieces: List[str], never: AbstractSet[str]) -> Iterator[str]:
     """Yield the pieces, but those that are symbols as single characters."""
     for piece in pieces:
-        yield from piece if piece in _NEVER_TEXT else (piece,)
+        yield from piece if piece in never else (piece,)
 
 
 def check_normalization(rule: str) -> None:

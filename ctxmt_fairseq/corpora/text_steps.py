@@ -99,6 +99,29 @@ class Moses(TextStep):
         return self._detokenizer.detokenize(text.split(), unescape=self._options["escape"])
 
 
+class Punctuation(TextStep):
+    """Normalises quotes, dashes, spaces and full-width signs as Moses does, and drops control characters, by
+    sacremoses."""
+
+    stays = True
+
+    def __init__(self, language: str):
+        from sacremoses import MosesPunctNormalizer
+
+        how = {"pre_replace_unicode_punct": True, "post_remove_control_chars": True}
+        self._normalizer = MosesPunctNormalizer(primary(language), **how)
+
+    @classmethod
+    def load(cls, entry: Mapping[str, Any], folder: Path, language: str) -> "Punctuation":
+        return cls(language)
+
+    def apply(self, text: str) -> str:
+        return self._normalizer.normalize(text)
+
+    def undo(self, text: str) -> str:
+        return text
+
+
 class Truecase(TextStep):
     """Truecases tokenised text by sacremoses; in output a sentence begins with a capital.
 
@@ -186,6 +209,7 @@ def _file_of(entry: Mapping[str, Any], key: str, folder: Path, language: str) ->
 
 STEPS: Dict[str, Type[TextStep]] = {
     "spaces": Spaces,
+    "punctuation": Punctuation,
     "moses": Moses,
     "truecase": Truecase,
     "lowercase": Lowercase,

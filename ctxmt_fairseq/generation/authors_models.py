@@ -46,7 +46,7 @@ class FocusedConcat(Family):
         **{"persistent_positions": False, "persistent_segment_emb": False, "add_doc_markup": False},
     }
 
-    def symbols(self, symbols: List[str]) -> List[Row]:
+    def symbols(self, symbols: List[str], rows: int) -> List[Row]:
         symbols = symbols if _END in symbols else [*symbols, _END]  # the program adds it
         end, stop = symbols.index(_END), symbols.index("</s>")
         ours: Dict[str, Row] = {"</s>": ("</s>", end), _END: (SEPARATOR, stop)}

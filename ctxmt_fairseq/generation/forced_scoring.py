@@ -13,6 +13,7 @@ from fairseq.data import data_utils
 from fairseq.models import FairseqDecoder, FairseqIncrementalDecoder
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import sentence_ends
 from ctxmt_fairseq.data.context_dataset import ContextDataset
@@ -34,7 +35,7 @@ class TokenScores(NamedTuple):
 
     Attributes:
         window: (T,) float64, target context, separators and ``</s>`` included.
-        first: the index of the current sentence's first token.
+        first: the index of the current sentence's first token, without its language's token.
     """
 
     window: np.ndarray
@@ -134,11 +135,15 @@ def score_windows(
     for source, target in windows:
         if (source, target) not in known:
             by_source.setdefault(source, {})[target] = None
-    total = sum(map(len, by_source.values()))
-    with tqdm(total=total, unit=unit, disable=None if progress else True) as bar:
-        for batch in _batches(by_source, max_tokens):
-            known.update(zip(batch, _score_batch(loaded, dataset, batch), strict=True))
+    batches = [*_batches(by_source, max_tokens)]
+    mine = ranks.own_share([len(batch) * len(batch[-1][1]) for batch in batches])
+    own = [batch for batch, is_mine in zip(batches, mine, strict=True) if is_mine]
+    found: Dict[Window, TokenScores] = {}
+    with tqdm(total=sum(map(len, own)), unit=unit, disable=None if progress else True) as bar:
+        for batch in own:
+            found.update(zip(batch, _score_batch(loaded, dataset, batch), strict=True))
             bar.update(len(batch))
+    known.update(ranks.united(found))
     return [known[window] for window in windows]
 
 
@@ -175,6 +180,8 @@ def _score_batch(loaded: LoadedModels, dataset: ContextDataset, batch: Sequence[
     separators = sentence_ends(target, dictionary.index(SEPARATOR), dictionary.eos()).long().numpy()
     context = np.array([[source[1]] for source, _ in batch])
     first = (is_word & (separators.cumsum(1) - separators < context)).sum(1)
+    starts = loaded.task.target_start.numpy()  # a language's token, which is given and not predicted
+    first += np.isin(target.numpy()[np.arange(len(first)), first], starts)
     arrays = {"rows": rows, "place": np.flatnonzero(place), "distribution": distribution}
     targets = {name: torch.from_numpy(array) for name, array in arrays.items()}
     scores = _log_probs(loaded, net_input, {"previous": previous, "target": target, **targets})

@@ -1,5 +1,6 @@
 """Text files of documents, and the line of the output that each sentence belongs to."""
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -13,7 +14,26 @@ from ctxmt_fairseq.text.metadata_files import MetadataFiles
 from ctxmt_fairseq.text.symbols import SEPARATOR
 from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, read_flags, read_sentences
 
-ADDED = ("translation", "score")  # to the values of JSON lines
+ADDED = ("translation", "score")  # to the values of a record
+
+
+class Translated(NamedTuple):
+    """A sentence's translation; ``score`` is None if it is not asked for."""
+
+    text: str
+    score: Optional[float]
+
+
+Render = Callable[["InputDocuments", Sequence[Optional[Translated]]], str]
+
+
+def plain_lines(documents: "InputDocuments", found: Sequence[Optional[Translated]]) -> str:
+    """A line for each line of the input; what is not translated has an empty one."""
+    lines = [""] * documents.height
+    for line, each in zip(documents.output_lines, found, strict=True):
+        if each is not None:
+            lines[line] = each.text if each.score is None else f"{each.score:.4f}\t{each.text}"
+    return "".join(line + "\n" for line in lines)
 
 
 @dataclass(frozen=True)
@@ -28,7 +48,7 @@ class InputDocuments:
         height: the number of lines of the output, which is that of the input.
         file: the input, for messages.
         before: lines of the file before these, for messages.
-        records: the values of JSON lines, which are written with the translations; None: plain text.
+        render: makes the output's text of the S translations; None stands for what is not translated.
     """
 
     sentences: List[str]
@@ -38,7 +58,7 @@ class InputDocuments:
     height: int
     file: PathLike
     before: int = 0
-    records: Optional[List[Dict[str, Any]]] = None
+    render: Render = plain_lines
 
     def place(self, sentence: int) -> str:
         """Name the place of a sentence in the input."""
@@ -131,28 +151,43 @@ def read_joined(text: PathLike, joint: str) -> InputDocuments:
     return InputDocuments([part for row in rows for part in row], documents, flags, lines, len(rows), text)
 
 
-def read_json_lines(path: PathLike) -> InputDocuments:
-    """Read one object per line: ``source`` (text), ``document`` (its id), ``current`` (true or false), which
-    may be missing, and whatever else is to be written beside the translation."""
+def read_json_lines(path: PathLike, source: str = "source", document: str = "document") -> InputDocuments:
+    """Read one object per line: a text, its document's id, ``current`` (true or false), which may be missing,
+    and whatever else is to be written beside the translation.
+
+    Args:
+        source, document: the keys of text and id.
+    """
     sentences, ids, flags, records = [], [], [], []
     for place, record in json_lines(path):
-        source = get(place, record, "source", str)
-        if "document" not in record:
-            raise place.error('expected {"source": ..., "document": ...}')
-        document, current = record["document"], record.get("current", True)
-        name = document_id(str(document)) if isinstance(document, (str, int)) else ""
+        text = get(place, record, source, str)
+        if document not in record:
+            raise place.error(f'expected {{"{source}": ..., "{document}": ...}}')
+        of, current = record[document], record.get("current", True)
+        name = document_id(str(of)) if isinstance(of, (str, int)) else ""
         if not name or not isinstance(current, bool):
-            raise place.error("document must not be empty, and current must be true or false")
-        if "\n" in source or "\0" in source:
-            raise place.error("source must be one line of text")
+            raise place.error(f"{document} must not be empty, and current must be true or false")
+        if "\n" in text or "\0" in text:
+            raise place.error(f"{source} must be one line of text")
         if taken := [key for key in ADDED if key in record]:
             raise place.error(f"rename {taken[0]!r}, which the output adds")
-        sentences.append(source.strip())
+        sentences.append(text.strip())
         ids.append(name)
         flags.append(current)
         records.append(record)
-    text = _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool), path)
-    return replace(text, records=records)
+    read = _aligned(sentences, Documents.from_ids(ids), np.array(flags, bool), path)
+
+    def render(_: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
+        pairs = zip(records, found, strict=True)
+        return "".join(json.dumps(_with(*pair), ensure_ascii=False) + "\n" for pair in pairs)
+
+    return replace(read, render=render)
+
+
+def _with(record: Dict[str, Any], found: Optional[Translated]) -> Dict[str, Any]:
+    """A record with its translation; ``record`` itself if there is none."""
+    values = found or ()
+    return {**record, **{key: value for key, value in zip(ADDED, values, strict=False) if value is not None}}
 
 
 def read_metadata(name: PathLike, documents: InputDocuments) -> List[Dict[str, str]]:

@@ -1,7 +1,6 @@
 """From input documents to output lines: a resumable file, or a dialogue with a post-editor."""
 
 import contextlib
-import json
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, TextIO, Tuple
@@ -10,14 +9,15 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.files import destination, write_files
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
-from ctxmt_fairseq.generation.input_documents import ADDED, InputDocuments
+from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
-from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
@@ -69,7 +69,7 @@ def translate_file(
             symbols = len(loaded.task.target_dictionary)
             journal = KeptTranslations(file, run, len(text.sentences), symbols, replace)
             stack.enter_context(journal)
-            done.update(journal.done)
+            done.update(ranks.united(journal.done))
         if targets is None:
             for line, record in done.items():
                 running.record(line, torch.tensor(record["tokens"]))
@@ -83,43 +83,32 @@ def translate_file(
                 if journal:
                     journal.translated(line, **record)
                 progress.update()
-        lines_of_output = _lines(loaded, documents, text, done, scores, f"{tag} " if tag else "")
+        found = _translations(loaded, text, done, scores, f"{tag} " if tag else "")
+        written = documents.render(documents, found)
         if output is None:
-            sys.stdout.write(lines_of_output)
+            sys.stdout.write(written)
             sys.stdout.flush()
         else:
-            write_files([(output, lines_of_output), *beside])
+            write_files([(output, written), *beside])
         if journal:
             journal.finished = True
     return text.remark
 
 
-def _lines(
-    loaded: LoadedModels,
-    documents: InputDocuments,
-    text: FittedText,
-    done: Mapping[int, Mapping[str, Any]],
-    scores: bool,
-    tag: str,
-) -> str:
-    """The output's text: a line for each line of the input. What is not translated has an empty line, or the
-    JSON as it was."""
-    lines = [""] * documents.height
-    records = documents.records
-    if records is not None:
-        lines = [json.dumps(record, ensure_ascii=False) for record in records]
+def _translations(
+    loaded: LoadedModels, text: FittedText, done: Mapping[int, Mapping[str, Any]], scores: bool, tag: str
+) -> List[Optional[Translated]]:
+    """The translation of each sentence of the input; None: it is only context."""
     parts = [done[line] if text.current[line] else None for line in range(len(text.sentences))]
-    for sentence, found in enumerate(text.joined(parts)):
-        if found[0] is None:
+    found: List[Optional[Translated]] = []
+    for each in text.joined(parts):
+        if each[0] is None:
+            found.append(None)
             continue
-        translation = joined_text([loaded.decode_target(torch.tensor(part["tokens"])) for part in found])
-        score, line = float(np.mean([part["score"] for part in found])), documents.output_lines[sentence]
-        if records is None:
-            lines[line] = (f"{score:.4f}\t" if scores else "") + tag + translation
-        else:
-            added = dict(zip(ADDED, (translation, score) if scores else (translation,), strict=False))
-            lines[line] = json.dumps({**records[line], **added}, ensure_ascii=False)
-    return "".join(line + "\n" for line in lines)
+        translation = joined_text([loaded.decode_target(torch.tensor(part["tokens"])) for part in each])
+        score = float(np.mean([part["score"] for part in each])) if scores else None
+        found.append(Translated(tag + translation, score))
+    return found
 
 
 def _given(path: PathLike, documents: InputDocuments) -> List[str]:
@@ -149,7 +138,7 @@ def _run(
             documents.current.tolist(),
             settings,
             [(stat.st_size, stat.st_mtime_ns) for stat in checkpoints],
-            Path(target_context).read_text(encoding="utf-8") if target_context else None,
+            read_text(target_context).decode("utf-8", "replace") if target_context else None,
             metadata,
         ]
     )

@@ -11,8 +11,6 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Union
 
-from fairseq import utils
-
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.generation.registration import register
 
@@ -32,6 +30,8 @@ def import_user_dir(folder: Union[str, Path]) -> None:
     if not os.path.isdir(path):
         raise BadInput("no such folder; --user-dir names one with Python code", folder)
     register()
+    from fairseq import utils  # not before, because its import speaks
+
     with _IMPORT:
         known = sys.modules.get(name)
         if known is not None and path not in (places := list(getattr(known, "__path__", []))):

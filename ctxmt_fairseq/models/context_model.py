@@ -9,6 +9,7 @@ import argparse
 from typing import Any, Dict, Mapping, Optional, Tuple, Type
 
 import torch
+import torch.nn.functional as F
 from fairseq.data import Dictionary
 from fairseq.models.transformer import TransformerDecoder, TransformerEncoder, TransformerModel
 from torch import Tensor, nn
@@ -19,6 +20,7 @@ from ctxmt_fairseq.data.context_options import flag
 from ctxmt_fairseq.models.blocks.context_attention import ContextStates
 from ctxmt_fairseq.models.blocks.encoder_out import EncoderOut, reorder_context_entries
 from ctxmt_fairseq.models.blocks.fusions import FUSIONS
+from ctxmt_fairseq.models.blocks.marian import make_marian
 from ctxmt_fairseq.models.blocks.row_groups import encode_in_groups, named_groups
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
@@ -137,6 +139,19 @@ class ContextModel(TransformerModel):
     context_format: Any = ContextFormat()
 
     @classmethod
+    def add_args(cls, parser: argparse.ArgumentParser) -> None:
+        super().add_args(parser)
+        for action in parser._actions:
+            if action.dest == "activation_fn":
+                action.choices = [*(action.choices or ()), "swish"]
+        parser.add_argument(
+            "--marian",
+            action="store_true",
+            help="compute what Marian's transformers (OPUS-MT) do: their table of positions, a bias of the "
+            "output, and a decoder that begins with <pad>; most of them have --activation-fn swish",
+        )
+
+    @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
         """Refuse to share the embeddings of two dictionaries."""
         shares = getattr(args, "share_all_embeddings", False)
@@ -146,6 +161,11 @@ class ContextModel(TransformerModel):
                 f"(--arch {getattr(args, 'arch', '')} may set it; without _base it does not)"
             )
         model = super().build_model(args, task)
+        for layer in model.modules():
+            if getattr(layer, "activation_fn", None) is nn.SiLU:  # fairseq's swish, a class, cannot be called
+                layer.activation_fn = F.silu
+        if getattr(args, "marian", False):
+            make_marian(model)
         model.sentence_parameters = sentence_model_shapes(args, task)
         return model
 

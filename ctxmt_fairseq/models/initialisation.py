@@ -20,6 +20,7 @@ from ctxmt_fairseq.checkpoints.options import mapping
 from ctxmt_fairseq.checkpoints.reading import read
 from ctxmt_fairseq.checkpoints.shapes import shapes_only
 from ctxmt_fairseq.data.context_options import flag
+from ctxmt_fairseq.models.blocks.marian import make_marian
 from ctxmt_fairseq.models.blocks.segment_positions import stock_name
 
 logger = logging.getLogger(__name__)
@@ -30,9 +31,17 @@ OPTIONS = (
     *(f"{side}_{name}" for name in _OF_SIDES for side in ("encoder", "decoder")),
     *("decoder_input_dim", "decoder_output_dim", "layernorm_embedding", "activation_fn"),
     *("no_token_positional_embeddings", "no_scale_embedding", "adaptive_input", "no_cross_attention"),
+    "marian",
+)
+# What makes a model of the same size in a training.
+SIZE_OPTIONS = (
+    *(name for name in OPTIONS if name not in ("decoder_input_dim", "decoder_output_dim")),
+    *("share_all_embeddings", "share_decoder_input_output_embed"),
+    *("max_source_positions", "max_target_positions"),
 )
 _SIDES = {"encoder": "source", "decoder": "target"}
-_EMBEDDINGS = (".embed_tokens.weight", ".output_projection.weight")  # a row for each symbol
+# a row for each symbol
+_EMBEDDINGS = (".embed_tokens.weight", ".output_projection.weight", ".output_projection.bias")
 _BUFFERS = (".version", "._float_tensor", ".weights")  # in fairseq's modules, also of earlier versions
 
 
@@ -42,6 +51,8 @@ def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
     args.encoder_embed_path = args.decoder_embed_path = None
     with shapes_only():
         model = TransformerModel.build_model(args, task)
+        if getattr(args, "marian", False):
+            make_marian(model)
     return {name: parameter.shape for name, parameter in model.named_parameters()}
 
 
@@ -87,7 +98,11 @@ def _fitting(
     _check_architecture(model, options)
     saved = _named_as_in(model.state_dict(), _upgraded(model, state["model"]))
     _check_names(model, saved, options)
-    return saved, _new_symbols(saved, state.get("task_state") or {}, known)
+    task_state = state.get("task_state") or {}
+    new = _new_symbols(saved, task_state, known)
+    for name in [name for name in saved if _side(name) in new]:
+        saved[name] = saved[name][: len(saved[name]) - _added(task_state, name)]
+    return saved, new
 
 
 def _arch(model: Any) -> str:
@@ -106,7 +121,7 @@ def _check_architecture(model: Any, options: Mapping[str, Any]) -> None:
     theirs = argparse.Namespace(**{name: value for name, value in options.items() if value is not None})
     base_architecture(theirs)  # sets what old checkpoints leave open
     for name in OPTIONS:
-        found, expected = getattr(theirs, name), getattr(model.args, name)
+        found, expected = (getattr(each, name, False) for each in (theirs, model.args))
         if found != expected:
             raise BadInput(f"{flag(name)}: the checkpoint has {found}, --arch {arch} has {expected}")
 
@@ -157,8 +172,17 @@ def _new_symbols(
     for name, value in saved.items():
         if _side(name) in known and value.dim() == 2:
             digest = digests.get(_side(name)) if isinstance(digests, dict) else None
-            new[_side(name)] = known[_side(name)].beyond(len(value), digest, ours="context" in task_state)
+            symbols = known[_side(name)]
+            more = symbols.beyond(len(value), digest, ours="context" in task_state)
+            new[_side(name)] = symbols.symbols[len(symbols.symbols) - len(more) - _added(task_state, name) :]
     return new
+
+
+def _added(task_state: Mapping[str, Any], name: str) -> int:
+    """How many of the last symbols of a side ``ctxmt import`` has added: no model was trained with them."""
+    added = task_state.get("added_symbols")
+    count = added.get(_side(name)) if isinstance(added, dict) else None
+    return count if count in (1, 2) else 0
 
 
 def _value(name: str, saved: Tensor, own: Tensor, new: Mapping[str, Sequence[str]]) -> Tensor:

@@ -17,6 +17,7 @@ from sacrebleu import corpus_bleu
 from sacrebleu.metrics import BLEU
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.corpora.data_folder import first_folder, language_token
 from ctxmt_fairseq.criterions.context_discounted import logged_sum
 from ctxmt_fairseq.tasks.context_config import DECODINGS
 from ctxmt_fairseq.tasks.cpu_autocast import with_bfloat16_products
@@ -89,13 +90,23 @@ class DecodingTask(TranslationTask):
 
     @property
     def forced(self) -> bool:
-        """Whether the target context is forced: the translations so far, or given ones."""
-        return self.cfg.decoding == "prefix" and self.decodes_windows
+        """Whether the target's beginning is forced: its context, which are the translations so far or given
+        ones, and its language's token."""
+        return self.cfg.decoding == "prefix" and (self.decodes_windows or len(self.target_start) > 0)
+
+    @functools.cached_property
+    def target_start(self) -> torch.Tensor:
+        """What every target sentence begins with, a language's token (1,), or nothing (0,)."""
+        token = language_token(first_folder(self.cfg.data), self.cfg.target_lang)
+        if token and token not in self.tgt_dict:
+            raise BadInput(f"the target dictionary lacks the language's token {token}", self.cfg.data)
+        return torch.tensor([self.tgt_dict.index(token)] if token else [], dtype=torch.long)
 
     @property
     def dependent(self) -> bool:
         """Whether the translation of a sentence depends on those before it."""
-        return self.forced or self.context_options().target_text_on_source
+        forced = self.cfg.decoding == "prefix" and self.decodes_windows
+        return forced or self.context_options().target_text_on_source
 
     @property
     def reach(self) -> int:
@@ -112,8 +123,8 @@ class DecodingTask(TranslationTask):
             for name in ("print_alignment", "prefix_size"):
                 if self.reach and getattr(args, name, None):
                     raise BadInput(f"--{name.replace('_', '-')}: expected --keep-sentence current")
-            if self.forced:
-                models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
+        if self.forced and not getattr(args, "score_reference", False):
+            models = ForcedPrefixEnsemble(models, self.tgt_dict.eos(), self.tgt_dict.pad())
         models = models if isinstance(models, Ensemble) else Ensemble(models)
         kwargs.setdefault("seq_gen_cls", SequenceGenerator)  # not the one that aligns whole windows
         try:
@@ -147,7 +158,7 @@ class DecodingTask(TranslationTask):
             atexit.register(self._report)  # fairseq-generate calls nothing later
         if "windows" not in sample:
             return self.document.translate(generator, models, sample)
-        if (self.dependent or self.reach) and hasattr(generator, "beam_size"):
+        if (self.forced or self.dependent or self.reach) and hasattr(generator, "beam_size"):
             if prefix_tokens is not None:
                 raise BadInput("--prefix-size: expected no target context, or --decoding window")
             hypotheses = self._translations_of_split(generator, models, sample)

@@ -8,7 +8,7 @@ from fairseq import utils
 from fairseq.data import LanguagePairDataset
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.corpora.data_folder import first_folder
+from ctxmt_fairseq.corpora.data_folder import first_folder, language_token
 from ctxmt_fairseq.corpora.subwords import WORD_START, Subwords, find_model
 from ctxmt_fairseq.corpora.text_steps import TextSteps
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis
@@ -53,8 +53,11 @@ class FolderPieces:
     def of(cls, cfg: Any) -> Optional["FolderPieces"]:
         """Find the models of the folder and the languages that a task names; None: there are none."""
         folder = first_folder(cfg.data)
-        models = [find_model(folder, language) for language in (cfg.source_lang, cfg.target_lang)]
-        return cls(*map(Subwords, models)) if any(models) else None
+        sides = [
+            (find_model(folder, language), None, language_token(folder, language))
+            for language in (cfg.source_lang, cfg.target_lang)
+        ]
+        return cls(*(Subwords(*side) for side in sides)) if any(model for model, *_ in sides) else None
 
     def encode(self, text: str) -> str:
         """Cut a source sentence into pieces, joined by spaces, unless it is cut already."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, read_bytes
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, read_text
 
 logger = logging.getLogger(__name__)
 
@@ -40,14 +40,18 @@ class Place:
         return BadInput(f"{self.part}: {message}" if self.part else message, self.path, self.line)
 
 
-def load_json(path: PathLike) -> Any:
-    """Read the value in a UTF-8 JSON file. Of a repeated key the last value counts, and a warning says so."""
+def load_json(path: PathLike, large: bool = False) -> Any:
+    """Read the value in a UTF-8 JSON file. Of a repeated key the last value counts, and a warning says so.
+
+    Args:
+        large: whether a whole number of more than 64 bits becomes a float, and is not refused.
+    """
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = read_text(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise BadInput(f"expected UTF-8, found byte 0x{error.object[error.start]:02x}", path, line) from None
-    return parse_json(text, path)
+    return parse_json(text, path, large=large)
 
 
 def json_lines(path: PathLike) -> Iterator[Tuple[Place, Any]]:
@@ -56,11 +60,12 @@ def json_lines(path: PathLike) -> Iterator[Tuple[Place, Any]]:
         yield Place(path, number), parse_json(line, path, number)
 
 
-def parse_json(text: str, path: PathLike, line: Optional[int] = None) -> Any:
+def parse_json(text: str, path: PathLike, line: Optional[int] = None, large: bool = False) -> Any:
     """Read the value of JSON text.
 
     Args:
         path, line: where the text is, for the error; without a line it is the whole file.
+        large: see ``load_json``.
     """
 
     def unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
@@ -71,9 +76,10 @@ def parse_json(text: str, path: PathLike, line: Optional[int] = None) -> Any:
             logger.warning("%s: the key %r is repeated; its last value counts", path, repeated)
         return value
 
+    whole = _int_or_float if large else _int
     try:
         value = json.loads(
-            text, object_pairs_hook=unique, parse_int=_int, parse_float=_float, parse_constant=_constant
+            text, object_pairs_hook=unique, parse_int=whole, parse_float=_float, parse_constant=_constant
         )
         if text.count("[") + text.count("{") > _DEPTH:
             _check_depth(value, _DEPTH)
@@ -99,6 +105,10 @@ def _int(digits: str) -> int:
     if not -(2**63) <= value < 2**63:
         raise _Refused(f"expected a number of 64 bits, found {digits[:20]}")
     return value
+
+
+def _int_or_float(digits: str) -> float:
+    return _int(digits) if len(digits) < 19 else _float(digits)
 
 
 def _float(digits: str) -> float:

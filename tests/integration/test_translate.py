@@ -80,6 +80,31 @@ def test_json_lines_scores_and_context_only_lines(translation, last, corpus, tmp
     assert found == [{**record, **more} for record, more in zip(records, added, strict=True)]
 
 
+def test_subtitles_tables_and_prose(translation, last, corpus, tmp_path):
+    """One sentence each: the translations are those of the lines."""
+    sources, ids = read(corpus / "test2.en"), read(corpus / "test2.docids")
+    films = {}
+    for name, texts in (("in.srt", sources), ("expected", translation)):
+        cues, now = [], 0
+        for line, text in enumerate(texts):
+            now += 60 if line and ids[line] != ids[line - 1] else 1
+            second = f"00:{now // 60:02}:{now % 60:02}"
+            cues.append(f"{line + 1}\n{second},000 --> {second},900\n{text}\n")
+        films[name] = "\n".join(cues)
+    (tmp_path / "in.srt").write_text(films["in.srt"])
+    (tmp_path / "in.tsv").write_text("text\tid\n" + "".join(map("{}\t{}\n".format, sources, ids)))
+    (tmp_path / "in.txt").write_text(" ".join(sources[:3]) + "\n")
+    run("ctxmt", "translate", last, tmp_path / "in.srt", *SEARCH, "--output", tmp_path / "out.srt")
+    assert (tmp_path / "out.srt").read_text() == films["expected"]
+    columns = ("--source-column", "text", "--document-column", "id")
+    done = run("ctxmt", "translate", last, tmp_path / "in.tsv", *columns, *SEARCH)
+    assert [row.split("\t")[2] for row in done.stdout.splitlines()] == ["translation", *translation]
+    done = run("ctxmt", "translate", last, tmp_path / "in.txt", "--split", "sentences", *SEARCH)
+    assert done.stdout == " ".join(translation[:3]) + "\n" and "one document" not in done.stderr
+    line = refused("ctxmt", "translate", last, tmp_path / "in.srt", "--scores", *SEARCH)
+    assert line.endswith("leave out --contexts, --target-context-from, --corpus, --scores")
+
+
 def test_standard_input_and_output(translation, last, text, corpus, tmp_path):
     sources, ids = read(corpus / "test2.en"), read(corpus / "test2.docids")
     first = [line for line, name in enumerate(ids) if name == ids[0]]

@@ -56,9 +56,10 @@ def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues
     """The values of the words of a sentence.
 
     Args:
-        values: (P + 1,) those of its P subwords and of ``</s>``.
+        values: (P + 1,) those of its P subwords, but a language's token, and of ``</s>``.
     """
     words, pieces, place, as_written = split_words(text, subwords)
+    values = np.pad(values, (int(subwords.token != "" and len(pieces) > 0), 0))
     if len(values) != len(pieces) + 1:
         raise ValueError(f"{len(pieces)} subwords and </s>, {len(values)} values")
     sums = np.bincount(place, weights=values[:-1], minlength=len(words))

@@ -92,7 +92,9 @@ class SegmentPositions(nn.Module):
         self.max_positions = int(1e5) if token_positions is None else token_positions.max_positions
 
         # No buffer, because in half precision positions far from the start would get the same angles.
-        self._frequencies = _frequencies(embedding_dim) if self.kind == "shift" else torch.empty(0)
+        self._frequencies, self._first = torch.empty(0), getattr(token_positions, "first", 0)
+        if self.kind == "shift":
+            self._frequencies = getattr(token_positions, "frequencies", _frequencies)(embedding_dim)
 
         # Row 0 of a segment table is the pads' zero vector, row k + 1 belongs to segment k.
         self.segment_table: Optional[nn.Module] = None
@@ -150,7 +152,7 @@ class SegmentPositions(nn.Module):
         """
         table = self.token_positions
         self._frequencies = self._frequencies.to(index.device)
-        angles = index.unsqueeze(2) * self._frequencies
+        angles = (index - self._first).unsqueeze(2) * self._frequencies
         sinusoids = torch.cat([angles.sin(), angles.cos()], dim=2)
         if table.embedding_dim % 2:  # type: ignore[union-attr]
             sinusoids = F.pad(sinusoids, (0, 1))

@@ -97,7 +97,7 @@ class RunningDocuments:
         nothing = torch.empty(0, dtype=torch.long)
         self.targets = Sentences(targets if targets is not None else [nothing] * len(self.sources))
         self.limits = limits
-        self.end = torch.tensor([task.target_dictionary.eos()])
+        self.rest = torch.cat([task.target_start, torch.tensor([task.target_dictionary.eos()])])
         self.dataset = task.build_dataset(
             "input",
             self.sources,
@@ -145,7 +145,7 @@ class RunningDocuments:
             context = self._known(Slots(*(side[row] for side in slots)))
             target_context = self.dataset.target_context(context)
             examples.append({"id": line, **self.dataset.inputs(line, context), "target": None})
-            window = self.dataset.window(target_context, [self.end], self.dataset.target_separator)
+            window = self.dataset.window(target_context, [self.rest], self.dataset.target_separator)
             prefixes[line] = window[:-1]
         batch = self.dataset.collater(examples)
         return batch, [prefixes[line] for line in batch["id"].tolist()]
@@ -215,5 +215,7 @@ class RunningDocuments:
         results = dict(zip((parts.lines - before).tolist(), hypotheses, strict=True))
         for line, nbest in results.items():
             if not len(self.targets[line]):
-                self.record(line, nbest[0]["tokens"])
+                words = nbest[0]["tokens"].cpu()
+                start = self.rest[:-1] if len(words) > 1 else self.rest[:0]
+                self.record(line, torch.cat([start, words]))
         return results

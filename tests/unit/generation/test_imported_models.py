@@ -10,7 +10,7 @@ import torch
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.generation import authors_models  # noqa: F401
-from ctxmt_fairseq.generation.imported_models import import_model
+from ctxmt_fairseq.generation.imported_models import import_model, read_checkpoint
 from ctxmt_fairseq.generation.loading import load_models
 from tests.helpers.context_stores import make_store, write_split
 from tests.helpers.saved_models import save, trained
@@ -194,7 +194,7 @@ def test_parameters_and_options_come_back(family, tmp_path, capsys):
 
 def test_symbols_that_a_program_lacks_have_a_logit_of_minus_30(tmp_path):
     path, _ = given(tmp_path, "focused-concat")
-    import_model(path, tmp_path / "out", tmp_path / "data")
+    import_model(read_checkpoint(path, tmp_path / "data"), tmp_path / "out")
     model = load_models(tmp_path / "out", device="cpu").models[0]
     nothing = {"current_segment": torch.tensor([0]), "target_context_sizes": torch.tensor([0])}
     tokens = torch.tensor([[4, 5, 2]]), torch.tensor([3]), torch.tensor([[2, 6, 7]])
@@ -222,5 +222,5 @@ def test_what_cannot_be_imported_is_refused_and_leaves_nothing(family, change, m
         setattr(state["cfg"]["task" if name == "source_lang" else "model"], name, value)
     save(path, state)
     with pytest.raises(BadInput, match=re.escape(message)):
-        import_model(path, tmp_path / "out", tmp_path / "data")
+        import_model(read_checkpoint(path, tmp_path / "data"), tmp_path / "out")
     assert not (tmp_path / "out").exists()

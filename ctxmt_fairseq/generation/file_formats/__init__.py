@@ -1,0 +1,104 @@
+"""Files that are translated as they are: what ``ctxmt translate`` reads by the ending of their names.
+
+A format is a class, which ``register_file_format`` gives its endings, also from ``--user-dir``.
+"""
+
+import importlib
+import re
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, Callable, ClassVar, Dict, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.generation.input_documents import InputDocuments
+from ctxmt_fairseq.text.text_lines import open_text
+
+LARGEST = 1 << 28  # bytes of a file that is kept in memory
+_OWN = {"subtitles": (".srt", ".vtt", ".ass", ".ssa"), "table": (".tsv",)}
+_OWN_FORMATS = {ending: module for module, endings in _OWN.items() for ending in endings}
+_OTHERS = {  # a file with such an ending holds no sentences, line by line
+    **dict.fromkeys((".docx", ".odt", ".rtf", ".pdf", ".epub"), "save it as text, a paragraph a line"),
+    **dict.fromkeys((".pptx", ".xlsx", ".ods", ".csv"), "save it as .tsv"),
+    **dict.fromkeys((".po", ".xliff", ".xlf", ".html", ".htm", ".xml"), "make text of it, a sentence a line"),
+}
+
+
+class Reading(NamedTuple):
+    """How a file is read.
+
+    Attributes:
+        source: the column with the text.
+        document: the column with the document's id.
+        pause: seconds between subtitles that end a document.
+    """
+
+    source: str = "source"
+    document: str = "document"
+    pause: float = 7.0
+
+
+class FileFormat(ABC):
+    """A file of sentences; all that is no sentence comes out as it went in.
+
+    Args:
+        path: the file, which is read here, and refused if it is not of this format.
+    """
+
+    whole: ClassVar[bool] = True  # nothing can stand beside a translation, such as its score
+
+    def __init__(self, path: str, how: Reading):
+        self.path, self.how = path, how
+
+    @abstractmethod
+    def documents(self, languages: Tuple[str, str]) -> InputDocuments:
+        """Its sentences; ``render`` makes a file of the same kind of their translations."""
+
+    def lines(self) -> List[str]:
+        """The lines of the file, with their ends; only ``\\n`` ends a line."""
+        return re.findall(r"[^\n]*\n|[^\n]+", self.text())
+
+    def text(self) -> str:
+        """The file as UTF-8, with its own line ends."""
+        with open_text(self.path) as stream:
+            content = stream.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise BadInput(f"is larger than {LARGEST >> 20} MiB", self.path)
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise BadInput("is not UTF-8: convert it first, such as with iconv", self.path, line) from None
+        if "\0" in text:
+            raise BadInput("expected text, found NUL", self.path, text.count("\n", 0, text.index("\0")) + 1)
+        return text
+
+
+Format = TypeVar("Format", bound=Type[FileFormat])
+_FORMATS: Dict[str, Union[str, Type[FileFormat]]] = {**_OWN_FORMATS}
+
+
+def register_file_format(*endings: str) -> Callable[[Format], Format]:
+    """Register a format under the endings of its files (``.xyz``)."""
+
+    def register(cls: Format) -> Format:
+        for ending in endings:
+            _FORMATS[ending] = cls
+        return cls
+
+    return register
+
+
+def file_format(path: str) -> Optional[Type[FileFormat]]:
+    """The format of a file by its name; None: plain text, line by line.
+
+    Raises:
+        BadInput: its name says that it is something else.
+    """
+    ending = Path(path).suffix.lower()
+    found: Any = _FORMATS.get(ending)
+    if isinstance(found, str):
+        module = importlib.import_module(f"{__name__}.{found}")
+        found = getattr(module, found.title())
+    if found is None and ending in _OTHERS:
+        raise BadInput(f"files of the kind {ending} are not read: {_OTHERS[ending]}", path)
+    return found

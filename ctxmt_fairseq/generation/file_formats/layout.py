@@ -1,0 +1,110 @@
+"""Shares out a translation over the places of its source, and brings back what must not change."""
+
+import logging
+import re
+from typing import List, Optional, Sequence, Tuple
+
+from ctxmt_fairseq.base.errors import named
+from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
+from ctxmt_fairseq.text.languages import words_of
+
+logger = logging.getLogger(__name__)
+TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
+_CLOSES = re.compile(r"</|\{\\[a-z]+0\}")
+_PLACEHOLDER = (
+    r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*|&#?\w+;"
+)
+_KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
+
+
+def weight(text: str) -> int:
+    """The length of a text without its blanks."""
+    return len("".join(text.split()))
+
+
+def shared_out(text: str, weights: Sequence[int]) -> List[str]:
+    """Cut a text between its words, as nearly as can be in proportion.
+
+    Args:
+        weights: of the parts.
+
+    Returns:
+        as many parts; if there are too few words the last are empty.
+    """
+    starts, before, at = [], [0], 0  # where each word starts, and what all words before it weigh
+    for word in words_of(text):
+        starts.append(text.index(word, at))
+        at = starts[-1] + len(word)
+        before.append(before[-1] + len(word))
+    cuts, first, done = [0], 0, 0
+    for number, each in enumerate(weights[:-1], 1):
+        done += each
+        wanted = before[-1] * done / max(1, sum(weights))
+        last = max(first + 1, len(starts) - (len(weights) - number))  # each later part wants a word
+        among = range(first + 1, min(last, len(starts) - 1) + 1)
+        first = min(among, key=lambda word: abs(before[word] - wanted)) if among else len(starts)
+        cuts.append(starts[first] if among else len(text))
+    return [text[begin:end].strip() for begin, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
+
+
+def without(pattern: "re.Pattern[str]", text: str) -> Tuple[str, List[Tuple[float, str]]]:
+    """A text without what a pattern finds, and the finds with their places: the share of the text before."""
+    bare = pattern.sub("", text)
+    found, before = [], 0
+    for match in pattern.finditer(text):
+        place = match.start() - before
+        before += len(match[0])
+        found.append((place / len(bare) if bare.strip() else 0.0, match[0]))
+    return bare, found
+
+
+def put_back(text: str, found: Sequence[Tuple[float, str]]) -> str:
+    """Put finds into a text at their shares of it: what closes behind a word, all else before one; those at
+    either end stay there."""
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    parts, at = [], 0
+    for share, each in found:
+        borders = [0, len(text), *(word[bool(_CLOSES.match(each))] for word in words)]
+        place = max(at, min(borders, key=lambda border: abs(border - share * len(text))))
+        parts += [text[at:place], each]
+        at = place
+    return "".join([*parts, text[at:]])
+
+
+def with_kept(source: str, translation: str) -> Tuple[str, int]:
+    """The translation with every tag and placeholder of the source as often as there, and how many had to be
+    put back or taken out."""
+    wanted = without(_KEPT, source)[1]
+    left = [each for _, each in wanted]
+    surplus = 0
+
+    def checked(match: "re.Match[str]") -> str:
+        nonlocal surplus
+        if match[0] in left:
+            left.remove(match[0])
+            return match[0]
+        surplus += 1
+        return ""
+
+    text = _KEPT.sub(checked, translation)
+    missing = []
+    for share, each in reversed(wanted):  # of several alike those at the end are missing
+        if each in left:
+            left.remove(each)
+            missing.append((share, each))
+    if missing:
+        text = " ".join(put_back(text, [(share, f" {each} ") for share, each in missing[::-1]]).split())
+    return text, len(missing) + surplus
+
+
+def kept_texts(documents: InputDocuments, found: Sequence[Optional[Translated]]) -> List[str]:
+    """The texts of translations, with their sources' tags and placeholders; warns where they lacked some."""
+    texts, changed = [], []
+    for number, each in enumerate(found):
+        text, changes = with_kept(documents.sentences[number], each.text if each else "")
+        texts.append(text)
+        changed += [documents.place(number)] * changes
+    if changed:
+        which = (len(changed), named(list(dict.fromkeys(changed))))
+        logger.warning("%d tags and placeholders were put back or taken out, by position: %s", *which)
+    return texts

@@ -1,0 +1,241 @@
+"""Subtitles: SubRip (.srt), WebVTT (.vtt) and SubStation Alpha (.ass, .ssa).
+
+Text is replaced where it stands, so that times, styles and everything else stay byte for byte. A sentence may
+run over cues, and a cue may hold several: what stands between full stops is translated as one, and shared out
+over its cues again by their lengths.
+"""
+
+import itertools
+import logging
+import re
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.base.errors import BadInput, named
+from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
+from ctxmt_fairseq.generation.file_formats.layout import (
+    TAG,
+    kept_texts,
+    put_back,
+    shared_out,
+    weight,
+    without,
+)
+from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
+from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
+from ctxmt_fairseq.text.documents import Documents
+
+logger = logging.getLogger(__name__)
+_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
+_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_TAG = re.compile(TAG)
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
+_END = re.compile(r"[.!?…:;。！？‥][\"'”’»)\]」』♪]*$")
+_SPEAKER = re.compile(r"[-–—]\s*")  # begins the lines of a cue in which several speak
+_MOST = 4  # a sentence runs over so many cues
+EMPTY = "…"  # what a cue has if the translation has fewer words than the sentence has cues
+
+
+class Cue(NamedTuple):
+    """A cue's place in the file, from the line (from 0) of its text, and its times in seconds."""
+
+    line: int
+    lines: List[str]
+    start: float
+    end: float
+
+
+class _Group(NamedTuple):
+    """What one speaker says in a cue: its lines, and their text without the dash before it and tags."""
+
+    cue: int
+    lines: List[str]
+    speaker: str
+    text: str
+    tags: List[Tuple[float, str]]
+
+
+class Subtitles(FileFormat):
+    def __init__(self, path: str, how: Reading):
+        super().__init__(path, how)
+        self.rows = self.lines()
+        self.dialogue = bool(re.search(r"\.(ass|ssa)$", path, re.IGNORECASE))
+        self.cues = [*(_dialogue(self.rows, path) if self.dialogue else _timed(self.rows))]
+        if not self.cues:
+            raise BadInput("expected subtitles, found no time of one", path)
+        self.groups = [group for number, cue in enumerate(self.cues) for group in _groups(number, cue.lines)]
+        self._warn_of_others()
+
+    def _warn_of_others(self) -> None:
+        """Say which lines of SubRip are in no cue; in the other formats there are such lines."""
+        inside = {line + at for line, lines, *_ in self.cues for at in range(-1, len(lines))}
+        others = (
+            at for at in range(len(self.rows)) if at not in inside and self.path.lower().endswith(".srt")
+        )
+        found = [f"line {at + 1}" for at in others if not re.fullmatch(r"\ufeff?\s*\d*\s*", self.rows[at])]
+        if found:
+            which = (self.path, len(found), named(found))
+            logger.warning("%s: %d lines belong to no subtitle, and stay as they are: %s", *which)
+
+    def documents(self, languages: Tuple[str, str]) -> InputDocuments:
+        sentences: List[str] = []
+        lengths: List[int] = []
+        places: List[List[Tuple[int, int]]] = []  # of each sentence: groups, and its characters there
+        cut = sentence_cutter(languages[0])
+        for document in self._documents():
+            before = len(sentences)
+            for run in document:
+                for text, where in _sentences(run, self.groups, cut):
+                    sentences.append(text)
+                    places.append(where)
+            lengths += [len(sentences) - before] if len(sentences) > before else []
+        lines = np.array([self.cues[self.groups[where[0][0]].cue].line for where in places], np.int64)
+
+        def render(documents: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
+            parts: Dict[int, List[str]] = {}
+            for where, text in zip(places, kept_texts(documents, found), strict=True):
+                shares = shared_out(text, [share for _, share in where])
+                for (group, _), share in zip(where, shares, strict=True):
+                    parts.setdefault(group, []).append(share)
+            return self._with(parts)
+
+        return InputDocuments(
+            sentences,
+            Documents.from_lengths(lengths),
+            np.ones(len(sentences), bool),
+            lines,
+            len(self.rows),
+            self.path,
+            render=render,
+        )
+
+    def _documents(self) -> Iterator[List[List[int]]]:
+        """The documents: groups in runs that may be one sentence."""
+        document: List[List[int]] = []
+        end = None
+        for number, group in enumerate(self.groups):
+            cue = self.cues[group.cue]
+            if end is not None and cue.start - end > self.how.pause:
+                yield document
+                document = []
+            goes_on = document and not group.speaker and len(document[-1]) < _MOST
+            if goes_on and not _END.search(self.groups[number - 1].text):
+                document[-1].append(number)
+            else:
+                document.append([number])
+            end = cue.end
+        yield document
+
+    def _with(self, parts: Dict[int, List[str]]) -> str:
+        """The file with the translations of the groups."""
+        rows = [*self.rows]
+        for cue, among in itertools.groupby(enumerate(self.groups), key=lambda pair: pair[1].cue):
+            line, lines, _, _ = self.cues[cue]
+            numbered = [*among]
+            if not any(number in parts for number, _ in numbered):
+                continue
+            texts = [
+                _laid_out(group, parts[number]) if number in parts else group.lines
+                for number, group in numbered
+            ]
+            if self.dialogue:
+                head = rows[line].rstrip("\r\n").removesuffix(lines[0])
+                rows[line] = head + "\\N".join(itertools.chain(*texts)) + _newline(rows[line])
+            else:
+                newline = _newline(rows[line])
+                last = _newline(rows[line + len(lines) - 1])
+                rows[line] = newline.join(itertools.chain(*texts)) + last
+                rows[line + 1 : line + len(lines)] = [""] * (len(lines) - 1)
+        return "".join(rows)
+
+
+def _newline(row: str) -> str:
+    return row[len(row.rstrip("\r\n")) :]
+
+
+def _timed(rows: Sequence[str]) -> Iterator[Cue]:
+    """The cues of SubRip and WebVTT: the lines behind a line with times, up to a blank one."""
+    at = 0
+    while at < len(rows):
+        times = _TIMES.fullmatch(rows[at].rstrip("\r\n"))
+        at += 1
+        if not times:
+            continue
+        end = at
+        while end < len(rows) and rows[end].strip() and not _TIMES.fullmatch(rows[end].rstrip("\r\n")):
+            end += 1
+        if end > at + 1 and end < len(rows) and rows[end].strip() and rows[end - 1].strip().isdecimal():
+            end -= 1  # the next subtitle's number, without a blank line before it
+        if end > at:
+            start, stop = _seconds(times.groups()[:4]), _seconds(times.groups()[4:])
+            yield Cue(at, [row.rstrip("\r\n") for row in rows[at:end]], start, stop)
+        at = end
+
+
+def _dialogue(rows: Sequence[str], path: str) -> Iterator[Cue]:
+    """The cues of SubStation Alpha: lines that begin with Dialogue, whose last field is the text."""
+    names: List[str] = []
+    for number, row in enumerate(rows):
+        key, _, value = row.rstrip("\r\n").partition(":")
+        if key.strip() == "Format":
+            names = [name.strip() for name in value.split(",")]
+        if key.strip() != "Dialogue":
+            continue
+        if names[-1:] != ["Text"] or not {"Start", "End"} <= {*names}:
+            raise BadInput("expected a line Format: .., Start, End, .., Text before it", path, number + 1)
+        fields = value.split(",", len(names) - 1)
+        times = [re.fullmatch(rf"\s*{_TIME}\s*", fields[names.index(name)]) for name in ("Start", "End")
+                 if len(fields) == len(names)]  # fmt: skip
+        if not times or not all(times):
+            raise BadInput(f"expected {len(names)} fields with times", path, number + 1)
+        start, end = (_seconds(each.groups()) for each in times if each)
+        if fields[-1].strip() and not _DRAWING.search(fields[-1]):
+            yield Cue(number, [fields[-1]], start, end)
+
+
+def _seconds(parts: Sequence[Optional[str]]) -> float:
+    hours, minutes, seconds, fraction = parts
+    return 3600 * int(hours or 0) + 60 * int(minutes or 0) + int(seconds or 0) + float(f"0.{fraction}")
+
+
+def _groups(cue: int, lines: Sequence[str]) -> Iterator[_Group]:
+    """What each speaker says in a cue."""
+    texts = [text for line in lines for text in re.split(r"\\[Nn]", line)]
+    speakers = sum(bool(_SPEAKER.match(_TAG.sub("", text))) for text in texts)
+    groups: List[List[str]] = []
+    for text in texts:
+        if groups and not (speakers > 1 and _SPEAKER.match(_TAG.sub("", text))):
+            groups[-1].append(text)
+        else:
+            groups.append([text])
+    for group in groups:
+        text, tags = without(_TAG, " ".join(group))
+        found = _SPEAKER.match(text) if speakers > 1 else None
+        speaker = found[0] if found else ""
+        yield _Group(cue, group, speaker, text[len(speaker) :], tags)
+
+
+def _sentences(
+    run: Sequence[int], groups: Sequence[_Group], cut: Callable[[str], List[str]]
+) -> Iterator[Tuple[str, List[Tuple[int, int]]]]:
+    """The sentences of a run, and how many characters of each stand in which group."""
+    spans, text = [], ""
+    for number in run:
+        begin = len(text)
+        text += groups[number].text.strip() + " "
+        spans.append((number, begin, len(text) - 1))
+    end = 0
+    for sentence in cut(text):
+        begin, end = end, end + len(sentence)
+        where = [(number, weight(text[max(begin, first) : min(end, last)])) for number, first, last in spans]
+        where = [(number, share) for number, share in where if share]
+        if where:
+            yield " ".join(sentence.split()), where
+
+
+def _laid_out(group: _Group, parts: Sequence[str]) -> List[str]:
+    """The lines of a group: as many as before, if there are words enough."""
+    text = group.speaker + (" ".join(filter(None, parts)) or EMPTY).replace("-->", "->")
+    lines = shared_out(text, [weight(_TAG.sub("", line)) for line in group.lines])
+    return put_back("\n".join(filter(None, lines)), group.tags).split("\n")
