@@ -83,7 +83,6 @@ def test_one_file_has_everything(tmp_path, capsys, monkeypatch):
     for each in found["speed"]:
         numbers = [each[name] for name in ("tokens a second", "share of the matrix rate", "MiB of a step")]
         assert all(math.isfinite(number) and number > 0 for number in numbers)
-        assert each["share of the matrix rate"] < 2  # a small matrix product may beat the large ones
     table = capsys.readouterr().out
     assert "amp: losses differ from float32's by 1.000 % at most" in table
     assert all(name in table for name in gpu.MODELS)
