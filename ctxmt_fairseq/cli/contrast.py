@@ -28,15 +28,16 @@ Examples:
 
 from typing import Any, List, Literal, Optional
 
-from ctxmt_fairseq.base.command import Command, argument, option
+from ctxmt_fairseq.base.command import argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input
+from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import Model
 from ctxmt_fairseq.cli.options.result_files import Examples, as_json, as_lines
 from ctxmt_fairseq.cli.options.table_style import TableStyle
 
 
-class Contrast(Command):
+class Contrast(SharedCommand):
     path: Optional[Input] = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
     sets: List[Input] = argument("SET", "files or folders, see above")
     format: Optional[str] = option("opensubs, bawden, voita, contrapro or jsonl (default: detected)")

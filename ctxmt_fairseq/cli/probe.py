@@ -29,14 +29,16 @@ Example: ctxmt probe checkpoints/averaged.pt text/test --json probe.json --words
 
 from typing import TYPE_CHECKING, Any, List, Literal, Optional, Tuple
 
-from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.command import OptionGroup, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.option_types import non_negative_int
 from ctxmt_fairseq.base.paths import Chart, Input, Output, Prefix
+from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import ModelWithContext, search
 from ctxmt_fairseq.cli.options.result_files import Json, as_lines
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER, Resampling
 from ctxmt_fairseq.cli.options.table_style import TableStyle
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels
@@ -80,7 +82,7 @@ class Examples(OptionGroup):
             raise BadInput("--by tag: expected --select and --tags FILE")
 
 
-class Probe(Command):
+class Probe(SharedCommand):
     path: Input = argument("MODEL", "a checkpoint; several joined by ':' are an ensemble")
     text: Prefix = argument("TEXT", "prefix of the text's files")
     contexts: List[str] = option("context selections besides the document's own (default: all)", [])
@@ -93,7 +95,7 @@ class Probe(Command):
         "what the tests resample (default: document, if there are several)"
     )
     resampling: Resampling
-    documents_at_once: int = option("batch size", 16)
+    documents_at_once: int = option("documents translated side by side", DOCUMENTS_AT_ONCE)
     max_tokens: int = option("tokens per batch when scoring", 4000)
     words: Words
     examples: Examples

@@ -6,9 +6,10 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple
 import numpy as np
 import torch
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
-from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
@@ -28,7 +29,7 @@ class DocumentTranslator:
         width: documents side by side.
     """
 
-    def __init__(self, loaded: LoadedModels, search: SearchSettings, width: int = 16):
+    def __init__(self, loaded: LoadedModels, search: SearchSettings, width: int = DOCUMENTS_AT_ONCE):
         self.loaded, self.search = loaded, search
         self.width = width
         self.count = WindowCount()
@@ -79,9 +80,29 @@ class DocumentTranslator:
         """Yield the n-best lists of ``lines``, as they become available.
 
         A line whose target is already known (given, or kept by an earlier run) is context for others like any
-        other. Which sentences of windows they are: see ``RunningDocuments.wanted``.
+        other. Which sentences of windows they are: see ``RunningDocuments.wanted``. Where several processes
+        share the work, the lines of the others come last.
         """
-        return running.wanted(lines, functools.partial(self._windows, running))
+        windows = functools.partial(self._windows, running)
+        if ranks.count() == 1:
+            yield from running.wanted(lines, windows)
+            return
+        documents, before = running.dataset.builder.documents, dict(vars(self.count))
+        of_line = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
+        weights = np.zeros(len(documents))
+        for line in lines:
+            weights[of_line[line]] += len(running.sources[line])
+        mine = ranks.own_share(weights.tolist())
+        own = {}
+        for line, nbest in running.wanted([line for line in lines if mine[of_line[line]]], windows):
+            own[line] = nbest
+            yield line, nbest
+        added = {name: value - before[name] for name, value in vars(self.count).items()}
+        for rank, theirs in ranks.united({ranks.number(): (own, added)}).items():
+            if rank != ranks.number():
+                for name, value in theirs[1].items():
+                    setattr(self.count, name, getattr(self.count, name) + value)
+                yield from theirs[0].items()
 
     def _windows(
         self, running: RunningDocuments, lines: Sequence[int], keep: str

@@ -13,6 +13,7 @@ from fairseq.data import data_utils
 from fairseq.models import FairseqDecoder, FairseqIncrementalDecoder
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.criterions.context_discounted import sentence_ends
 from ctxmt_fairseq.data.context_dataset import ContextDataset
@@ -134,11 +135,15 @@ def score_windows(
     for source, target in windows:
         if (source, target) not in known:
             by_source.setdefault(source, {})[target] = None
-    total = sum(map(len, by_source.values()))
-    with tqdm(total=total, unit=unit, disable=None if progress else True) as bar:
-        for batch in _batches(by_source, max_tokens):
-            known.update(zip(batch, _score_batch(loaded, dataset, batch), strict=True))
+    batches = [*_batches(by_source, max_tokens)]
+    mine = ranks.own_share([len(batch) * len(batch[-1][1]) for batch in batches])
+    own = [batch for batch, is_mine in zip(batches, mine, strict=True) if is_mine]
+    found: Dict[Window, TokenScores] = {}
+    with tqdm(total=sum(map(len, own)), unit=unit, disable=None if progress else True) as bar:
+        for batch in own:
+            found.update(zip(batch, _score_batch(loaded, dataset, batch), strict=True))
             bar.update(len(batch))
+    known.update(ranks.united(found))
     return [known[window] for window in windows]
 
 

@@ -10,6 +10,7 @@ import torch
 from fairseq import utils
 from fairseq.tasks import TASK_REGISTRY
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, TRUSTED
 from ctxmt_fairseq.checkpoints.options import mapping
@@ -169,7 +170,10 @@ def _files(paths: Paths) -> List[Path]:
 def chosen_device(device: Any) -> torch.device:
     """Find a device by its name; None: a GPU where there is one."""
     if device is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        local = int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count()
+        return torch.device(f"cuda:{local}" if ranks.count() > 1 else "cuda")
     try:
         found = torch.device(device)
     except (RuntimeError, TypeError):

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
+from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.files import destination, write_files
 from ctxmt_fairseq.base.journal import fingerprint
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
@@ -16,7 +17,7 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
-from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
@@ -68,7 +69,7 @@ def translate_file(
             symbols = len(loaded.task.target_dictionary)
             journal = KeptTranslations(file, run, len(text.sentences), symbols, replace)
             stack.enter_context(journal)
-            done.update(journal.done)
+            done.update(ranks.united(journal.done))
         if targets is None:
             for line, record in done.items():
                 running.record(line, torch.tensor(record["tokens"]))
@@ -137,7 +138,7 @@ def _run(
             documents.current.tolist(),
             settings,
             [(stat.st_size, stat.st_mtime_ns) for stat in checkpoints],
-            Path(target_context).read_text(encoding="utf-8") if target_context else None,
+            read_text(target_context).decode("utf-8", "replace") if target_context else None,
             metadata,
         ]
     )

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 EQUAL = 1e-5
+IMPORTED: list = []  # the folders of the checkpoints that ctxmt import has taken over
 WORDS, DOCUMENTS = 30, (4, 1, 3)
 GRADIENTS = (
     "encoder.layers.0.fc1.weight",
@@ -122,6 +123,7 @@ def imported(path):
     from ctxmt_fairseq.generation.loading import load_models
 
     assert main(["import", str(path / "checkpoint.pt"), str(path / "out")]) == 0
+    IMPORTED.append(path)
     return load_models(path / "out", device="cpu")
 
 
@@ -176,6 +178,9 @@ class Table:
     def add(self, what, difference, because=""):
         said = "equal" if difference < EQUAL else f"differs: {because}"
         self.rows.append((what, f"{difference:.1e}", said))
+
+    def say(self, what, said):
+        self.rows.append((what, "", said))
 
     def compare(self, what, ours, theirs, because="", columns=None):
         """Add the rows of two lists of ``numbers``."""

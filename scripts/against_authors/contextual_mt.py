@@ -5,6 +5,7 @@ from argparse import Namespace
 import torch
 
 from scripts.against_authors import comparison as c
+from scripts.against_authors.usage import used
 
 
 def run(sizes, table):
@@ -76,6 +77,7 @@ def main():
     table = c.Table("neulab/contextual-mt and ours with --context-end eos")
     for sizes in ((2, 2), (0, 1), (3, 0)):
         run(sizes, table)
+    table.say("used and trained on", used(c.IMPORTED[0]))
     table.show()
 
 

@@ -214,6 +214,9 @@ def main():
         raise SystemExit(re.sub(r"(?s).*(Traceback)", r"\1", done.stderr))
     table = c.Table("lorelupo/focused-concat and ours with --segment-types distance")
     compare(folder, table)
+    from scripts.against_authors.usage import used  # the child's fairseq is another one
+
+    table.say("used and trained on", used(c.IMPORTED[0]))
     table.show()
 
 

@@ -5,6 +5,7 @@ from argparse import Namespace
 import torch
 
 from scripts.against_authors import comparison as c
+from scripts.against_authors.usage import used
 
 DIMENSION, DOCUMENT = 384, 3  # of its MiniLM; the current sentence and two before it
 CASES = {
@@ -104,6 +105,7 @@ def main():
     table = c.Table("st-vincent1/MTCue and ours with --context-fusion parallel-mean --context-qk-norm all")
     for name, options in CASES.items():
         run(name, options, kind, configure, table)
+    table.say("used and trained on", used(c.IMPORTED[0]))
     table.show()
 
 

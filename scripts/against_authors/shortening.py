@@ -5,6 +5,7 @@ from argparse import Namespace
 import torch
 
 from scripts.against_authors import comparison as c
+from scripts.against_authors.usage import used
 
 LATENT = {"shortening_ffn_hidden": 512, "shortening_groups": 3, "shortening_group_learned_pos": True}
 POOLED = {"shortening_use_pooling": True, "shortening_groups": 3, "shortening_group_learned_pos": True}
@@ -118,6 +119,7 @@ def main():
     )
     for name, (kind, options) in CASES.items():
         run(name, kind, options, table)
+    table.say("used and trained on", used(c.IMPORTED[0]))
     table.show()
 
 

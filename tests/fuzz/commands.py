@@ -138,6 +138,7 @@ COMMANDS = [
         *("read text", "translate nowhere.pt text.en --docids text.docids", "text.", 25),
         {**TRANSLATE, **CONTEXT},
     ),
+    Command("import", "import foreign/checkpoint.pt new", "foreign", 8, given("--data data --overwrite")),
     Command("read subtitles", "translate nowhere.pt film.srt", "film", 12, given("--pause 0|1e3|x")),
     Command("subtitles", f"translate {MODEL} film.ass {SEARCH}", f"film {MODEL} data", 3),
     Command("read table", "translate nowhere.pt table.tsv", "table", 8, given("--source-column id")),

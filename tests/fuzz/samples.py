@@ -11,6 +11,8 @@ import zlib
 from pathlib import Path
 from unittest.mock import patch
 
+import torch
+
 from ctxmt_fairseq import register
 from ctxmt_fairseq.cli.main import main
 from tests.fuzz.commands import COMMANDS
@@ -88,7 +90,8 @@ def make_samples(folder):
     ``text.*`` is parallel text with metadata, ``data`` its data folder with the store ``data/contexts``,
     ``given`` BPE codes and dictionaries of it, ``pieces`` a data folder with a subword model, ``encoder`` a
     sentence encoder,
-    ``model`` and ``mtcue`` hold checkpoints; contrastive sets of every format, sets of ``ctxmt control``,
+    ``model`` and ``mtcue`` hold checkpoints, ``foreign`` that of another program, which its dictionaries fit;
+    contrastive sets of every format, sets of ``ctxmt control``,
     what commands write for each other, ``out.partial``, the journal of ``ctxmt translate`` to ``out``, and
     ``evaluated``, an evaluation's folder.
     """
@@ -110,6 +113,7 @@ def make_samples(folder):
         train("model", "document_window", *window)
         metadata = ("--arch", "mtcue_transformer", "--source-context", "1")
         train("mtcue", "metadata_context", *metadata)
+        _foreign()
         _results()
         _coreference()
         _files()
@@ -242,6 +246,18 @@ def train(folder, task, *options):
             path.unlink()
     best, last = (Path(folder) / f"checkpoint_{name}.pt" for name in ("best", "last"))
     best.write_bytes(last.read_bytes())
+
+
+def _foreign():
+    """A checkpoint as neulab/contextual-mt saves it: the same transformer, with <brk> between sentences."""
+    state = torch.load("model/checkpoint_last.pt", weights_only=False)
+    given = {"arch": "contextual_transformer", "source_lang": "en", "target_lang": "fr"}
+    vars(state["cfg"]["model"]).update(given, source_context_size=1)
+    Path("foreign").mkdir()
+    torch.save(state, "foreign/checkpoint.pt")
+    for language in ("en", "fr"):
+        symbols = Path(f"data/dict.{language}.txt").read_text()
+        Path(f"foreign/dict.{language}.txt").write_text(symbols.replace("<sep>", "<brk>"))
 
 
 def _results():

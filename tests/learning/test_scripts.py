@@ -107,7 +107,7 @@ def test_every_command_reads_the_script(language, tmp_path, record_property):
     assert json.loads((tmp_path / "contrast.json").read_text())["accuracy"] > 97
     ctxmt("probe", model, "test", "--contexts", "random", "--json", "probe.json", "--samples", 100, "--cpu")
     own, other = (row["bleu"] for row in json.loads((tmp_path / "probe.json").read_text())["contexts"])
-    assert own - other > 10  # the pronouns
+    assert own - other > 5  # the pronouns: a character of a sentence in Chinese
     names = "with=hyp", f"reference={reference}"
     compared = ctxmt("compare", "translations", reference, *names, "--data", "data", "--samples", 100)
     assert bleu["signature"].split("tok:")[1].split("|")[0] in compared

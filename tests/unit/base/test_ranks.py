@@ -1,0 +1,28 @@
+"""How processes share the work of a command."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxmt_fairseq.base import ranks
+
+
+@given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 5))
+def test_every_piece_is_one_process_own_and_none_has_much_more(weights, processes):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORLD_SIZE", str(processes))
+        patch.setattr(ranks, "_sharing", True)
+        shares = []
+        for rank in range(processes):
+            patch.setenv("RANK", str(rank))
+            shares.append(ranks.own_share(weights))
+    assert np.array_equal(np.sum(shares, axis=0), np.ones(len(weights)))
+    loads = [sum(np.array(weights)[share]) for share in shares] if weights else [0]
+    assert max(loads) - min(loads) <= max(weights, default=0)
+
+
+def test_one_process_has_everything(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "4")  # as in a training, whose commands share nothing
+    monkeypatch.setenv("RANK", "2")
+    assert ranks.own_share([1, 2]).all() and ranks.united({1: 2}) == {1: 2} and ranks.number() == 0
