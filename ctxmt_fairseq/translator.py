@@ -1,10 +1,24 @@
 """Trained models in Python: text in, text out. The commands that run a model use this class."""
 
 import functools
+import itertools
 import logging
 import warnings
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, TypeVar, Union, cast
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    TypeVar,
+    Union,
+    cast,
+)
 
 from tqdm.auto import tqdm
 
@@ -18,7 +32,7 @@ from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScore
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
 from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, joined_text, refuse_long
-from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
@@ -88,7 +102,7 @@ class Translator:
         self,
         loaded: LoadedModels,
         search: Optional[SearchSettings] = None,
-        documents_at_once: int = 16,
+        documents_at_once: int = DOCUMENTS_AT_ONCE,
         too_long: str = "error",
     ):
         if type(documents_at_once) is not int or documents_at_once < 1:
@@ -115,7 +129,7 @@ class Translator:
         *,
         user_dir: Optional[PathLike] = None,
         decoding: str = "prefix",
-        documents_at_once: int = 16,
+        documents_at_once: int = DOCUMENTS_AT_ONCE,
         too_long: str = "error",
         trust_checkpoint: bool = False,
         **options: Any,
@@ -148,6 +162,12 @@ class Translator:
         loaded = load_models(paths, data, options, device, trust_checkpoint).with_options(decoding=decoding)
         return cls(loaded, search, documents_at_once, too_long)
 
+    def __repr__(self) -> str:
+        context = [f"{name}={value}" for name, value in self.loaded.task.options.items() if value]
+        models = [type(model).__name__ for model in self.loaded.models]
+        parts = ["-".join(self.loaded.languages), *models, *context, f"device={self.loaded.device}"]
+        return f"Translator({', '.join(parts)})"
+
     @one_at_a_time
     def with_options(self, **options: Any) -> "Translator":
         """The same models with other options of their task, such as ``source_context=0``.
@@ -173,6 +193,17 @@ class Translator:
         """
         found = self.n_best(documents, contexts, **search)
         return [[nbest[0].text for nbest in document] for document in found]
+
+    def translate_each(self, documents: Iterable[Sequence[str]], **search: Any) -> Iterator[List[str]]:
+        """Yield the translation of one document after the other, as they come and end:
+        ``documents_at_once`` are taken at a time, so there may be any number of them.
+
+        Args, raises:
+            as ``translate``; errors count documents from the first of those that are taken together.
+        """
+        rest = iter(documents)
+        while block := [*itertools.islice(rest, self.documents_at_once)]:
+            yield from self.translate(block, **search)
 
     @one_at_a_time
     def n_best(self, documents: Any, contexts: Any = None, **search: Any) -> List[List[List[Translation]]]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Dict, List, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.compressed import as_damage
 from ctxmt_fairseq.text.json_files import parse_json
-from ctxmt_fairseq.text.text_lines import PathLike, open_file
+from ctxmt_fairseq.text.text_lines import PathLike, open_text
 
 NAME = "train.log"  # in a training's folder
 TRAIN = "train"  # the subset whose values are averages over an epoch
@@ -132,9 +133,12 @@ def read_training_log(path: PathLike) -> TrainingLog:
     path = Path(path)
     path = path / NAME if path.is_dir() else path
     log = TrainingLog(path)
-    with io.TextIOWrapper(open_file(path), encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            _read_line(log, line.rstrip("\n"))
+    with io.TextIOWrapper(open_text(path), encoding="utf-8", errors="replace") as lines:
+        try:
+            for line in lines:
+                _read_line(log, line.rstrip("\n"))
+        except Exception as error:
+            raise as_damage(error, path) from None
     if not log.epochs and not log.validations:
         raise BadInput("expected a log of fairseq-train with a finished epoch or a validation", path)
     return log

@@ -1,19 +1,17 @@
 """Reads documents by name from folders and zip files as downloaded; nothing is unpacked to the disk."""
 
 import functools
-import gzip
 import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
-from typing import IO, Callable, Dict, Sequence, Tuple
+from typing import Any, Callable, Dict, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.text_lines import PathLike, open_file
+from ctxmt_fairseq.text.compressed import as_damage, decompressed
+from ctxmt_fairseq.text.text_lines import LARGEST, PathLike, open_file
 
-LARGEST = 1 << 28  # bytes of a document, decompressed; a larger one is no document but an attack
 _BELOW = ("xml", "raw", "*/xml", "*/raw")  # where OPUS puts documents in its folders
 # RuntimeError: encrypted, or compressed in a way that zipfile does not know.
-_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
+_BROKEN = (zipfile.BadZipFile, RuntimeError)
 
 
 class Archives:
@@ -56,16 +54,18 @@ class Archives:
 
 
 def read_document(path: PathLike) -> bytes:
-    """Read a file, and decompress it if its name ends with .gz."""
+    """Read a file, decompressed."""
     return _content(lambda: open_file(path), str(path))
 
 
-def _content(open_it: Callable[[], IO[bytes]], name: str) -> bytes:
+def _content(open_it: Callable[[], Any], name: str) -> bytes:
     try:
         with open_it() as stream:
-            content = (gzip.GzipFile(fileobj=stream) if name.endswith(".gz") else stream).read(LARGEST + 1)
+            content = decompressed(stream, name).read(LARGEST + 1)
     except _BROKEN as error:
         raise BadInput(f"damaged: {error or type(error).__name__}", name) from None
+    except Exception as error:
+        raise as_damage(error, name) from None
     if len(content) > LARGEST:
         raise BadInput(f"expected a document of at most {LARGEST >> 20} MiB", name)
     return content

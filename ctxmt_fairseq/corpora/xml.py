@@ -4,12 +4,12 @@ import codecs
 import contextlib
 import io
 import re
-import zlib
 from typing import Any, Iterator, Union
 
 from lxml import etree
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.text.compressed import as_damage
 from ctxmt_fairseq.text.text_lines import LONGEST_LINE, PathLike, open_text
 
 _SAFELY = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}
@@ -59,9 +59,8 @@ def elements_apart(path: PathLike, tag: str) -> Iterator[Union[Any, BadInput]]:
 
 
 def _encoding(stream: Any, path: PathLike) -> str:
-    """The encoding of a file, by its first bytes; they are read again."""
-    first = stream.read(200)
-    stream.seek(0)
+    """The encoding of a file, by its first bytes."""
+    first = stream.peek(200)
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     declared = _DECLARED.match(first)
@@ -92,5 +91,5 @@ def _named_errors(path: PathLike) -> Iterator[None]:
         yield
     except etree.XMLSyntaxError as error:
         raise BadInput(f"expected well-formed XML: {error.msg}", path, error.lineno) from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"damaged: {error or type(error).__name__}", path) from None
+    except Exception as error:
+        raise as_damage(error, path) from None

@@ -17,7 +17,7 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.generation.kept_translations import KeptTranslations
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, joined_text
-from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences
+from ctxmt_fairseq.text.text_lines import PathLike, check_count, read_sentences, read_text
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
@@ -138,7 +138,7 @@ def _run(
             documents.current.tolist(),
             settings,
             [(stat.st_size, stat.st_mtime_ns) for stat in checkpoints],
-            Path(target_context).read_text(encoding="utf-8") if target_context else None,
+            read_text(target_context).decode("utf-8", "replace") if target_context else None,
             metadata,
         ]
     )

@@ -12,7 +12,7 @@ from typing import Iterator, Optional, Sequence, Set, Tuple, Union
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.text_lines import PathLike, decode_line, equal_lines, open_file
+from ctxmt_fairseq.text.text_lines import PathLike, decode_line, equal_lines, open_text
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def id_spans(path: PathLike) -> Iterator[Tuple[str, int]]:
     returned = False
     count = start = 0
     previous = None
-    with open_file(path) as stream:
+    with open_text(path) as stream:
         for raw, repeated in equal_lines(stream, path):
             first, count = count + 1, count + repeated
             name = document_id(decode_line(raw, path, first))

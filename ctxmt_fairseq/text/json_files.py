@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ctxmt_fairseq.base.errors import BadInput
-from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, read_bytes
+from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines, read_text
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def load_json(path: PathLike, large: bool = False) -> Any:
         large: whether a whole number of more than 64 bits becomes a float, and is not refused.
     """
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = read_text(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise BadInput(f"expected UTF-8, found byte 0x{error.object[error.start]:02x}", path, line) from None

@@ -1,18 +1,17 @@
-"""Reads text line by line and checks it: UTF-8, lines of bounded length, compressed by gzip or not. This
-module imports no torch."""
+"""Reads text line by line and checks it: UTF-8, lines of bounded length, compressed or not. This module
+imports no torch."""
 
-import gzip
 import itertools
 import os
 import re
 import stat
-import zlib
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Iterator, List, Sequence, Tuple, TypeVar, Union
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD
+from ctxmt_fairseq.text.compressed import as_damage, decompressed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +21,9 @@ T = TypeVar("T")
 _ESCAPE = "surrogateescape"
 _NO_TEXT = re.compile("[\\0\ud800-\udfff]")  # NUL, and what ``_ESCAPE`` makes of bytes that are not UTF-8
 _BLOCK = 2**18  # bytes that are read at once
+LARGEST = (
+    2**28
+)  # bytes of a text that is read as a whole, decompressed; a larger one is no text but an attack
 LONGEST_LINE = 2**24  # bytes: far more than any sentence or its metadata has, and few enough to keep
 
 
@@ -32,8 +34,13 @@ def iterate_lines(path: PathLike, lenient: bool = False) -> Iterator[str]:
         lenient: do not refuse lines that are no text, of which ``is_text`` is false.
     """
     with open_text(path) as stream:
-        for number, raw in enumerate(raw_lines(stream, path), 1):
-            yield _line(raw.decode("utf-8", _ESCAPE), number) if lenient else decode_line(raw, path, number)
+        yield from stream_lines(stream, path, lenient)
+
+
+def stream_lines(stream: BinaryIO, path: PathLike, lenient: bool = False) -> Iterator[str]:
+    """``iterate_lines`` of a stream that is open; messages call it ``path``."""
+    for number, raw in enumerate(raw_lines(stream, path), 1):
+        yield _line(raw.decode("utf-8", _ESCAPE), number) if lenient else decode_line(raw, path, number)
 
 
 def is_text(line: str) -> bool:
@@ -42,10 +49,8 @@ def is_text(line: str) -> bool:
 
 
 def open_text(path: PathLike) -> BinaryIO:
-    """Open a regular file or standard input for reading, and decompress it if it is one of gzip."""
-    stream = open_file(path)
-    zipped = stream.peek(2).startswith(b"\x1f\x8b")
-    return gzip.open(stream) if zipped else stream  # type: ignore[return-value]
+    """Open a regular file or standard input for reading, decompressed (``compressed``)."""
+    return decompressed(open_file(path), path)
 
 
 def lines_together(*paths: PathLike, lenient: bool = False) -> Iterator[List[str]]:
@@ -110,13 +115,26 @@ def read_bytes(path: PathLike) -> bytes:
         return stream.read()
 
 
+def read_text(path: PathLike) -> bytes:
+    """The content of a file of text, decompressed."""
+    with open_file(path) as packed:
+        try:
+            stream = decompressed(packed, path)
+            content = stream.read(-1 if stream is packed else LARGEST + 1)
+        except Exception as error:
+            raise as_damage(error, path) from None
+    if len(content) > LARGEST and stream is not packed:
+        raise BadInput(f"expected at most {LARGEST >> 20} MiB of text", path)
+    return content
+
+
 def raw_lines(stream: BinaryIO, path: PathLike) -> Iterator[bytes]:
     """Yield the lines with their newlines; messages call the file ``path``."""
     for number in itertools.count(1):
         try:
             raw = stream.readline(LONGEST_LINE + 1)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise BadInput(f"damaged: {error}", path, number) from None
+        except Exception as error:
+            raise as_damage(error, path, number) from None
         if len(raw) > LONGEST_LINE:
             raise BadInput(f"expected lines of at most {LONGEST_LINE} bytes", path, number)
         if not raw:
@@ -137,7 +155,10 @@ def equal_lines(stream: BinaryIO, path: PathLike) -> Iterator[Tuple[bytes, int]]
         if end == len(text):  # the line may go on
             if end - at > LONGEST_LINE:
                 break
-            more = stream.read(_BLOCK)
+            try:
+                more = stream.read(_BLOCK)
+            except Exception as error:
+                raise as_damage(error, path, number) from None
             if more:
                 text, at = text[at:] + more, 0
                 continue

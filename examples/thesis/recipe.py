@@ -29,7 +29,7 @@ NEWSTEST = "--source {raw}/dev/newstest%s-{s}{t}-src.{s}.sgm --target {raw}/dev/
 WMT = f"""
     wmt --blank-lines {TABLE % (2 * ("europarl-v9",))} --out {{train}}.europarl
     wmt --blank-lines {TABLE % (2 * ("news-commentary-v14",))} --out {{train}}.news
-    columns --files {{raw}}/czeng17.gz --columns doc score {{first}} {{second}} --out {{train}}.czeng
+    records {{raw}}/czeng17.gz --fields document=1 {{first}}=3 {{second}}=4 --out {{train}}.czeng
     mix {{train}}.europarl {{train}}.news {{train}}.czeng {{raw}}/commoncrawl.{{pair}} %s --out {{train}}
     wmt {NEWSTEST % (2016, 2016)} --out {{valid}}
     wmt {NEWSTEST % (2018, 2018)} --out {{test}}

@@ -3,6 +3,7 @@
 from typing import List
 
 from tests.fuzz.command import LANGUAGES, Command, given
+from tests.helpers.public_corpora import SAMPLES
 
 _RAW = {
     "opensubtitles": "--alignment raw/alignment.xml --xml raw/xml",
@@ -13,7 +14,7 @@ _RAW = {
     "moses": "--source raw/joined.en --target raw/joined.fr --ids raw/pairs.ids",
     "wmt": "--source raw/news.en.sgm --target raw/news.fr.sgm",
     "tmx": "--tmx raw/crawl.tmx",
-    "columns": "--files raw/columns --columns doc en fr",
+    "records": "raw/columns --fields document=1 en=2 fr=3",
     "filter deduplicate": "raw/films",
     "filter select": "raw/films --scores raw/scores.tsv --threshold 0.4",
 }
@@ -28,13 +29,22 @@ _RAW_OPTIONS = {
     "europarl": given("--skip-broken"),
     "wmt": given("--by A|any --system S1 --blank-lines --docs raw/names --skip-broken"),
     "tmx": given("--clean none|all --skip-broken"),
-    "columns": given("--skip-broken"),
+    "records": given("--skip-broken --blank-lines --fields speaker=4 --leave-out 4=0.5 --separator ."),
     "filter select": given("--document-scores new.tsv"),
 }
 CORPUS_COMMANDS: List[Command] = []
 for _kind, _files in _RAW.items():
     _line = f"corpus {_kind} {_files} {LANGUAGES} --out new"
     CORPUS_COMMANDS.append(Command(f"corpus {_kind}", _line, "raw", 12, _RAW_OPTIONS.get(_kind, {})))
+for _preset, (_files, _languages, _) in SAMPLES.items():
+    _first, *_beside = (f"public/{_preset}/{_name}" for _name in _files)
+    _line = f"corpus records {_first} {'--beside' * bool(_beside)} {' '.join(_beside)} --preset {_preset}"
+    _line += f" --out new --source-lang {_languages[0]} --target-lang {_languages[1]}"
+    CORPUS_COMMANDS.append(
+        Command(
+            f"corpus records {_preset}", _line, f"public/{_preset}/", 4, given("--skip-broken --split-lines")
+        )
+    )
 for _name, _files in {
     "xml": "--source raw/news.xml --target raw/news.xml",
     "docs": "--source text.en --target text.fr --docs raw/names",

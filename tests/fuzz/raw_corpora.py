@@ -7,6 +7,7 @@ import zipfile
 
 from ctxmt_fairseq.corpora.pair_hashes import pair_hash
 from ctxmt_fairseq.corpora.pairs import Pair
+from tests.helpers.public_corpora import SAMPLES
 
 _TALKS = """<doc docid="1" genre="lectures">
 <url>http://www.ted.com/talks/a</url>
@@ -110,5 +111,7 @@ def raw_corpora():
         f"en/2001/12/5.xml.gz\tfr/2001/12/6.xml.gz\t{n}\t{n}\n" for n in range(1, 4)
     )
     files["raw/columns"] = "d1\tA.\tE.\n" * 3 + "\n" + "d2\tB.\tF.\t0.5\n" * 2
+    for preset, (samples, _, _) in SAMPLES.items():
+        files |= {f"public/{preset}/{name}": sample for name, sample in samples.items()}
     files["raw/names"] = "news\td1\n" * 4 + "news\td2\n" * 4
     return {name: text.encode() if isinstance(text, str) else text for name, text in files.items()}

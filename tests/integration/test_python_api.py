@@ -61,19 +61,41 @@ def test_references_are_more_probable_in_their_own_context(s2to2, documents):
     assert own > other
 
 
+# What a server asks the page's service: a document, and something else.
+REQUESTS = """
+import asyncio, json
+
+async def answer(body):
+    sent = []
+    async def receive():
+        return {"type": "http.request", "body": json.dumps(body).encode()}
+    async def send(message):
+        sent.append(message)
+    scope = {"type": "http", "method": "POST", "path": "/translate", "headers": [], "query_string": b""}
+    await app(scope, receive, send)
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+status, found = asyncio.run(answer(["The cat is asleep.", "It is tired."]))
+print(status, len(found))
+status, found = asyncio.run(answer("It is tired."))
+print(status, found["error"])
+"""
+
+
 def test_the_page_of_the_documentation(s2to2, corpus, tmp_path):
     """Its snippets, one after the other, in a process of their own: they work, and nothing else is said."""
     snippets = blocks(ROOT / "docs" / "python.md", "python")
-    assert len(snippets) == 6
+    assert len(snippets) == 8
     (tmp_path / "averaged.pt").symlink_to(s2to2 / "checkpoint_last.pt")
     (tmp_path / "mtcue.pt").symlink_to(checkpoint(tmp_path / "mtcue", "metadata_context"))
     (tmp_path / "en-fr-pronouns").symlink_to(corpus / "demo" / "contrastive" / "pronoun-distance-1")
     shape = "print([len(d) for d in model.translate([['The cat is asleep.', 'It is tired.'], ['No.']])])\n"
-    (tmp_path / "notebook.py").write_text("".join([*snippets, shape]), encoding="utf-8")
+    (tmp_path / "notebook.py").write_text("".join([*snippets, REQUESTS, shape]), encoding="utf-8")
     program = [sys.executable, "notebook.py"]
     done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
     lines = done.stdout.splitlines()
-    assert lines[-2:] == ["documents[0]: expected a list of sentences, found a str", "[2, 1]"]
+    assert lines[-1] == "[2, 1]" and "documents[0]: expected a list of sentences, found a str" in lines
+    assert lines[-3] == "200 2" and lines[-2].startswith("400 documents[0]: expected a list")
     scores = [line for line in lines if re.fullmatch(r"-[\d.]+ \[.*\]", line)]
     ranked = [line for line in lines if re.fullmatch(r"-[\d.]+ \S.*", line) and line not in scores]
     assert len(scores) == 2 and 1 <= len(ranked) <= 3

@@ -13,5 +13,5 @@ FORMATS = {
     "voita": "the corpora that Voita et al. released",
     "wmt": "test sets and news of WMT: SGM, XML, plain text with documents",
     "tmx": "TMX of web crawls (ParaCrawl), documents by the pages' addresses",
-    "columns": "text in columns: raw ParaCrawl, CzEng, ...",
+    "records": "text in columns, JSON lines, Parquet: News-Commentary, ParaDocs, WMT24++, ...",
 }

@@ -225,7 +225,8 @@ def read_tagged_talks(text: str, path: PathLike) -> Side:
     for number, line in enumerate(io.StringIO(text, newline="\n"), 1):
         if not _METADATA.match(line):
             if not name:
-                message = "the text is in no talk with an id (<doc docid=...>, <talkid>)"
+                message = "the text is in no talk with an id (<doc docid=...>, <talkid>); "
+                message += "ctxmt corpus records reads columns, JSON lines and Parquet"
                 raise BadInput(message, path, number)
             _check_utf8(talks, name, line, path, number)
             tag_like += _TAG_LIKE.match(line) is not None

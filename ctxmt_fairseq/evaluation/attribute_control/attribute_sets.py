@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.evaluation.attribute_control.attribute_sentences import Sentences, as_sentences
 from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
-from ctxmt_fairseq.text.text_lines import PathLike, read_bytes
+from ctxmt_fairseq.text.text_lines import PathLike, read_text
 
 KEYS = ("source", "attributes", "expected", "wrong", "context", "reference")
 
@@ -141,7 +141,7 @@ EAMT22_KEYS = ("english", "polish", "context_csv")
 
 def read_any_set(path: PathLike) -> List[AttributeExample]:
     """A set of this kind if the file is a JSON array, else one of JSON lines (``read_attribute_set``)."""
-    is_array = read_bytes(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    is_array = read_text(path).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
     return read_eamt22(path) if is_array else read_attribute_set(path)
 
 

@@ -222,7 +222,7 @@ def test_held_out_films_go_elsewhere(opus):
 
 
 def test_broken_files_stop_it_or_are_listed(opus, capsys):
-    (opus / "xml" / "en" / "2000" / "7" / "8.xml.gz").write_bytes(b"no gzip")
+    (opus / "xml" / "en" / "2000" / "7" / "8.xml.gz").write_bytes(b"\x1f\x8bno gzip")
     before = sorted(os.listdir(opus))
     with pytest.raises(SystemExit) as end:
         corpus(opus, "--out", opus / "train")

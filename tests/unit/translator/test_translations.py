@@ -43,6 +43,19 @@ def test_translations_are_those_of_the_command(models, loaded, text, capsys, tas
     assert len({row[1] for row in expected}) > 2
 
 
+def test_documents_that_come_one_after_the_other(loaded, text):
+    model, (_, sources, *_) = loaded["document_window"], text
+    taken = []
+    found = Translator(model.loaded, model.search, 1).translate_each(
+        taken.append(one) or one for one in sources
+    )
+    assert next(found) == model.translate(sources)[0] and len(taken) == 1  # no document is asked for early
+    assert [*found] == model.translate(sources)[1:]
+    assert [*model.translate_each([])] == []
+    shown = repr(model)
+    assert shown.startswith("Translator(en-fr, ") and shown.endswith("device=cpu)") and "context=" in shown
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_scores_are_those_of_plain_forward_passes(loaded, text, task):
     _, sources, references, metadata = text

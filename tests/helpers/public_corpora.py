@@ -1,0 +1,104 @@
+"""Raw samples of public corpora, written after the descriptions that ``presets.yaml`` names."""
+
+import gzip
+import json
+
+
+def jsonl(*records):
+    """JSON lines."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def _wmt24pp(domain, bad, source, target):
+    return {
+        **{"lp": "en-de_DE", "domain": domain, "document_id": "n1", "segment_id": 1, "is_bad_source": bad},
+        **{"source": source, "target": target, "original_target": "no"},
+    }
+
+
+def _wmt25(target_lang, document, refs):
+    return {
+        **{"src_lang": "en", "tgt_lang": target_lang, "domain": "news", "doc_id": document},
+        **{"src_text": "A\n\nB", "refs": refs},
+    }
+
+
+_SPEECHES = """\
+Eins.\tOne.\tep-00-01-17\t1\t80\tPresident\tEN\t
+Zwei.\tTwo.\tep-00-01-17\t1\t80\tPresident\tEN\tPPE
+Drei.\tThree.\tep-00-01-17\t2\t\t\t\t
+"""
+_CRAWL = "One.\tEins.\t0.9\t0.8\twide\t1\t1\t2\t2\t3\t4\t3\t4\t1.0\t1.0\t5\t7\t8\n"
+_REF = {"refA": {"ref": "1\n\n2"}}
+
+# By preset: files by name (beside_*: of --beside), the languages, and the lines: source, target, document.
+SAMPLES = {
+    "news-commentary": (
+        {
+            "news-commentary-v18.de-en.tsv.gz": gzip.compress(
+                b"Eins.\tOne.\nZwei.\tTwo.\n\t\nDrei.\tThree.\n", mtime=0
+            )
+        },
+        ("en", "de"),
+        [("One.", "Eins.", "1"), ("Two.", "Zwei.", "1"), ("Three.", "Drei.", "2")],
+    ),
+    "europarl-v10": (
+        {"europarl-v10.de-en.tsv": _SPEECHES},
+        ("de", "en"),
+        [
+            ("Eins.", "One.", "ep-00-01-17 1"),
+            ("Zwei.", "Two.", "ep-00-01-17 1"),
+            ("Drei.", "Three.", "ep-00-01-17 2"),
+        ],
+    ),
+    "paradocs": (
+        {"en-de-strict.gz": gzip.compress((_CRAWL + _CRAWL[:-2] + "9\n").encode(), mtime=0)},
+        ("en", "de"),
+        [("One.", "Eins.", "7 8"), ("One.", "Eins.", "7 9")],
+    ),
+    "paracrawl-context": (  # released as Parquet
+        {
+            "train.jsonl": jsonl(
+                {"eng": "Now.", "eng_context": "A.<docline>B. ||| C.", "deu_context": "Z.", "deu": "Jetzt."}
+            )
+        },
+        ("eng", "deu"),
+        [("A.", "", "1"), ("B.", "Z.", "1"), ("Now.", "Jetzt.", "1")],
+    ),
+    "wmt24pp": (
+        {
+            "en-de_DE.jsonl": jsonl(
+                _wmt24pp("canary", False, "GUID", "GUID"),
+                _wmt24pp("news", False, "A", "1"),
+                _wmt24pp("news", True, "http", "http"),
+                _wmt24pp("news", False, "B", "2"),
+            )
+        },
+        ("de_DE", "en"),
+        [("1", "A", "n1"), ("2", "B", "n1/2")],
+    ),
+    "wmt25": (
+        {
+            "wmt25-genmt.jsonl": jsonl(
+                _wmt25("cs_CZ", "d1", _REF), _wmt25("ja_JP", "d2", _REF), _wmt25("cs_CZ", "d3", {})
+            )
+        },
+        ("en", "cs"),
+        [("A", "1", "d1"), ("B", "2", "d1")],
+    ),
+    "mt-geneval": (
+        {"2to1.en": "She came. <sep> The author left.\n", "beside.de": "Die Autorin ging.\n"},
+        ("en", "de"),
+        [("She came.", "", "1"), ("The author left.", "Die Autorin ging.", "1")],
+    ),
+    "cocoa": (
+        {"call.en": "And you?\tOK\n", "beside.de": "Und Sie?\n"},
+        ("en", "de"),
+        [("And you? OK", "Und Sie?", "1")],
+    ),
+    "ntrex": (
+        {"src.eng": "A.\nB.\nC.\n", "beside.deu": "1.\n2.\n3.\n", "beside_ids": "bbc.1\nbbc.1\ncnn.2\n"},
+        ("eng", "deu"),
+        [("A.", "1.", "bbc.1"), ("B.", "2.", "bbc.1"), ("C.", "3.", "cnn.2")],
+    ),
+}
