@@ -32,7 +32,7 @@ from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TranslationScore
 from ctxmt_fairseq.generation.given_documents import GivenDocuments
 from ctxmt_fairseq.generation.loading import LoadedModels, Paths, load_models
 from ctxmt_fairseq.generation.long_sentences import WAYS, FittedText, joined_text, refuse_long
-from ctxmt_fairseq.generation.search_settings import BOUNDS, SearchSettings
+from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.user_code import import_user_dir
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
@@ -102,7 +102,7 @@ class Translator:
         self,
         loaded: LoadedModels,
         search: Optional[SearchSettings] = None,
-        documents_at_once: int = 16,
+        documents_at_once: int = DOCUMENTS_AT_ONCE,
         too_long: str = "error",
     ):
         if type(documents_at_once) is not int or documents_at_once < 1:
@@ -129,7 +129,7 @@ class Translator:
         *,
         user_dir: Optional[PathLike] = None,
         decoding: str = "prefix",
-        documents_at_once: int = 16,
+        documents_at_once: int = DOCUMENTS_AT_ONCE,
         too_long: str = "error",
         trust_checkpoint: bool = False,
         **options: Any,

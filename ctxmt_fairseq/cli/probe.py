@@ -38,6 +38,7 @@ from ctxmt_fairseq.cli.options.model import ModelWithContext, search
 from ctxmt_fairseq.cli.options.result_files import Json, as_lines
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER, Resampling
 from ctxmt_fairseq.cli.options.table_style import TableStyle
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.loading import LoadedModels
@@ -94,7 +95,7 @@ class Probe(SharedCommand):
         "what the tests resample (default: document, if there are several)"
     )
     resampling: Resampling
-    documents_at_once: int = option("batch size", 16)
+    documents_at_once: int = option("documents translated side by side", DOCUMENTS_AT_ONCE)
     max_tokens: int = option("tokens per batch when scoring", 4000)
     words: Words
     examples: Examples

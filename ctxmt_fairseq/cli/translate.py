@@ -34,6 +34,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Input, Output, OutputPrefix, Prefix
 from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import TOO_LONG, Model, TooLong, search
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.generation.file_formats import FileFormat
@@ -79,7 +80,7 @@ class Translate(SharedCommand):
     keep_sentence: Optional[Literal["current", "first"]] = option(
         "which sentence of the decoded window is the translation"
     )
-    documents_at_once: int = option("documents translated side by side", 16)
+    documents_at_once: int = option("documents translated side by side", DOCUMENTS_AT_ONCE)
     scores: bool = option("print each translation's score and a tab before it")
     too_long: TooLong = TOO_LONG
     search: OptionGroup = search()

@@ -9,7 +9,7 @@ import torch
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
-from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
@@ -29,7 +29,7 @@ class DocumentTranslator:
         width: documents side by side.
     """
 
-    def __init__(self, loaded: LoadedModels, search: SearchSettings, width: int = 16):
+    def __init__(self, loaded: LoadedModels, search: SearchSettings, width: int = DOCUMENTS_AT_ONCE):
         self.loaded, self.search = loaded, search
         self.width = width
         self.count = WindowCount()

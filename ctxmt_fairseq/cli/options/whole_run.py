@@ -8,7 +8,7 @@ from ctxmt_fairseq.base.option_types import non_negative_int, number, positive_i
 from ctxmt_fairseq.base.paths import Folder, Input, Prefix
 from ctxmt_fairseq.cli.options.model import TOO_LONG, TooLong, search
 from ctxmt_fairseq.cli.options.scoring import TOKENIZER
-from ctxmt_fairseq.generation.search_settings import BOUNDS
+from ctxmt_fairseq.generation.search_settings import BOUNDS, DOCUMENTS_AT_ONCE
 
 if TYPE_CHECKING:
     from ctxmt_fairseq.evaluation.comet.comet_models import CometModel
@@ -98,7 +98,7 @@ class Search(OptionGroup):
     lenpens: Optional[List[List[float]]] = option(
         "numbers for opt (default: 0.4 0.5 .. 3.0)", type=numbers, metavar="X"
     )
-    documents_at_once: int = option("batch size", 16)
+    documents_at_once: int = option("documents translated side by side", DOCUMENTS_AT_ONCE)
     too_long: TooLong = TOO_LONG
 
     @property

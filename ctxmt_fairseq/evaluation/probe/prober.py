@@ -16,7 +16,7 @@ from ctxmt_fairseq.evaluation.probe.probed_text import ProbedText
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.forced_scoring import MAX_TOKENS, TokenScores
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Prober:
         loaded: LoadedModels,
         text: ProbedText,
         search: Optional[SearchSettings] = None,
-        width: int = 16,
+        width: int = DOCUMENTS_AT_ONCE,
         max_tokens: int = MAX_TOKENS,
     ):
         self.loaded, self.text, self.search, self.width = loaded, text, search, width

@@ -18,7 +18,7 @@ from ctxmt_fairseq.evaluation.runs.evaluated_text import EvaluatedText
 from ctxmt_fairseq.evaluation.runs.ledger import Ledger, file_hash
 from ctxmt_fairseq.generation.document_translation import DocumentTranslator
 from ctxmt_fairseq.generation.loading import LoadedModels
-from ctxmt_fairseq.generation.search_settings import SearchSettings
+from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.generation.translate_files import translate_file
 from ctxmt_fairseq.text.text_lines import read_sentences
 
@@ -47,7 +47,7 @@ class Settings:
     lowercase: bool = False
     bootstrap: int = 0
     convention: Optional[Convention] = None
-    width: int = 16
+    width: int = DOCUMENTS_AT_ONCE
     too_long: str = "error"
     comet: Sequence[CometModel] = ()
     comet_context: int = 0
