@@ -12,7 +12,6 @@ PARSES = {"parse_args", "parse_known_args", "parse_args_and_arch", "parse_interm
 # --help ends the program, as argparse's does) and its command line completed.
 EDGES = {
     "base/exit_codes.py": ["SystemExit"],
-    "base/ranks.py": ["exit"],
     "checkpoints/fairseq_fixes.py": ["parse_known_args", "exit"],
 }
 
