@@ -11,7 +11,8 @@ parts (PARTS), the row in this profile (IN_PROFILE), the user. ``{name}`` stands
   {K}, {K-1}, {name}     what the row or the part has in this place of its name; a single letter is a number
   {option}               the value of an option; a flag whose option is none is left out
   {data}, {out}, {runs}  DATA, OUT, the folder that holds OUT; a path that begins with ? counts if it is there
-Which downloaded files a paper's text is made of says CORPORA, see recipe_corpora.py.
+Which downloaded files a paper's text is made of says CORPORA, see recipe_corpora.py; what its tables have,
+PUBLISHED and REPRODUCED, see recipe_tables.py.
 """
 
 import fnmatch

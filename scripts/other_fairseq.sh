@@ -2,9 +2,9 @@
 # Runs the integration tests that show whether the plugin works with another fairseq than fairseq-fixed, in an
 # environment of their own.
 #   scripts/other_fairseq.sh FAIRSEQ ENVIRONMENT [TEST...]
-# FAIRSEQ: a checkout of facebookresearch/fairseq, whose main branch (3d262bb) needs Python 3.10
+# FAIRSEQ: a checkout of facebookresearch/fairseq, whose main branch (3d262bb) and v0.12.2 need Python 3.10
 # ENVIRONMENT: a folder, which is made the first time (some 10 minutes) and used as it is later
-# TEST: files or options for pytest (default: the files below)
+# TEST: files or options for pytest (default: the files below, of which -m "slow or not slow" runs all tests)
 #   PYTHON=python3.10   the interpreter to make it with
 set -euo pipefail
 

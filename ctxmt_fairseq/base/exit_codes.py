@@ -50,6 +50,8 @@ def run_command(work: Callable[[List[str]], Optional[int]], arguments: Sequence[
 def check_arguments(arguments: Sequence[str]) -> None:
     """Refuse arguments that no shell can give, that cannot be written to a file, or whose value argparse
     would take away."""
+    if list(arguments).count("--") > 1:
+        raise BadInput("--: give it once; what follows are no options")
     for argument in arguments:
         if re.fullmatch("--[^=]+=--", argument):
             raise BadInput(f"{argument}: expected a value, found --")

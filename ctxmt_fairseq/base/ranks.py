@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from datetime import timedelta
-from typing import IO, Dict, List, Sequence, TypeVar
+from typing import IO, Any, Dict, List, Sequence, TypeVar
 
 import numpy as np
 
@@ -83,21 +83,29 @@ def run_processes(words: Sequence[str], processes: int) -> int:
     threads = str(max(1, (os.cpu_count() or 1) // processes))
     common = {"OMP_NUM_THREADS": threads, **os.environ, "WORLD_SIZE": str(processes)}
     common.update({"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
-    children = []
+    children: List[subprocess.Popen[bytes]] = []
+    ended: List[int] = []
+
+    def end(number: int, frame: Any) -> None:
+        ended.append(number)
+        for child in children:
+            child.terminate()
+
     with tempfile.TemporaryFile() as said:
-        for rank in range(processes):
-            env = {**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}
-            null = subprocess.DEVNULL if rank else None
-            stderr = said if rank else None
-            children.append(subprocess.Popen(words, env=env, stdin=null, stdout=null, stderr=stderr))
-        former = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        former = signal.signal(signal.SIGTERM, end)
         try:
-            return _wait(children, said)
+            for rank in range(processes):
+                env = {**common, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+                null = subprocess.DEVNULL if rank else None
+                stderr = said if rank else None
+                children.append(subprocess.Popen(words, env=env, stdin=null, stdout=null, stderr=stderr))
+            code = _wait(children, said)
         finally:
             signal.signal(signal.SIGTERM, former)
             for child in children:
                 child.kill()
                 child.wait()
+    return 128 + ended[0] if ended else code
 
 
 def _wait(children: List["subprocess.Popen[bytes]"], said: IO[bytes]) -> int:

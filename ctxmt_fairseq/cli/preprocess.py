@@ -128,6 +128,9 @@ class Preprocess(Command):
         "lower-case the text; DATA remembers it, and all that its models read is lower-cased too"
     )
     moses: Moses
+    drop_overlap: bool = option(
+        "train on no pair that another split has, too, but for case and punctuation: it is context only"
+    )
     workers: int = option("processes and threads", 1, option_types.workers)
     vocabulary: VocabularyOptions
 
@@ -185,8 +188,11 @@ class Preprocess(Command):
             like=given.like,
         )
         splits = self.splits.prefixes()
+        if self.drop_overlap and not (self.splits.train and len(splits) > 1):
+            raise BadInput("--drop-overlap needs --train, and --valid or --test")
         corpus = Corpus(self.source_lang, self.target_lang, splits, self.blank_lines)
-        print(statistics_table(preprocess(corpus, vocabulary, self.out, self.overwrite, self.workers)))
+        how = (self.out, self.overwrite, self.workers, self.drop_overlap)
+        print(statistics_table(preprocess(corpus, vocabulary, *how)))
 
     def _steps(self, truecase: bool) -> List[Dict[str, Any]]:
         """The text steps without files.

@@ -28,6 +28,7 @@ from ctxmt_fairseq.corpora.data_folder import (
     read_description,
     write_description,
 )
+from ctxmt_fairseq.corpora.overlap import Overlap, overlap_lines
 from ctxmt_fairseq.corpora.round_trip import LINES, round_trip
 from ctxmt_fairseq.corpora.subwords import Subwords, find_model
 from ctxmt_fairseq.corpora.text_rows import TextFiles
@@ -69,9 +70,18 @@ class Corpus:
 
 
 def preprocess(
-    corpus: Corpus, vocabulary: Vocabulary, out: PathLike, overwrite: bool = False, workers: int = 1
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    out: PathLike,
+    overwrite: bool = False,
+    workers: int = 1,
+    drop_overlap: bool = False,
 ) -> Dict[str, Any]:
-    """Make the data folder ``out``, or on an error nothing; returns its description, as in ``ctxmt.json``."""
+    """Make the data folder ``out``, or on an error nothing; returns its description, as in ``ctxmt.json``.
+
+    Args:
+        drop_overlap: have training pairs that another split has as context only.
+    """
     languages = corpus.languages
     like = _check(corpus, vocabulary)
     files = {
@@ -87,7 +97,11 @@ def preprocess(
             lambda x: (getattr(row, of_training[x]) for row in files["train"].rows()),
         )  # fmt: skip
         first: Dict[str, Dict[str, List[str]]] = {split: {x: [] for x in languages} for split in files}
-        splits = {split: _stage(corpus, split, files[split], folder, steps, first[split]) for split in files}
+        overlap, staged = Overlap(), {}
+        for split in reversed(files):  # what is tested first, so that training text can be compared with it
+            mark = drop_overlap and split == "train"
+            staged[split] = _stage(corpus, split, files[split], folder, steps, first[split], overlap, mark)
+        splits = {split: staged[split] for split in files}
         place_subwords(vocabulary, folder, {x: text / f"train.{x}" for x in languages})
         frequencies: Dict[str, Counter] = {language: Counter() for language in languages}
         before = (like or {}).get("language_tokens", {})
@@ -124,6 +138,8 @@ def preprocess(
             "sentencepiece": dict(zip(languages, models, strict=True)) if any(models) else None,
             **_mean_length(corpus, splits, like or {}),
             **({"given_symbols": given} if given else {}),
+            **({"overlap": overlap.as_dict()} if len(files) > 1 else {}),
+            **({"dropped": overlap.marked} if drop_overlap else {}),
             **({"language_tokens": before} if before else {}),
             "dictionaries": {
                 name: dictionary_digest(folder / name) for name in (f"dict.{x}.txt" for x in languages)
@@ -150,6 +166,11 @@ def statistics_table(description: Dict[str, Any]) -> str:
             lines.append(
                 row.format(name, language, *counts, mean, unknown, split["empty"][language], changed)
             )
+    lines += overlap_lines(description.get("overlap", {}))
+    if "dropped" in description:
+        lines.append(
+            f"{description['dropped']} training pairs are context only, because other splits have them"
+        )
     return "\n".join(lines)
 
 
@@ -185,12 +206,14 @@ def _stage(
     folder: Path,
     steps: Dict[str, TextSteps],
     first: Dict[str, List[str]],
+    overlap: Overlap,
+    mark: bool,
 ) -> Dict[str, Any]:
     """Check one split, write its text after ``steps`` to ``text/`` and its other files to the folder; returns
-    counts. ``first`` gets the first lines of each language as they were."""
+    counts. ``first`` gets the first lines of each language as they were; ``mark`` is that of ``overlap``."""
     sides = {"source": corpus.source_lang, "target": corpus.target_lang}
     columns = {side: folder / "text" / f"{split}.{language}" for side, language in sides.items()}
-    others = {"document": "docids", "current": "current" if files.has("current") else "",
+    others = {"document": "docids", "current": "current" if mark or files.has("current") else "",
               "metadata": "meta.jsonl" if files.metadata else ""}  # fmt: skip
     columns |= {column: folder / corpus.name(split, end) for column, end in others.items() if end}
     sentences, documents, context_only, previous = 0, 0, 0, None
@@ -202,7 +225,8 @@ def _stage(
             column: stack.enter_context(open(path, "w", encoding="utf-8", newline="\n"))
             for column, path in columns.items()
         }
-        for row in tqdm(files.rows(), desc=f"check {split}", unit=" lines", disable=None):
+        rows = overlap.rows(split, files.rows(), last=split == "train", mark=mark)
+        for row in tqdm(rows, desc=f"check {split}", unit=" lines", disable=None):
             digest.update(digest_line(source_steps.surface(row.source)))
             if sentences < LINES:
                 first[corpus.source_lang].append(row.source)

@@ -60,8 +60,8 @@ class Marian(HubFamily):
 
     def shares(self, folder: HubFolder) -> Dict[str, Any]:
         shared = folder.json(CONFIG).get("share_encoder_decoder_embeddings", True) is True
-        one = "share_all_embeddings" if shared else "share_decoder_input_output_embed"
-        return {**super().shares(folder), "share_all_embeddings": shared, one: True}
+        super().shares(folder)  # refuses what is not tied
+        return {"share_all_embeddings": shared, "share_decoder_input_output_embed": True}
 
     def vocabularies(self, folder: HubFolder) -> Tuple[List[str], List[str]]:
         target = _VOCABULARY if self.shares(folder)["share_all_embeddings"] else "target_vocab.json"

@@ -118,7 +118,7 @@ class ContextTask(DecodingTask):
     def _check(self) -> None:
         if self.cfg.decoding not in DECODINGS:
             raise BadInput(f"--decoding: expected {' or '.join(DECODINGS)}, found {self.cfg.decoding!r}")
-        if self.cfg.decoding != "prefix" and len(self.target_start):
+        if len(self.target_start) and self.cfg.decoding != "prefix":
             raise BadInput("--decoding: expected prefix, because the target language's token is forced")
         parse_layers(self.cfg.attention_layers)
         if not 0 <= self.cfg.attention_weight < math.inf:

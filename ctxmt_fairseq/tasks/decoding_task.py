@@ -97,9 +97,12 @@ class DecodingTask(TranslationTask):
     @functools.cached_property
     def target_start(self) -> torch.Tensor:
         """What every target sentence begins with, a language's token (1,), or nothing (0,)."""
-        token = language_token(first_folder(self.cfg.data), self.cfg.target_lang)
-        if token and token not in self.tgt_dict:
-            raise BadInput(f"the target dictionary lacks the language's token {token}", self.cfg.data)
+        folder, token = first_folder(self.cfg.data), ""
+        sides = (self.cfg.source_lang, self.src_dict), (self.cfg.target_lang, self.tgt_dict)
+        for language, dictionary in sides:
+            token = language_token(folder, language)
+            if token and token not in dictionary:
+                raise BadInput(f"dict.{language}.txt lacks the language's token {token}", folder)
         return torch.tensor([self.tgt_dict.index(token)] if token else [], dtype=torch.long)
 
     @property

@@ -105,7 +105,7 @@ COMMANDS = [
     ),
     Command(
         *("preprocess given", f"preprocess {LANGUAGES} --train text {GIVEN} --out new", "text. given", 12),
-        {**TEXT, **given("--lowercase --overwrite --workers 1 --bpe-vocabulary given/en.txt")},
+        {**TEXT, **given("--lowercase --overwrite --workers 1 --drop-overlap --bpe-vocabulary given/en.txt")},
     ),
     Command(
         *("preprocess like", f"preprocess {LANGUAGES} --test text --like data --out new", "text. data", 12),

@@ -65,6 +65,7 @@ for _kind, _line, _more in (
     ),
     ("mix", "text=1 raw/films=2 --out new", {}),
     ("stats", "text --json json", given("--data data|. --longer-than 1|9 --lengths lengths")),
+    ("check overlap", "text raw/films --json json", {}),
     ("check", "text --json json", given("--source-admits en|cs --target-admits fr")),
 ):
     _line = f"corpus {_kind.split()[0]} {_line} {LANGUAGES}"

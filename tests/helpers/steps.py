@@ -95,13 +95,18 @@ def build(system, size="tiny", layers=1, **more):
     return task, task.build_model(args)
 
 
-def batch(task, lines=tuple(range(3, 11))):
-    """These lines of random documents, as the task makes a batch of them."""
+def dataset(task, documents=3, height=HEIGHT):
+    """Random documents for the task."""
     more = {}
     if isinstance(task, MetadataContextTask):
-        more["contexts"] = synthetic.contexts(3 * HEIGHT, VECTOR_DIM)
+        more["contexts"] = synthetic.contexts(documents * height, VECTOR_DIM)
         task.known["tags"] = [str(row) for row in range(60)]
-    data = synthetic.dataset(task, 3, HEIGHT, **more)
+    return synthetic.dataset(task, documents, height, **more)
+
+
+def batch(task, lines=tuple(range(3, 11))):
+    """These lines of random documents, as the task makes a batch of them."""
+    data = dataset(task)
     return data.collater([data[line] for line in lines])
 
 

@@ -115,26 +115,43 @@ def test_the_plugins_commands(request, corpus, tmp_path, capsys, kind, form, doo
     assert nothing_happened(path, victim, before)
 
 
-EVALUATION = ("--user-dir", USER_DIR, "--cpu", "--num-workers", 0)
-WINDOWS = (*TASK, "--arch", "concat_transformer")
+EVALUATION = ("--user-dir", USER_DIR, "--task", "document_window", "--cpu", "--num-workers", 0)
+WINDOWS = (*TASK, "--arch", "concat_transformer", "--max-tokens", 500)
 ROWS = ("--user-dir", USER_DIR, "--task", "multi_source", "--arch", "dual_encoder_transformer")
+FAIRSEQS = {
+    "--path": ("fairseq-generate", (*EVALUATION, "--batch-size", 8)),
+    "--path ": ("fairseq-interactive", EVALUATION),
+    "--path  ": ("fairseq-validate", (*EVALUATION, "--batch-size", 8)),
+    "--restore-file": ("fairseq-train", WINDOWS),
+    "--finetune-from-model": ("fairseq-train", WINDOWS),
+    "--sentence-checkpoint": ("fairseq-train", (*ROWS, "--max-tokens", 500)),
+}
+FAST = {
+    ("--path", "fconv"),
+    ("--path ", "cut-off"),
+    ("--path  ", "ctc"),
+    ("--restore-file", "cut-off"),
+    ("--finetune-from-model", "old"),
+    ("--sentence-checkpoint", "fconv"),
+}
 
 
+@pytest.mark.parametrize("kind", ["plugin", pytest.param("stock", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    ("name", "option", "kind", "form", "options"),
+    ("option", "form"),
     [
-        ("fairseq-generate", "--path", "plugin", "fconv", (*EVALUATION, "--batch-size", 8)),
-        ("fairseq-interactive", "--path", "stock", "cut-off", EVALUATION),
-        ("fairseq-validate", "--path", "plugin", "ctc", (*EVALUATION, "--batch-size", 8)),
-        ("fairseq-train", "--restore-file", "plugin", "cut-off", (*WINDOWS, "--max-tokens", 500)),
-        ("fairseq-train", "--finetune-from-model", "stock", "old", (*WINDOWS, "--max-tokens", 500)),
-        ("fairseq-train", "--sentence-checkpoint", "stock", "fconv", (*ROWS, "--max-tokens", 500)),
+        pytest.param(option, form, marks=() if (option, form) in FAST else pytest.mark.slow)
+        for option in FAIRSEQS
+        for form in (*NAMED, "ctc")
+        if form != "ctc" or option == "--path  "
     ],
 )
-def test_fairseqs_commands(request, data, tmp_path, name, option, kind, form, options):
+def test_fairseqs_commands(request, data, tmp_path, option, kind, form):
     path, victim = craft(request, tmp_path, kind, form)
     before = sorted(tmp_path.iterdir())
+    name, options = FAIRSEQS[option]
     if name == "fairseq-train":
         options = (*options, *TINY, *TRAINING, "--save-dir", tmp_path)
-    assert str(path) in refused(name, data, *options, option, path, input="")
+    line = refused(name, data, *options, option.strip(), path, input="")
+    assert str(path) in line and NAMED.get(form, "--criterion ctc: expected") in line
     assert nothing_happened(path, victim, before)

@@ -167,7 +167,8 @@ def size_of(made, capsys):
     told = [(name, value) for name, value in zip(names, LANGUAGES[made.kind], strict=True) if value]
     folder = str(made.hub.folder), str(made.out)
     assert main(["import", *folder, "--overwrite", *itertools.chain(*told)]) == 0
-    return capsys.readouterr().out.splitlines()[1].removeprefix("size: ").split()
+    lines = capsys.readouterr().out.splitlines()
+    return next(line for line in lines if line.startswith("size: ")).split()[1:]
 
 
 ARCHITECTURES = {

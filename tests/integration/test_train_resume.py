@@ -142,12 +142,14 @@ def test_resumed_run_equals_uninterrupted_run(
     for update, values in {**before, **after}.items():
         assert values == expected[update], update
 
-    # The log rounds; equal parameters after the last update are exact.
+    # The log rounds; equal parameters after the last update are exact. 0.12.2 saves memory as it is, too.
     ours, theirs = (
         torch.load(folder / "checkpoint_last.pt", weights_only=True)["model"]
         for folder in (tmp_path, uninterrupted(kind))
     )
-    for name in (name for name in theirs if not FAST_PATH.fullmatch(name)):
+    for name in theirs:
+        if FAST_PATH.fullmatch(name) or name.endswith("._float_tensor"):
+            continue
         torch.testing.assert_close(ours[name], theirs[name], rtol=0, atol=1e-6)
 
 

@@ -7,15 +7,37 @@ import pytest
 
 from tests.integration.commands import run
 
-# Names of two kinds, what they do, the pronoun of each kind, what stands between words, and at the end.
+# Names of two kinds, what they do, the pronoun of each kind, what stands between words, and at the end. BLEU
+# needs four words in a row.
 LANGUAGES = {
     "zh-Hans": ("猫 狗 鸟", "书 桌子 球", "在跑 很大 掉下来了 不见了", "他 它", "", "。"),
     "ja": ("ねこ いぬ とり", "本 つくえ ボール", "は走る は大きい は落ちた は消えた", "彼 それ", "", "。"),
     "th": ("แมว หมา นก", "หนังสือ โต๊ะ ลูกบอล", "กำลังวิ่ง ตัวใหญ่ ตกน้ำ หายไป", "เขา มัน", "", ""),
     "fa": ("گربه سگ پرنده", "كتاب ميز توپ", "می\u200cدود بزرگ_است افتاد گم_شد", "او آن", " ", "."),
-    "ar": ("القطّ الكلب الطائر", "الكرة الطاولة القصّة", "هنا هناك في_البيت بعيد", "هو هي", " ", "؟"),
-    "hi": ("बिल्ली चिड़िया लड़का", "किताब मेज़ गेंद", "यहाँ_है बड़ा_है गिर_गया खो_गया", "वह यह", " ", "।"),
-    "tr": ("ısı İrem ıtır", "kitap İğne top", "burada yıkıldı düştü kayıp", "kendisi o", " ", "."),
+    "ar": (
+        "القطّ الكلب الطائر",
+        "الكرة الطاولة القصّة",
+        "هنا_في_البيت كبير_جدًّا_اليوم بعيد_عن_البيت هناك_في_المدينة",
+        "هو هي",
+        " ",
+        "؟",
+    ),
+    "hi": (
+        "बिल्ली चिड़िया लड़का",
+        "किताब मेज़ गेंद",
+        "यहाँ_घर_में_है आज_बहुत_बड़ा_है कल_यहाँ_गिर_गया अब_कहीं_खो_गया",
+        "वह यह",
+        " ",
+        "।",
+    ),
+    "tr": (
+        "ısı İrem ıtır",
+        "kitap İğne top",
+        "şimdi_evde_burada bugün_çok_ılık dün_birden_düştü şimdi_ışıkta_İzmir’de",
+        "kendisi o",
+        " ",
+        ".",
+    ),
     "fr": (
         "le_chat le_chien l’oiseau",
         "la_balle la_table l’œuvre",

@@ -8,9 +8,13 @@ import ctxmt_fairseq
 PACKAGE = Path(ctxmt_fairseq.__file__).parent
 ENDS = {"exit", "quit", "_exit", "abort"}
 PARSES = {"parse_args", "parse_known_args", "parse_args_and_arch", "parse_intermixed_args"}
-# Where commands end (the hook), and where fairseq's parser is wrapped (its --help ends the program, as
-# argparse's does) and its command line completed.
-EDGES = {"base/exit_codes.py": ["SystemExit"], "checkpoints/fairseq_fixes.py": ["parse_known_args", "exit"]}
+# Where commands end (the hook; SIGTERM to one that has processes), and where fairseq's parser is wrapped (its
+# --help ends the program, as argparse's does) and its command line completed.
+EDGES = {
+    "base/exit_codes.py": ["SystemExit"],
+    "base/ranks.py": ["exit"],
+    "checkpoints/fairseq_fixes.py": ["parse_known_args", "exit"],
+}
 
 
 def endings(source):

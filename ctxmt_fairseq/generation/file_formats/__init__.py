@@ -15,11 +15,11 @@ from ctxmt_fairseq.text.text_lines import open_text
 
 LARGEST = 1 << 28  # bytes of a file that is kept in memory
 _OWN = {"subtitles": (".srt", ".vtt", ".ass", ".ssa"), "table": (".tsv",)}
+_OWN["toolkit"] = (".po", ".xliff", ".xlf", ".html", ".htm", ".md")
 _OWN_FORMATS = {ending: module for module, endings in _OWN.items() for ending in endings}
 _OTHERS = {  # a file with such an ending holds no sentences, line by line
     **dict.fromkeys((".docx", ".odt", ".rtf", ".pdf", ".epub"), "save it as text, a paragraph a line"),
     **dict.fromkeys((".pptx", ".xlsx", ".ods", ".csv"), "save it as .tsv"),
-    **dict.fromkeys((".po", ".xliff", ".xlf", ".html", ".htm", ".xml"), "make text of it, a sentence a line"),
 }
 
 

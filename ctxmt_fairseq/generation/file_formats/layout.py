@@ -10,9 +10,11 @@ from ctxmt_fairseq.text.languages import words_of
 
 logger = logging.getLogger(__name__)
 TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
-_CLOSES = re.compile(r"</|\{\\[a-z]+0\}")
+_CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]")
+_EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
 _PLACEHOLDER = (
-    r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*|&#?\w+;"
+    r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
+    r"|&#?\w+;|`[^`\n]*`"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
 
@@ -63,8 +65,10 @@ def put_back(text: str, found: Sequence[Tuple[float, str]]) -> str:
     either end stay there."""
     words = [match.span() for match in re.finditer(r"\S+", text)]
     parts, at = [], 0
-    for share, each in found:
-        borders = [0, len(text), *(word[bool(_CLOSES.match(each))] for word in words)]
+    for number, (share, each) in enumerate(found):
+        before = sum(other == each for _, other in found[:number])
+        closes = before % 2 if _EITHER.fullmatch(each) else bool(_CLOSES.match(each))
+        borders = [0, len(text), *(word[closes] for word in words)]
         place = max(at, min(borders, key=lambda border: abs(border - share * len(text))))
         parts += [text[at:place], each]
         at = place

@@ -1,6 +1,7 @@
 """Cuts text into sentences, by sentencex (extra ``files``)."""
 
-from typing import Callable, List
+import re
+from typing import Any, Callable, List
 
 from ctxmt_fairseq.base.extras import import_of_extra
 from ctxmt_fairseq.text.languages import primary
@@ -13,8 +14,9 @@ def sentence_cutter(language: str) -> Callable[[str], List[str]]:
 
     def cut(text: str) -> List[str]:
         found: List[str] = []
-        pieces = sentencex.segment(primary(language), text)
-        for piece in pieces if "".join(pieces) == text else [text]:
+        at = 0
+        for each in _segments(sentencex, primary(language), re.sub(r"\s", " ", text)):
+            at, piece = at + len(each), text[at : at + len(each)]
             if found and not (_says_something(piece) and _says_something(found[-1])):
                 found[-1] += piece
             else:
@@ -22,6 +24,17 @@ def sentence_cutter(language: str) -> Callable[[str], List[str]]:
         return found if _says_something(text) else []
 
     return cut
+
+
+def _segments(sentencex: Any, language: str, text: str) -> List[str]:
+    """The sentences, which together are the text; where sentencex fails, the whole text."""
+    try:
+        pieces: List[str] = sentencex.segment(language, text)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Rust, which is no Exception
+            raise
+        return [text]
+    return pieces if "".join(pieces) == text else [text]
 
 
 def _says_something(text: str) -> bool:

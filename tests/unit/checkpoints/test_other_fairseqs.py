@@ -1,8 +1,10 @@
 """Checkpoints of fairseq 0.12.2, and of fairseq-hydra-train, are read as what they mean."""
 
 import copy
+import math
 
 import pytest
+import torch
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.reading import load_checkpoint_to_cpu, read
@@ -28,6 +30,12 @@ def test_the_fast_path_s_copies_are_dropped(state, tmp_path):
     assert read(path)["model"].keys() == load_checkpoint_to_cpu(path)["model"].keys() == state["model"].keys()
     own = load_models(path, device="cpu").model.state_dict()
     assert all(value.equal(own[name]) for name, value in state["model"].items())
+
+
+def test_memory_that_fairseq_saved_as_it_was_may_be_anything(tmp_path):
+    state, _ = trained(tmp_path, arch="transformer")
+    state["model"]["encoder.embed_positions._float_tensor"] = torch.tensor([math.nan])
+    assert load_models(save(tmp_path / "checkpoint.pt", state), device="cpu")
 
 
 def nested(state):

@@ -63,6 +63,14 @@ def test_a_value_of_two_dashes_is_refused_in_one_line(words, capsys):
             assert stop.value.code == 2 and line == f"ctxmt: error: {flag}=--: expected a value, found --"
 
 
+@pytest.mark.parametrize("words", [["control", "attributes", "--", "x", "--"], ["--", "--"]])
+def test_two_dashes_alone_stand_once(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main.main(words)
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == "ctxmt: error: --: give it once; what follows are no options\n"
+
+
 @by_words(EVERY)
 def test_help_shows_every_option_and_an_example(words, capsys):
     with pytest.raises(SystemExit) as stop:

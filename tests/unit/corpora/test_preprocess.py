@@ -73,7 +73,7 @@ def test_words_come_back_and_counts_are_those_of_the_text(text, tmp_path):
     assert json.loads((folder / "ctxmt.json").read_text()) == {"version": 1, **description}
     assert description["sentencepiece"] is None and description["joined_dictionary"]
     table = statistics_table(description).splitlines()
-    assert len(table) == 5 and table[1].split() == [
+    assert len(table) == 6 and table[1].split() == [
         "train",
         "en",
         "6",

@@ -15,6 +15,7 @@ from ctxmt_fairseq.generation.file_formats import (
     layout,
     register_file_format,
 )
+from ctxmt_fairseq.generation.file_formats import toolkit as toolkit_format
 from ctxmt_fairseq.generation.file_formats.prose import Prose
 from ctxmt_fairseq.generation.file_formats.subtitles import EMPTY, Subtitles
 from ctxmt_fairseq.generation.file_formats.table import Table
@@ -242,6 +243,86 @@ def test_prose_comes_out_as_it_went_in(tmp_path_factory, content):
     changed = translated(Prose, path, content, lambda text: f"[{text}]")[1]
     assert changed.replace("[", "").replace("]", "") == content
     assert all(re.search(r"\w", inside) for inside in re.findall(r"\[(.*?)\]", changed))
+
+
+# ---- programs and pages --------------------------------------------------------------------------------
+
+PO = """msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Plural-Forms: nplurals=3; plural=n;\\n"
+
+#: a.c:1
+#, c-format
+msgid "Open %s now. It is old."
+msgstr ""
+
+msgid "one file"
+msgid_plural "%d files"
+msgstr[0] ""
+msgstr[1] ""
+msgstr[2] ""
+
+msgid "Done"
+msgstr "Fini"
+"""
+XLIFF = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file original="a" source-language="en" target-language="fr" datatype="plaintext"><body>
+<trans-unit id="1"><source>Hello <g id="1">big</g> world</source></trans-unit>
+<trans-unit id="2"><source>Bye</source></trans-unit>
+<trans-unit id="3"><source>Done</source><target>Fini</target></trans-unit>
+</body></file></xliff>
+"""
+HTML = """<html lang="en"><body>
+<p class="x">It is <b>old</b>. Cats &amp; dogs<br/>sleep.</p><script>var x = "a b";</script>
+<img alt="A cat" src="c.png"></body></html>
+"""
+MD = "# A title\n\nIt is *old*, see [this page](http://x.y/a_b) and `code_x`.\n\n```\nno text\n```\n"
+
+
+@pytest.fixture
+def toolkit():
+    pytest.importorskip("translate", reason="the extra files is not installed")
+    return toolkit_format.Toolkit
+
+
+def test_messages_of_programs(toolkit, tmp_path, caplog):
+    sentences, text = translated(toolkit, tmp_path / "a.po", PO, lambda text: f"<{text}".replace("%s", ""))
+    assert sentences == [["Open %s now.", "It is old.", "one file", "%d files"]]
+    read = text.split("\n\n")
+    assert "#, c-format, fuzzy" in read[1] and read[1].count("%s") == 2  # of the source, and put back
+    assert [line for line in read[2].splitlines() if line.startswith("msgstr")] == [
+        'msgstr[0] "<one file"', 'msgstr[1] "<%d files"', 'msgstr[2] "<%d files"'
+    ]  # fmt: skip
+    assert read[3].rstrip() == 'msgid "Done"\nmsgstr "Fini"' and "1 tags and placeholders" in caplog.text
+    sentences, text = translated(toolkit, tmp_path / "a.xliff", XLIFF, str.upper)
+    assert sentences == [["Bye"]] and 'state="needs-review-translation">BYE</target>' in text
+    assert text.count("<target") == 2 and '<g id="1">big</g>' in text
+    assert "a.xliff: 1 texts with elements in them are left as they are" in caplog.text
+
+
+def test_pages(toolkit, tmp_path):
+    sentences, text = translated(toolkit, tmp_path / "a.html", HTML, str.title)
+    assert sentences == [["en", "It is old.", "Cats & dogs sleep.", "A cat"]]
+    assert '<html lang="fr"' in text and 'var x = "a b"' in text and 'alt="A Cat" src="c.png"' in text
+    assert '<p class="x">It Is <b>Old.</b> Cats &amp; Dogs <br />Sleep.</p>' in text
+    sentences, text = translated(toolkit, tmp_path / "a.md", MD, lambda text: text.replace("old", "alt"))
+    assert sentences == [["A title", "It is old, see this page and `code_x`."]]
+    assert text == MD.replace("old*,", "alt,*")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.po", "msgid x\n"),
+        ("a.xliff", "<xliff"),
+        ("a.xliff", '<!DOCTYPE x [<!ENTITY a "b">]>\n<xliff>&a;</xliff>'),
+    ],
+)
+def test_broken_messages(toolkit, tmp_path, name, content):
+    with pytest.raises(BadInput, match=f"{name}: (is no|declares)"):
+        translated(toolkit, tmp_path / name, content)
 
 
 # ---- names ---------------------------------------------------------------------------------------------

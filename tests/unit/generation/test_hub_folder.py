@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.cli.main import main
 from ctxmt_fairseq.corpora.data_folder import write_description
 from ctxmt_fairseq.corpora.subwords import Subwords, train_subwords
@@ -117,6 +118,14 @@ def test_weights_may_be_in_several_files_or_in_half(folder):
     found = load_models(folder.parent / "out", device="cpu").model.state_dict()
     expected = whole["model.decoder.layers.0.fc1.weight"].half().float()
     assert torch.equal(found["decoder.layers.0.fc1.weight"], expected)
+
+
+def test_a_languages_token_must_be_a_symbol(folder):
+    assert imported(folder) == 0
+    for tokens in ({"en": ">>xx<<"}, {"fr": "a b"}, {"en": 1}, {"fr": "</s> "}, []):
+        changed(folder.parent / "out", "ctxmt.json", language_tokens=tokens)
+        with pytest.raises(BadInput, match="language_tokens|token"):
+            load_models(folder.parent / "out", device="cpu")
 
 
 class Payload:

@@ -1,0 +1,92 @@
+"""Counts what splits of a corpus share, so that nothing is trained on what is tested."""
+
+import itertools
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Dict, Iterable, Iterator, List, Set, Tuple
+
+from ctxmt_fairseq.corpora.text_rows import Row
+
+_KINDS = ("pairs", "sources", "documents")  # each as it is, then all but for case and punctuation
+# Blanks and punctuation of Latin, Arabic, Indic and East Asian scripts; no marks, which tell words apart.
+_BETWEEN = re.compile(
+    r"[\s!-/:-@\[-`{-~\xa1-\xbf\u060c\u061b\u061f\u0964\u0965\u2000-\u206f\u3000-\u303f"
+    r"\uff00-\uff0f\uff1a-\uff20]+"
+)
+_NORMALISED_PAIR, _EXACT_DOCUMENT = 3, 2
+
+
+class Overlap:
+    """What splits share. The last split is read first: hashes of what was read stay in memory.
+
+    Attributes:
+        marked: how many lines became context only.
+    """
+
+    def __init__(self) -> None:
+        self._known: Dict[str, List[Counter[int]]] = {}
+        self._found: Dict[Tuple[str, str], List[Set[int]]] = {}
+        self.marked = 0
+
+    def rows(self, split: str, rows: Iterable[Row], last: bool = False, mark: bool = False) -> Iterator[Row]:
+        """Pass on a split's rows, and compare them with the splits before. Lines that are only context count
+        for their documents alone.
+
+        Args:
+            last: no other split will be compared with this one.
+            mark: make pairs that are shared (but for case and punctuation) context only.
+        """
+        known = self._known.copy()
+        own = self._known[split] = [Counter[int]() for _ in range(2 * len(_KINDS))]
+        found = {other: self._found.setdefault((split, other), [set() for _ in own]) for other in known}
+
+        def seen(kind: int, key: int) -> bool:
+            shared = [other for other, counts in known.items() if key in counts[kind]]
+            for other in shared:
+                found[other][kind].add(key)
+            if not last:
+                own[kind][key] += 1
+            return bool(shared)
+
+        for _, document in itertools.groupby(rows, key=lambda row: row.document):
+            exact = normalised = 0
+            for row in document:
+                texts = [
+                    _BETWEEN.sub(" ", text.casefold()).strip() or text for text in (row.source, row.target)
+                ]
+                exact, normalised = hash((exact, row.source)), hash((normalised, texts[0]))
+                shared = False
+                if row.current != "0" and (row.source or row.target):
+                    seen(0, hash((row.source, row.target)))
+                    seen(1, hash(row.source))
+                    seen(4, hash(texts[0]))
+                    shared = seen(_NORMALISED_PAIR, hash((*texts,)))
+                if mark:
+                    row = replace(row, current="0" if shared or row.current == "0" else "1")
+                    self.marked += shared
+                yield row
+            seen(_EXACT_DOCUMENT, exact)
+            seen(_EXACT_DOCUMENT + len(_KINDS), normalised)
+
+    def as_dict(self) -> Dict[str, Dict[str, Dict[str, List[int]]]]:
+        """What a split has of another one: how many of its pairs, sources and documents as they are, how many
+        but for case and punctuation, and of how many; {"train": {"test": {"pairs": [3, 4, 100], ...}}}."""
+        counts: Dict[str, Dict[str, Dict[str, List[int]]]] = {}
+        for (split, other), found in reversed(self._found.items()):
+            known, half = self._known[other], len(_KINDS)
+            sums = [sum(map(kind.__getitem__, keys)) for kind, keys in zip(known, found, strict=True)]
+            counts.setdefault(split, {})[other] = {
+                name: [sums[at], sums[at + half], known[at].total()] for at, name in enumerate(_KINDS)
+            }
+        return counts
+
+
+def overlap_lines(counts: Dict[str, Any]) -> List[str]:
+    """``Overlap.as_dict`` as text."""
+    return [
+        f"{split} has of {other}: "
+        + ", ".join(f"{exact} ({alike}) of {number} {kind}" for kind, (exact, alike, number) in of.items())
+        for split, others in counts.items()
+        for other, of in others.items()
+    ]

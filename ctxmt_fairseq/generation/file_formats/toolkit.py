@@ -1,0 +1,132 @@
+"""Files of programs and pages, read and written by translate-toolkit: .po, .xliff, .html, .md.
+
+The file is one document. All but the texts is as translate-toolkit writes it.
+"""
+
+import html
+import io
+import logging
+import re
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.base.extras import import_of_extra
+from ctxmt_fairseq.generation.file_formats import FileFormat, Reading
+from ctxmt_fairseq.generation.file_formats.layout import TAG, kept_texts, put_back, without
+from ctxmt_fairseq.generation.file_formats.sentences import sentence_cutter
+from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
+from ctxmt_fairseq.text.documents import Documents
+
+logger = logging.getLogger(__name__)
+_MARKUP = re.compile(rf"{TAG}|!?\[(?=[^\]\n]*\][(\[])|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)")
+_BREAK = re.compile(r"\s*(<br\s*/?>)\s*", re.IGNORECASE)
+_PAGES = {".md": "markdown", ".html": "html", ".htm": "html"}
+
+
+class Toolkit(FileFormat):
+    """Of .po and .xliff what has no translation yet gets one, which is marked as to be reviewed."""
+
+    def __init__(self, path: str, how: Reading):
+        super().__init__(path, how)
+        self.content, self.ending = self.text(), path[path.rindex(".") :].lower()
+        if re.search("<!(?:DOCTYPE[^>]*\\[|ENTITY)", self.content, re.IGNORECASE):
+            raise BadInput("declares entities, which are not read", path)
+        self.html = self.ending.startswith(".htm")
+        self.left_out = 0
+        self.texts = [*dict.fromkeys(self._filled(None)[1])]
+        if self.left_out:
+            logger.warning("%s: %d texts with elements in them are left as they are", path, self.left_out)
+
+    def _plain(self, text: str) -> str:
+        """A text with its characters, and blanks where a line breaks, but with its tags."""
+        if not self.html:
+            return text
+        return re.sub("[^<>]+(?![^<>]*>)", lambda each: html.unescape(each[0]), _BREAK.sub(r" \1 ", text))
+
+    def documents(self, languages: Tuple[str, str]) -> InputDocuments:
+        cut = sentence_cutter(languages[0])
+        bare = [without(_MARKUP, self._plain(text)) for text in self.texts]
+        parts = [cut(text) for text, _ in bare]
+        sentences = [" ".join(sentence.split()) for each in parts for sentence in each]
+
+        def render(documents: InputDocuments, found: Sequence[Optional[Translated]]) -> str:
+            rest = iter(kept_texts(documents, found))
+            made = {}
+            for text, (_, markup), each in zip(self.texts, bare, parts, strict=True):
+                translated = " ".join(next(rest) for _ in each)
+                escaped = html.escape(translated, quote=False) if self.html else translated
+                made[text] = put_back(escaped, markup) if each else text
+            return self._filled({**made, languages[0]: languages[1]} if self.ending in _PAGES else made)[0]
+
+        # Which line a text is on is not known: messages count texts.
+        numbers = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
+        lengths = [len(sentences)] if sentences else []
+        ones = np.ones(len(sentences), bool)
+        documents = Documents.from_lengths(lengths)
+        return InputDocuments(
+            sentences, documents, ones, numbers, len(parts), f"{self.path}, text", render=render
+        )
+
+    def _filled(self, made: Optional[Dict[str, str]]) -> Tuple[str, List[str]]:
+        """The file with translations of its texts (None: as it is), and the texts."""
+        try:
+            if self.ending in _PAGES:
+                return self._page(made)
+            return self._store(made)
+        except BadInput:
+            raise
+        except Exception as error:  # translate-toolkit has no error of its own
+            said = " ".join(str(error).split())[:200]
+            raise BadInput(f"is no {self.ending} file: {said}", self.path) from None
+
+    def _page(self, made: Optional[Dict[str, str]]) -> Tuple[str, List[str]]:
+        seen: List[str] = []
+
+        def translated(text: str) -> str:
+            seen.append(text)
+            return text if made is None else made.get(text, text)
+
+        storage = _storage(_PAGES[self.ending])
+        if self.ending == ".md":
+            page = storage.MarkdownFile(callback=translated, extract_code_blocks=False, no_placeholders=True)
+        else:
+            page = storage.htmlfile(callback=translated)
+        page.parse(self.content.encode())
+        return page.filesrc, seen
+
+    def _store(self, made: Optional[Dict[str, str]]) -> Tuple[str, List[str]]:
+        kind = "po" if self.ending == ".po" else "xliff"
+        classes: Any = {"po": "pofile", "xliff": "xlifffile"}
+        store = getattr(_storage(kind), classes[kind]).parsestring(self.content.encode())
+        seen: List[str] = []
+        for unit in store.units:
+            if not unit.istranslatable() or any(
+                map(str, getattr(unit.target, "strings", [unit.target or ""]))
+            ):
+                continue
+            if _has_elements(unit):
+                self.left_out += made is None
+                continue
+            texts = [*map(str, getattr(unit.source, "strings", [unit.source]))]
+            seen += texts
+            if made is not None:
+                forms = [made[text] for text in texts]
+                count = len(getattr(unit.target, "strings", forms))
+                unit.target = forms[0] if len(forms) == 1 else forms[:1] + forms[1:] * (count - 1)
+                unit.markfuzzy() if kind == "po" else unit.set_state_n(unit.S_NEEDS_REVIEW)
+        buffer = io.BytesIO()
+        store.serialize(buffer)
+        return buffer.getvalue().decode("utf-8"), seen
+
+
+def _storage(name: str) -> Any:
+    needs = "these files need translate-toolkit (Python 3.11 or newer)"
+    return import_of_extra(f"translate.storage.{name}", "files", needs)
+
+
+def _has_elements(unit: Any) -> bool:
+    """Whether elements stand inside the text of XLIFF: translating it would lose them."""
+    rich: Iterable[Any] = getattr(unit, "rich_source", ())
+    return any(not isinstance(part, str) for each in rich for part in getattr(each, "sub", ()))
