@@ -7,9 +7,11 @@ from fairseq import options
 from fairseq.criterions import CRITERION_REGISTRY
 from fairseq.tasks import TASK_REGISTRY
 
+import ctxmt_fairseq
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.tasks.unread_options import UNREAD, check_best_metric
 
+ctxmt_fairseq.register()  # whichever of the two was imported first
 TASKS = ("document_window", "multi_source", "metadata_context")
 PARSERS = {
     "train": options.get_training_parser,
