@@ -94,7 +94,8 @@ class LoadedModels:
 
     def decode_target(self, tokens: torch.Tensor) -> str:
         """Turn a target sentence's tokens (T,) into text."""
-        return self.target_subwords.decode(self.task.target_dictionary.string(tokens.cpu()))
+        words = tokens.tolist()  # of a tensor fairseq would look at each element several times
+        return self.target_subwords.decode(self.task.target_dictionary.string(words))
 
 
 def _encode(subwords: Subwords, dictionary: Any, text: str) -> torch.Tensor:

@@ -1,10 +1,13 @@
 """Shares the encoder's projections between the hypotheses of one sentence."""
 
 import contextlib
-from typing import Iterator, Sequence
+from typing import Any, Iterator, List, Sequence
 
+import torch
 from fairseq.sequence_generator import EnsembleModel
 from torch import nn
+
+from ctxmt_fairseq.tasks.search.step_attention import Steps
 
 
 @contextlib.contextmanager
@@ -26,11 +29,52 @@ def beams(models: Sequence[nn.Module], size: int) -> Iterator[None]:
 
 
 class Ensemble(EnsembleModel):
-    """fairseq's, but what it tells a model of a beam's rows holds in the search alone (``beams``).
+    """fairseq's, whose attentions keep what the hypotheses of a sentence share once (``Steps``).
 
-    Some models, such as BART, are told when a generator is made, and then take the first sentence's states
-    for as many rows as a beam has, whatever they are asked later.
+    What fairseq tells a model of a beam's rows when a generator is made holds here in the search alone
+    (``beams``): some models, such as BART, would then take the first sentence's states for as many rows as a
+    beam has, whatever they are asked later.
     """
 
+    beam_size = 1
+    rows = 0  # hypotheses in the search
+
     def set_decoder_beam_size(self, beam_size: int) -> None:
-        pass
+        self.beam_size = beam_size
+
+    def forward_encoder(self, net_input):
+        self.rows = 0
+        return super().forward_encoder(net_input)
+
+    def first_steps(self, encoder_outs: List[Any], incremental_states: List[Any], device: Any) -> List[Steps]:
+        """Begin a search with each model."""
+        none = torch.empty(self.rows // self.beam_size, 0, dtype=torch.bool, device=device)
+        return [Steps(model.decoder, self.beam_size, none, {}) for model in self.models]
+
+    def forward_decoder(self, tokens, encoder_outs, incremental_states, temperature: float = 1.0):
+        if tokens.size(1) == 1:
+            self.rows = len(tokens)
+            self.steps = self.first_steps(encoder_outs, incremental_states, tokens.device)
+        with contextlib.ExitStack() as stack:
+            for steps in self.steps:
+                stack.enter_context(steps.step())
+            tokens = self.history(tokens)
+            return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+
+    def history(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Return what the hypotheses (B * beam, t) continue, and they."""
+        return tokens
+
+    def reorder_incremental_state(self, incremental_states, new_order) -> None:
+        if any(incremental_states):
+            super().reorder_incremental_state(incremental_states, new_order)
+        for steps in self.steps:
+            steps.reorder(new_order)
+
+    def reorder_encoder_out(self, encoder_outs, new_order):
+        """As long as no sentence leaves, rows change places only with those of the same sentence, and all of
+        these have the same states."""
+        if len(new_order) == self.rows:
+            return encoder_outs
+        self.rows = len(new_order)
+        return super().reorder_encoder_out(encoder_outs, new_order)

@@ -78,6 +78,8 @@ def cut(hypothesis: Hypothesis, separator: int, eos: int, before: int, keep: str
     """Cut a window's hypothesis to the wanted sentence; returns it, and whether the window was
     well-formed."""
     tokens = hypothesis["tokens"]
+    if not before and separator not in tokens.tolist():  # it is one
+        return dict(hypothesis), True
     begin, end, well_formed = span(tokens, separator, before, keep)
     inside = torch.arange(len(tokens), device=tokens.device)
     kept = (inside >= begin) & (inside < end) & ((tokens != separator) | (inside == end - 1))

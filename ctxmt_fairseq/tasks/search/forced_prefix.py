@@ -10,13 +10,13 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 import torch
 from fairseq.models.transformer import TransformerDecoderBase
-from fairseq.modules import PositionalEmbedding
+from fairseq.modules import MultiheadAttention, PositionalEmbedding
 from torch import Tensor, nn
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.device_copies import to_device
 from ctxmt_fairseq.tasks.search.beams import Ensemble, beams
-from ctxmt_fairseq.tasks.search.prefix_attention import Prefixes, continued, read_by
+from ctxmt_fairseq.tasks.search.step_attention import Steps
 
 IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
 
@@ -75,36 +75,25 @@ class ForcedPrefixEnsemble(Ensemble):
     def __init__(self, models: Sequence[nn.Module], eos: int, pad: int):
         super().__init__(list(models))
         self.eos, self.pad = eos, pad
-        self.beam_size = 1
         self.prefixes: List[Tensor] = []
         self._read = torch.empty(0, 0, dtype=torch.long)  # (B * beam, L) what was read, right-padded
         self._first = torch.empty(0, dtype=torch.long)  # (B * beam,) the token that the search starts from
-        self._kept: List[Prefixes] = []  # keys and values of what was read, for each model
-
-    def set_decoder_beam_size(self, beam_size: int) -> None:
-        self.beam_size = beam_size
 
     def forward_decoder(self, tokens, encoder_outs, incremental_states, temperature: float = 1.0):
-        if tokens.size(1) == 1:
-            self._read_prefixes(tokens.device, encoder_outs, incremental_states)
-        tokens = torch.cat([self._read, self._first[:, None], tokens[:, 1:]], dim=1)
         with contextlib.ExitStack() as stack:
-            for model, prefixes in zip(self.models, self._kept, strict=True):
+            for model in self.models:
                 stack.enter_context(_row_positions(model.decoder))
-                stack.enter_context(continued(prefixes))
             return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+
+    def history(self, tokens: Tensor) -> Tensor:
+        return torch.cat([self._read, self._first[:, None], tokens[:, 1:]], dim=1)
 
     def reorder_incremental_state(self, incremental_states, new_order) -> None:
         super().reorder_incremental_state(incremental_states, new_order)
-        if len(new_order) == len(self._read):
-            return  # hypotheses change places within their sentences, which have one prefix each
-        self._read = self._read.index_select(0, new_order)
-        self._first = self._first.index_select(0, new_order)
-        for prefixes in self._kept:
-            for prefix in prefixes.values():
-                prefix.keep(new_order[:: self.beam_size] // self.beam_size)
+        if len(new_order) < len(self._read):  # else within their sentences, which have one prefix each
+            self._read, self._first = self._read[new_order], self._first[new_order]
 
-    def _read_prefixes(self, device, encoder_outs, incremental_states) -> None:
+    def first_steps(self, encoder_outs, incremental_states, device) -> List[Steps]:
         """Have each decoder read ``</s>`` and the prefixes, without their last tokens, in one pass."""
         rows = len(self.prefixes)
         width = max((len(prefix) for prefix in self.prefixes), default=0)
@@ -118,38 +107,72 @@ class ForcedPrefixEnsemble(Ensemble):
         read, first = to_device((read, first), device)
         repeated = torch.arange(rows, device=device).repeat_interleave(self.beam_size)
         self._read, self._first = read[repeated], first[repeated]
-        self._kept = [{} for _ in self.models]
         if not width:
-            return
+            return super().first_steps(encoder_outs, incremental_states, device)
+        found = []
         first_beams = torch.arange(rows, device=device) * self.beam_size
-        for number, (model, encoder_out) in enumerate(zip(self.models, encoder_outs, strict=True)):
+        for model, encoder_out, state in zip(self.models, encoder_outs, incremental_states, strict=True):
             once = model.encoder.reorder_encoder_out(encoder_out, first_beams)
+            states: Dict[MultiheadAttention, Tensor] = {}
             if hasattr(model.decoder, "read_prefix"):  # recurrent: its state is not keys and values
-                state = incremental_states[number]
                 model.decoder.read_prefix(read, once, state)
                 model.decoder.reorder_incremental_state_scripting(state, repeated)
             else:
-                with beams([model], 1):
-                    self._kept[number] = self._keys_and_values(model.decoder, once, read)
+                with beams([model], 1), _inputs(model.decoder) as states:
+                    self._read_at_once(model.decoder, once, read)
+                if not states:  # as with --cross-self-attention: what was read would be lost
+                    raise BadInput(
+                        f"--decoding prefix: {type(model.decoder).__name__} cannot read a target context at "
+                        "once; use --decoding window"
+                    )
+            steps = Steps(model.decoder, self.beam_size, read.eq(self.pad), states)
+            for attention in states.keys() - steps.attentions.keys():
+                _remember(attention, state, states[attention], read.eq(self.pad), repeated)
+            found.append(steps)
+        return found
 
-    def _keys_and_values(self, decoder, encoder_out, read: Tensor) -> Prefixes:
-        prefixes: Prefixes = {}
+    def _read_at_once(self, decoder, encoder_out, read: Tensor) -> None:
         if isinstance(decoder, TransformerDecoderBase):
-            prefixes = self._read_at_once(decoder, encoder_out, read)
-        if not prefixes:  # as with --cross-self-attention: what was read would be lost
-            raise BadInput(
-                f"--decoding prefix: {type(decoder).__name__} cannot read a target context at once; use "
-                "--decoding window"
-            )
-        return prefixes
+            # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
+            nothing = read.eq(self.pad).all(dim=1, keepdim=True)
+            decoder(torch.where(nothing, self.eos, read), encoder_out=encoder_out, features_only=True)
 
-    def _read_at_once(self, decoder, encoder_out, read: Tensor) -> Prefixes:
-        padding = read.eq(self.pad)
-        # A row of pads alone would give NaN: a row without prefix reads </s>, which the mask then hides.
-        read = torch.where(padding.all(dim=1, keepdim=True), self.eos, read)
-        with read_by(decoder, padding) as prefixes:
-            decoder(read, encoder_out=encoder_out, features_only=True)
-        return prefixes
+
+@contextlib.contextmanager
+def _inputs(decoder: nn.Module) -> Iterator[Dict[MultiheadAttention, Tensor]]:
+    """Collect what the decoder's self-attentions read in the block."""
+    states: Dict[MultiheadAttention, Tensor] = {}
+
+    def record(attention, args, kwargs):
+        states[attention] = kwargs["query"] if "query" in kwargs else args[0]
+
+    handles = [
+        module.register_forward_pre_hook(record, with_kwargs=True)
+        for module in decoder.modules()
+        if isinstance(module, MultiheadAttention) and module.self_attention
+    ]
+    try:
+        yield states
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _remember(attention: Any, state: Any, states: Tensor, padding: Tensor, rows: Tensor) -> None:
+    """Fill fairseq's cache of an attention that is not fairseq's own with the prefixes of all hypotheses.
+
+    Args:
+        states: (L, B, D) its input.
+        padding: BoolTensor (B, L), True behind a prefix.
+        rows: LongTensor (B * beam,), the hypotheses' sentences.
+    """
+    shape = *states.shape[:2], attention.num_heads, attention.head_dim
+    keys, values = (
+        project(states).view(shape).permute(1, 2, 0, 3)[rows].contiguous()
+        for project in (attention.k_proj, attention.v_proj)
+    )
+    kept = {"prev_key": keys, "prev_value": values, "prev_key_padding_mask": padding[rows]}
+    attention._set_input_buffer(state, kept)
 
 
 def forces_prefixes(generator: Any) -> bool:

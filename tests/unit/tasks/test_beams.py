@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxmt_fairseq.models.blocks.context_attention import ContextAttention, ContextStates
-from ctxmt_fairseq.tasks.search import window_generator
+from ctxmt_fairseq.tasks.search import step_attention, window_generator
+from ctxmt_fairseq.tasks.search.beams import Ensemble
 from ctxmt_fairseq.tasks.search.current_sentence import WindowCount
 from ctxmt_fairseq.tasks.search.forced_prefix import ForcedPrefixEnsemble
 from ctxmt_fairseq.tasks.search.window_generator import generate_current
@@ -25,9 +26,8 @@ def search(model, forced):
     """n-best lists of six sentences, a number that the hypotheses of each divide."""
     data = dataset(model, target_context=int(forced))
     batch = data.collater([data[line] for line in (0, 4, 9, 11, 16, 30)])
-    models, prefixes = [model], None
+    models, prefixes = (ForcedPrefixEnsemble([model], EOS, PAD) if forced else Ensemble([model])), None
     if forced:
-        models = ForcedPrefixEnsemble(models, EOS, PAD)
         prefixes = [torch.tensor([300 + row] * row + [SEP] * (row > 0)) for row in range(6)]
     generator = SequenceGenerator(models, VOCABULARY, beam_size=BEAM, max_len_a=1, max_len_b=2)
     return generate_current(generator, [model], batch, SEP, WindowCount(), prefixes=prefixes)
@@ -46,6 +46,7 @@ def test_hypotheses_and_scores_are_those_of_the_plain_search(case, forced, monke
     assert {attention.beam_size for attention in attentions} == {1}  # as before
 
     monkeypatch.setattr(window_generator, "beams", lambda *arguments: contextlib.nullcontext())
+    monkeypatch.setattr(step_attention, "is_fairseqs", lambda module: False)
     expected = search(model, forced)
     assert sizes[-1] == 6 * BEAM
     for row, expected_row in zip(found, expected, strict=True):
