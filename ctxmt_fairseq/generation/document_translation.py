@@ -81,7 +81,7 @@ class DocumentTranslator:
 
         A line whose target is already known (given, or kept by an earlier run) is context for others like any
         other. Which sentences of windows they are: see ``RunningDocuments.wanted``. Where several processes
-        share the work, the lines of the others come last.
+        share the work, the lines of the others come last, with tokens and scores alone.
         """
         windows = functools.partial(self._windows, running)
         if ranks.count() == 1:
@@ -95,14 +95,15 @@ class DocumentTranslator:
         mine = ranks.own_share(weights.tolist())
         own = {}
         for line, nbest in running.wanted([line for line in lines if mine[of_line[line]]], windows):
-            own[line] = nbest
+            own[line] = [(each["tokens"].tolist(), float(each["score"])) for each in nbest]
             yield line, nbest
         added = {name: value - before[name] for name, value in vars(self.count).items()}
         for rank, theirs in ranks.united({ranks.number(): (own, added)}).items():
             if rank != ranks.number():
                 for name, value in theirs[1].items():
                     setattr(self.count, name, getattr(self.count, name) + value)
-                yield from theirs[0].items()
+                for line, kept in theirs[0].items():
+                    yield line, [{"tokens": torch.tensor(tokens), "score": score} for tokens, score in kept]
 
     def _windows(
         self, running: RunningDocuments, lines: Sequence[int], keep: str
