@@ -154,6 +154,10 @@ class Command(OptionGroup):
         """Do it; returns the exit code, if it is not 0."""
         raise NotImplementedError
 
+    def inputs(self) -> List[Input]:
+        """What is read."""
+        return [value for value in _flat(self.settings().values()) if isinstance(value, Input)]
+
     def start(self) -> Optional[int]:
         """``run``, once it is certain that the outputs can be written; what is read stays as it is."""
         with ExitStack() as end:
@@ -165,8 +169,7 @@ class Command(OptionGroup):
 
         quiet_libraries()
         self.begin(end)
-        values = list(_flat(self.settings().values()))
-        inputs = [value for value in values if isinstance(value, Input)]
+        values, inputs = list(_flat(self.settings().values())), self.inputs()
         outputs = [value for value in values if isinstance(value, Output)]
         if inputs.count(Input(STANDARD)) > 1:
             raise BadInput("- is standard input, which only one option can read: give files for the others")

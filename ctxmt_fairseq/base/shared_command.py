@@ -9,6 +9,7 @@ from typing import Any, List, Optional
 
 from ctxmt_fairseq.base import ranks
 from ctxmt_fairseq.base.command import Command, OptionGroup, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import STANDARD, Output, OutputFolder
 from ctxmt_fairseq.base.provenance import COMMAND_LINE
 
@@ -20,6 +21,8 @@ class SharedCommand(Command):
     processes: int = option("that share the work on this machine; or start them by torchrun", 1)
 
     def _start(self, end: ExitStack) -> Optional[int]:
+        if (self.processes > 1 or ranks.started()) and STANDARD in self.inputs():
+            raise BadInput("- is standard input, which only one process can read: give a file")
         if self.processes > 1 and not ranks.started():
             words = [sys.executable, "-m", "ctxmt_fairseq", *COMMAND_LINE.get()[1:]]
             return ranks.run_processes(words, self.processes)

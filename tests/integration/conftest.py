@@ -93,6 +93,17 @@ def s2to2(once, data):
 
 
 @pytest.fixture(scope="session")
+def last(s2to2):
+    return s2to2 / "checkpoint_last.pt"
+
+
+@pytest.fixture(scope="session")
+def text(corpus):
+    """INPUT of ``ctxmt translate`` and its ids, as options."""
+    return (corpus / "test2.en", "--docids", corpus / "test2.docids")
+
+
+@pytest.fixture(scope="session")
 def source_only(once, data):
     """A stock transformer with one previous source sentence."""
     options = ("--arch", "transformer", "--source-context", 1, "--disable-validation")

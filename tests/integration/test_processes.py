@@ -16,16 +16,6 @@ SEARCH = ("--beam", 2, "--max-len-b", 20, "--cpu")
 
 
 @pytest.fixture(scope="module")
-def last(s2to2):
-    return s2to2 / "checkpoint_last.pt"
-
-
-@pytest.fixture(scope="module")
-def text(corpus):
-    return (corpus / "test2.en", "--docids", corpus / "test2.docids")
-
-
-@pytest.fixture(scope="module")
 def alone(last, text):
     return run("ctxmt", "translate", last, *text, *SEARCH).stdout
 
@@ -61,6 +51,8 @@ def test_a_contrastive_set_and_a_probe(last, corpus, tmp_path):
 def test_bad_input_is_one_line(last, tmp_path):
     line = refused("ctxmt", "translate", last, tmp_path / "none", "--processes", 2)
     assert line == f"ctxmt: error: {tmp_path}/none: no such file"
+    line = refused("ctxmt", "translate", last, "-", "--processes", 2, input="a b\n")
+    assert line == "ctxmt: error: - is standard input, which only one process can read: give a file"
 
 
 def test_a_process_that_dies_ends_all_and_the_run_goes_on(alone, last, text, tmp_path):

@@ -20,17 +20,6 @@ REFERENCE = ("--context-selection", "reference")
 
 
 @pytest.fixture(scope="module")
-def last(s2to2):
-    return s2to2 / "checkpoint_last.pt"
-
-
-@pytest.fixture(scope="module")
-def text(corpus):
-    """INPUT and its ids, as options."""
-    return (corpus / "test2.en", "--docids", corpus / "test2.docids")
-
-
-@pytest.fixture(scope="module")
 def translation(once, last, text):
     """43 lines, sentence by sentence, one document after the other."""
 

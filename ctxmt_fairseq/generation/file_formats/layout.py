@@ -1,7 +1,9 @@
 """Shares out a translation over the places of its source, and brings back what must not change."""
 
+import bisect
 import logging
 import re
+from collections import Counter
 from typing import List, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.errors import named
@@ -13,7 +15,7 @@ TAG = r"<[^<>\n]*>|\{\\[^{}\n]*\}"  # of HTML and subtitles; of ASS
 _CLOSES = re.compile(r"</|\{\\[a-z]+0\}|\]")
 _EITHER = re.compile(r"[*_]+")  # opens the first time, closes the second
 _PLACEHOLDER = (
-    r"%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
+    r"%(?:\(\w+\)|\d+\$)?[-+#0]{0,3}\d{0,4}(?:\.\d{1,4})?[sdifuxXc@](?!\w)|\$?\{\{?\w*\}?\}|\$[A-Za-z_]\w*"
     r"|&#?\w+;|`[^`\n]*`"
 )
 _KEPT = re.compile(f"{TAG}|{_PLACEHOLDER}")
@@ -38,15 +40,21 @@ def shared_out(text: str, weights: Sequence[int]) -> List[str]:
         starts.append(text.index(word, at))
         at = starts[-1] + len(word)
         before.append(before[-1] + len(word))
-    cuts, first, done = [0], 0, 0
+    cuts, first, done, whole = [0], 0, 0, max(1, sum(weights))
     for number, each in enumerate(weights[:-1], 1):
         done += each
-        wanted = before[-1] * done / max(1, sum(weights))
+        wanted = before[-1] * done / whole
         last = max(first + 1, len(starts) - (len(weights) - number))  # each later part wants a word
-        among = range(first + 1, min(last, len(starts) - 1) + 1)
-        first = min(among, key=lambda word: abs(before[word] - wanted)) if among else len(starts)
-        cuts.append(starts[first] if among else len(text))
+        least, most = first + 1, min(last, len(starts) - 1)
+        first = _nearest(before, wanted, least, most) if least <= most else len(starts)
+        cuts.append(starts[first] if least <= most else len(text))
     return [text[begin:end].strip() for begin, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
+
+
+def _nearest(rising: Sequence[int], wanted: float, least: int, most: int) -> int:
+    """The place, from ``least`` to ``most``, of the number nearest to one; of two the first."""
+    place = bisect.bisect_left(rising, wanted, least, most)
+    return place - 1 if place > least and wanted - rising[place - 1] <= rising[place] - wanted else place
 
 
 def without(pattern: "re.Pattern[str]", text: str) -> Tuple[str, List[Tuple[float, str]]]:
@@ -64,12 +72,14 @@ def put_back(text: str, found: Sequence[Tuple[float, str]]) -> str:
     """Put finds into a text at their shares of it: what closes behind a word, all else before one; those at
     either end stay there."""
     words = [match.span() for match in re.finditer(r"\S+", text)]
+    borders = [[0, *(word[side] for word in words), len(text)] for side in (0, 1)]
+    before: Counter = Counter()
     parts, at = [], 0
-    for number, (share, each) in enumerate(found):
-        before = sum(other == each for _, other in found[:number])
-        closes = before % 2 if _EITHER.fullmatch(each) else bool(_CLOSES.match(each))
-        borders = [0, len(text), *(word[closes] for word in words)]
-        place = max(at, min(borders, key=lambda border: abs(border - share * len(text))))
+    for share, each in found:
+        closes = before[each] % 2 if _EITHER.fullmatch(each) else bool(_CLOSES.match(each))
+        before[each] += 1
+        own = borders[closes]
+        place = max(at, own[_nearest(own, share * len(text), 0, len(own) - 1)])
         parts += [text[at:place], each]
         at = place
     return "".join([*parts, text[at:]])
@@ -79,13 +89,13 @@ def with_kept(source: str, translation: str) -> Tuple[str, int]:
     """The translation with every tag and placeholder of the source as often as there, and how many had to be
     put back or taken out."""
     wanted = without(_KEPT, source)[1]
-    left = [each for _, each in wanted]
+    left = Counter(each for _, each in wanted)
     surplus = 0
 
     def checked(match: "re.Match[str]") -> str:
         nonlocal surplus
-        if match[0] in left:
-            left.remove(match[0])
+        if left[match[0]]:
+            left[match[0]] -= 1
             return match[0]
         surplus += 1
         return ""
@@ -93,8 +103,8 @@ def with_kept(source: str, translation: str) -> Tuple[str, int]:
     text = _KEPT.sub(checked, translation)
     missing = []
     for share, each in reversed(wanted):  # of several alike those at the end are missing
-        if each in left:
-            left.remove(each)
+        if left[each]:
+            left[each] -= 1
             missing.append((share, each))
     if missing:
         text = " ".join(put_back(text, [(share, f" {each} ") for share, each in missing[::-1]]).split())

@@ -20,8 +20,10 @@ from ctxmt_fairseq.generation.input_documents import InputDocuments, Translated
 from ctxmt_fairseq.text.documents import Documents
 
 logger = logging.getLogger(__name__)
-_MARKUP = re.compile(rf"{TAG}|!?\[(?=[^\]\n]*\][(\[])|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)")
-_BREAK = re.compile(r"\s*(<br\s*/?>)\s*", re.IGNORECASE)
+_MARKUP = re.compile(
+    rf"{TAG}|!?\[(?=[^\]\n]{{0,300}}\][(\[])|\](?:\([^()\n]*\)|\[[^\]\n]*\])|\*+|(?<!\w)_+|_+(?!\w)"
+)
+_BREAK = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
 _PAGES = {".md": "markdown", ".html": "html", ".htm": "html"}
 
 
@@ -31,7 +33,7 @@ class Toolkit(FileFormat):
     def __init__(self, path: str, how: Reading):
         super().__init__(path, how)
         self.content, self.ending = self.text(), path[path.rindex(".") :].lower()
-        if re.search("<!(?:DOCTYPE[^>]*\\[|ENTITY)", self.content, re.IGNORECASE):
+        if "<!entity" in self.content.lower():
             raise BadInput("declares entities, which are not read", path)
         self.html = self.ending.startswith(".htm")
         self.left_out = 0
@@ -43,7 +45,8 @@ class Toolkit(FileFormat):
         """A text with its characters, and blanks where a line breaks, but with its tags."""
         if not self.html:
             return text
-        return re.sub("[^<>]+(?![^<>]*>)", lambda each: html.unescape(each[0]), _BREAK.sub(r" \1 ", text))
+        parts = re.split(f"({TAG})", _BREAK.sub(r" \g<0> ", text))  # text, tag, text, ..
+        return "".join(part if number % 2 else html.unescape(part) for number, part in enumerate(parts))
 
     def documents(self, languages: Tuple[str, str]) -> InputDocuments:
         cut = sentence_cutter(languages[0])

@@ -26,3 +26,12 @@ def test_one_process_has_everything(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")  # as in a training, whose commands share nothing
     monkeypatch.setenv("RANK", "2")
     assert ranks.own_share([1, 2]).all() and ranks.united({1: 2}) == {1: 2} and ranks.number() == 0
+
+
+def test_what_else_sets_the_size_of_a_world_starts_nothing(monkeypatch):
+    for name, value in {"WORLD_SIZE": "4", "RANK": "1", "MASTER_ADDR": "here"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("MASTER_PORT", raising=False)
+    assert not ranks.started()
+    monkeypatch.setenv("MASTER_PORT", "1")
+    assert ranks.started()

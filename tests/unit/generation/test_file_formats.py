@@ -203,6 +203,16 @@ def test_lines_in_no_subtitle_are_named(tmp_path, caplog):
     )
 
 
+@pytest.mark.timeout(60)
+def test_hostile_lengths_take_no_quadratic_time():
+    marks = "<i>" * 50_000
+    text, found = layout.without(re.compile(layout.TAG), marks + "a b")
+    assert layout.put_back(text * 10_000, found).startswith(marks)
+    assert layout.with_kept("%s " * 20_000, "a")[1] == 20_000
+    assert layout.with_kept("a", "%" + "0" * 100_000) == ("%" + "0" * 100_000, 0)
+    assert len(layout.shared_out("a " * 50_000, [1] * 50_000)) == 50_000
+
+
 # ---- tables and prose ----------------------------------------------------------------------------------
 
 
