@@ -102,3 +102,11 @@ SAMPLES = {
         [("A.", "1.", "bbc.1"), ("B.", "2.", "bbc.1"), ("C.", "3.", "cnn.2")],
     ),
 }
+
+# SCAT: a file for each side, and for the text before it; the second example has none, the third no pronoun.
+SCAT = {
+    "test.en": "I saw if <p>it</p> would grow.\n<hon>They<hoff> go, s<p>it</p>ting if <p>they</p> are here.\nGood.\n",
+    "test.fr": "J'ai vu si <p>elle</p> grandit.\n<p>Ils</p> vont, qu'<p>ils</p> soient là.\nBien.\n",
+    "test.context.en": "Two  <hon>plants<hoff> . Water.\n\n\n",
+    "test.context.fr": "Deux  <hon>plantes<hoff> . De l'eau.\n\n\n",
+}
