@@ -24,7 +24,7 @@ SEARCH = "--cpu --beam 2 --max-len-b 4"
 CONTEXT = given(
     "--data data|. --source-context 0|2 --source-context-after 0|1 --target-context 0|3 "
     "--target-context-on-source 0|1 --context-selection document|random|empty|absent|reference|swapped "
-    "--metadata-fields all|none|genre --current-vector yes|no"
+    "--metadata-fields all|none|genre --current-vector yes|no --window-tokens 0|12"
 )
 RESULT = given("--json json --examples lines --system name --setting setting.json --unspaced")
 TEXT = given("--valid text --test text|text,text --blank-lines")

@@ -137,15 +137,33 @@ def test_a_public_corpus_becomes_a_data_folder(tmp_path, preset):
     files, languages, expected = SAMPLES[preset]
     lines, marks, metadata, counts = convert(tmp_path, files, "--preset", preset, languages=languages)
     assert lines == expected
-    assert marks.strip("1") == "0" * sum(
-        not target or source == "B." != target == "Z." for source, target, _ in lines
-    )
+    context = [not source or not target or (source, target) == ("B.", "Z.") for source, target, _ in lines]
+    assert marks == "".join(str(1 - each) for each in context) * any(context)
     assert (metadata or [{}])[0] == METADATA.get(preset, {})
     text = str(tmp_path / "out")
     names = ("--source-lang", languages[0], "--target-lang", languages[1])
     main(["preprocess", *names, "--train", text, "--no-subwords", "--out", str(tmp_path / "data")])
     assert (tmp_path / "data" / f"train.{languages[0]}-{languages[1]}.{languages[0]}.bin").stat().st_size
     assert sum(counts["left_out"].values()) == {"news-commentary": 1, "wmt24pp": 2, "wmt25": 2}.get(preset, 0)
+
+
+def test_links_that_cross_or_are_wrong(tmp_path, capsys):
+    """Every sentence is there once, in the order of the links; other languages are left out."""
+    files, languages, _ = SAMPLES["dochplt"]
+    record = json.loads(files["train.jsonl"].splitlines()[0])
+    record["alignment"] = [{"src": ["2.1"], "tgt": ["1.1"]}, {"src": ["1.1"], "tgt": ["1.2"]}, {"src": [], "tgt": ["1.2"]}]
+    text = {"a": jsonl(record, {**record, "lang_pair": "en-de"})}
+    lines, marks, _, counts = convert(tmp_path, text, "--preset", "dochplt", languages=languages)
+    assert [line[:2] for line in lines] == [("B.", ""), ("C.", "X."), ("A.", "Y.")] and marks == "011"
+    assert counts["left_out"] == {"in other languages": 1}
+    for key, value, words in [
+        ("alignment", [{"src": ["7"], "tgt": ["1.1"]}], "expected links between its sentences, found '7'"),
+        ("alignment", [{"src": ["1.1"]}], "expected the key 'tgt'"),
+        ("alignment", [1], "expected an object with the key 'src'"),
+        ("src_doc", {"ids": ["1.1"], "sentences": ["A.", "B."]}, "expected source_ids and target_ids"),
+    ]:
+        text = {"a": jsonl({**record, key: value})}
+        assert words in refused(capsys, tmp_path, text, "--preset", "dochplt", languages=languages)
 
 
 def test_what_is_given_comes_before_the_preset(tmp_path):
