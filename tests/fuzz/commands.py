@@ -49,7 +49,7 @@ SENTENCE = given(
 )
 CONTRAST = given(
     "--reduction sum|mean --span current|window --max-tokens 100 --json json --examples lines "
-    "--format jsonl|voita|opensubs"
+    "--format jsonl|voita|opensubs|scat|contrawsd"
 )
 EVALUATE = given(
     "--contexts trained|random|empty|absent|swapped --random-context random|shuffled --window 1|3 "
@@ -62,7 +62,7 @@ PROBE = given(
     "--words words --unit document|sentence --tokenize 13a|none|spm --top 2 --min-count 1|3 "
     "--select 3 --select-output selected --by max-cxmi|mean-cxmi|tag"
 )
-SETS = {"bawden.json": "", "voita.json": "", "jsonl.jsonl": "", "opensubs": ""}
+SETS = {"bawden.json": "", "voita.json": "", "jsonl.jsonl": "", "opensubs": "", "contrawsd.json": "", "scat.json": ""}
 SETS["contrapro.json"] = " --documents documents"
 
 COMMANDS = [
