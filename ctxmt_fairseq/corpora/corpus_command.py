@@ -74,10 +74,9 @@ class NewCorpus(OfLanguages):
         try:
             return super().start()
         except BadInput as error:
-            found = "" if "this looks like" in str(error) else hint_of(self.inputs(), type(self).__name__.lower())
-            if not found:
+            if "this looks like" in str(error):
                 raise
-            raise BadInput(f"{error}{found}") from None
+            raise BadInput(f"{error}{hint_of(self.inputs(), type(self).__name__.lower())}") from None
 
     def run(self) -> None:
         self.write(self.parts())

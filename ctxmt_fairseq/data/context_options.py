@@ -173,8 +173,8 @@ class WindowOptions(ContextOptions):
 
     window_tokens: int = option(
         0,
-        "take context sentences, the nearest first, while the source window, and the target context, have at most "
-        "so many tokens (0: as many sentences as the other options say)",
+        "take context sentences, the nearest first, while the source window, and the target context, have at "
+        "most so many tokens (0: as many sentences as the other options say)",
         lambda value: 0 <= value < 2**20,
         "a number of tokens, or 0",
     )

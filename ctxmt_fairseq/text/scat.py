@@ -1,8 +1,8 @@
-"""Reads SCAT (Yin et al. 2021) and its filtered release (Sarti et al. 2024): sentences with an ambiguous pronoun
-(<p>it</p>), the text before them, and the words that show how to translate it (<hon>plants<hoff>).
+"""Reads SCAT (Yin et al. 2021) and its filtered release (Sarti et al. 2024): sentences with an ambiguous
+pronoun (<p>it</p>), the text before them, and the words that show how to translate it (<hon>plants<hoff>).
 
-It comes as four files, line by line (PREFIX.en, PREFIX.fr, PREFIX.context.en, PREFIX.context.fr), or as JSON with
-fields of these names: en, fr, context_en, context_fr, with _with_tags behind them or not.
+It comes as four files, line by line (PREFIX.en, PREFIX.fr, PREFIX.context.en, PREFIX.context.fr), or as JSON
+with fields of these names: en, fr, context_en, context_fr, with _with_tags behind them or not.
 """
 
 import re
@@ -52,7 +52,7 @@ class Marked(NamedTuple):
 
 
 class Example(NamedTuple):
-    """An example: (context, current sentence) of source and target, and the wrong translation, if it is given."""
+    """An example: (context, current sentence) of both sides, and the wrong translation, if there is one."""
 
     place: Place
     source: Tuple[str, str]
@@ -84,13 +84,13 @@ def read_scat(path: PathLike, languages: Sequence[str] = LANGUAGES) -> Iterator[
     )  # fmt: skip
     for place, record in records:
         tags = _TAGS if isinstance(record, dict) and f"{languages[0]}{_TAGS}" in record else ""
-        sides = [
-            tuple(get(place, record, f"{name}{language}{tags}", str) for name in ("context_", ""))
-            for language in languages
-        ]
+        contexts, texts = (
+            [get(place, record, f"{name}{language}{tags}", str) for language in languages]
+            for name in ("context_", "")
+        )
         contrast = f"contrast_{languages[1]}{tags}"
         wrong = get(place, record, contrast, str) if contrast in record else None
-        yield Example(place, *sides, wrong)  # type: ignore[arg-type]
+        yield Example(place, (contexts[0], texts[0]), (contexts[1], texts[1]), wrong)
 
 
 def _names(prefix: str, languages: Sequence[str]) -> List[str]:

@@ -62,7 +62,14 @@ PROBE = given(
     "--words words --unit document|sentence --tokenize 13a|none|spm --top 2 --min-count 1|3 "
     "--select 3 --select-output selected --by max-cxmi|mean-cxmi|tag"
 )
-SETS = {"bawden.json": "", "voita.json": "", "jsonl.jsonl": "", "opensubs": "", "contrawsd.json": "", "scat.json": ""}
+SETS = {
+    "bawden.json": "",
+    "voita.json": "",
+    "jsonl.jsonl": "",
+    "opensubs": "",
+    "contrawsd.json": "",
+    "scat.json": "",
+}
 SETS["contrapro.json"] = " --documents documents"
 
 COMMANDS = [

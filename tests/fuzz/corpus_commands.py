@@ -22,8 +22,8 @@ _RAW = {
 }
 _RAW_OPTIONS = {
     "opensubtitles": given(
-        "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken --held-out test=0.5 "
-        "--metadata own|none"
+        "--min-overlap 0|1 --max-gap 0|9 --clean none|all|-music|dashes,ocr --skip-broken "
+        "--held-out test=0.5 --metadata own|none"
     ),
     "opus": given("--unaligned end|keep --clean none|all --skip-broken"),
     "aligned": given("--unaligned end|keep"),

@@ -77,8 +77,15 @@ SAMPLES = {
     "dochplt": (  # released as Parquet
         {"train.jsonl": jsonl(_dochplt("en-ga", [("1.1 1.2", "1.1")]), _dochplt("ga-en", [("1.2", "2.1")]))},
         ("en", "ga"),
-        [("A. B.", "X.", "d1 e1"), ("C.", "", "d1 e1"), ("", "Y.", "d1 e1"),
-         ("A.", "", "d1 e1"), ("B.", "", "d1 e1"), ("", "X.", "d1 e1"), ("C.", "Y.", "d1 e1")],
+        [
+            ("A. B.", "X.", "d1 e1"),
+            ("C.", "", "d1 e1"),
+            ("", "Y.", "d1 e1"),
+            ("A.", "", "d1 e1"),
+            ("B.", "", "d1 e1"),
+            ("", "X.", "d1 e1"),
+            ("C.", "Y.", "d1 e1"),
+        ],
     ),
     "wmt24pp": (
         {
@@ -120,7 +127,8 @@ SAMPLES = {
 
 # SCAT: a file for each side, and for the text before it; the second example has none, the third no pronoun.
 SCAT = {
-    "test.en": "I saw if <p>it</p> would grow.\n<hon>They<hoff> go, s<p>it</p>ting if <p>they</p> are here.\nGood.\n",
+    "test.en": "I saw if <p>it</p> would grow.\n"
+    "<hon>They<hoff> go, s<p>it</p>ting if <p>they</p> are here.\nGood.\n",
     "test.fr": "J'ai vu si <p>elle</p> grandit.\n<p>Ils</p> vont, qu'<p>ils</p> soient là.\nBien.\n",
     "test.context.en": "Two  <hon>plants<hoff> . Water.\n\n\n",
     "test.context.fr": "Deux  <hon>plantes<hoff> . De l'eau.\n\n\n",

@@ -1,9 +1,10 @@
 """Documents that vecalign or bertalign aligned: which sentences of two texts translate each other.
 
---source and --target are documents, in the same order, with a sentence on each line. --alignment is what the aligner
-printed: a file for each document, or one for all of them; a line such as [0, 1]:[0]:0.123 says that the first two
-source sentences are the first target sentence (bertalign has no costs). A document's id is the name of its source
-file. It ends at sentences without counterpart; with --unaligned keep they stay as lines that are only context.
+--source and --target are documents, in the same order, with a sentence on each line. --alignment is what the
+aligner printed: a file for each document, or one for all of them; a line such as [0, 1]:[0]:0.123 says that
+the first two source sentences are the first target sentence (bertalign has no costs). A document's id is the
+name of its source file. It ends at sentences without counterpart; with --unaligned keep they stay as lines
+that are only context.
 
 Example: ctxmt corpus aligned --source news/*.en --target news/*.de --alignment news/*.aligned \\
              --source-lang en --target-lang de --out text/news
@@ -62,10 +63,11 @@ class Aligned(NewCorpus):
                 first, count = done[side], len(sides[side])
                 done[side] += len(numbers)
                 if numbers != [*range(first, min(done[side], count))]:
-                    raise place.error(f"expected sentence {first} of {count} next, found {numbers[:9]} of {(source, target)[side]}")
+                    found = f"{numbers[:9]} of {(source, target)[side]}"
+                    raise place.error(f"expected sentence {first} of {count} next, found {found}")
                 texts.append(" ".join(sides[side][first : done[side]]))
             if all(link) or self.unaligned == "keep":
-                builder.add(*texts, current=all(map(bool, link)))
+                builder.add(texts[0], texts[1], current=all(link))
             else:
                 builder.leave_out("unaligned")
         return builder.part()

@@ -3,9 +3,9 @@
 --alignment is OPUS' alignment file of the two languages, --xml the subtitles of both: folders, or the .zip
 files as downloaded, which are never unpacked. Pairs whose subtitles overlap in time by less than
 --min-overlap are left out; a document ends there, at sentences that have no counterpart, and at a pause of
-more than --max-gap seconds on either side. Its id is YEAR/IMDB/FILE; from the second document of a file on, a
-number follows it. Metadata (PREFIX.meta.jsonl) is what the subtitles say: year (else that of the folder), genre,
-country, duration; --metadata none leaves it to a database ("ctxmt corpus films").
+more than --max-gap seconds on either side. Its id is YEAR/IMDB/FILE; from the second document of a file on,
+a number follows it. Metadata (PREFIX.meta.jsonl) is what the subtitles say: year (else that of the folder),
+genre, country, duration; --metadata none leaves it to a database ("ctxmt corpus films").
 
 --clean names steps, joined by commas (-NAME: all but this one; none): entities (escaped twice), markup (<i>),
 music, brackets (what is heard but not said), dashes (before turns), speakers (NAME:), ocr (l for I),

@@ -10,7 +10,8 @@ both, the sides are exchanged as it says.
 A document is a run of records with one id, which a blank line ends. Without document every record is one,
 or, with --blank-lines, what is between blank lines. A record with lists of sentences is a document, too, and
 so is one with several lines if --split-lines. links are objects with src and tgt, lists of source_ids and
-target_ids that translate each other; sentences without links are context. With --beside every file is a column of its own.
+target_ids that translate each other; sentences without links are context. With --beside every file is a
+column of its own.
 
 --preset gives options for a public corpus; those on the command line come first. It exchanges the sides of a
 file in whose name the other language is the first (news.de-en.tsv).
@@ -186,8 +187,8 @@ def _linked(found: Record, place: Place, order: int) -> List[Tuple[Any, ...]]:
             lines += [("", text, False) if side else (text, "", False) for text in between if text.strip()]
             done[side] = max(done[side], 1 + max(link[side])) if link else until
         if link:
-            both = (" ".join(side[at] for at in ats) for side, ats in zip(texts, link, strict=True))
-            lines.append((*both, True))
+            source, target = (" ".join(side[at] for at in ats) for side, ats in zip(texts, link, strict=True))
+            lines.append((source, target, True))
     return lines or [("", "", True)]
 
 

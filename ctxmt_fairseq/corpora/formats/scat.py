@@ -1,8 +1,9 @@
-"""SCAT (Yin et al. 2021; Sarti et al. 2024): sentences with pronouns, and the words that show how to translate them.
+"""SCAT (Yin et al. 2021): sentences with pronouns, and the words that show how to translate them.
 
-FILE is one of the four files of a split, PREFIX.en beside PREFIX.fr, PREFIX.context.en and PREFIX.context.fr, or
-its records as JSON. The text before a sentence is one line that is only context, because it comes without borders
-between sentences; the marks go to --highlights, for --attention-highlights of a training with this text.
+FILE is one of the four files of a split, PREFIX.en beside PREFIX.fr, PREFIX.context.en and
+PREFIX.context.fr, or its records as JSON. The text before a sentence is one line that is only context,
+because it comes without borders between sentences; the marks go to --highlights, for --attention-highlights
+of a training with this text. The release of Sarti et al. (2024) is read in the same way.
 
 Example: ctxmt corpus scat filtered.train.en --source-lang en --target-lang fr --out text/train \\
              --highlights marks.jsonl

@@ -108,7 +108,8 @@ def _named(source: PathLike, sides: Iterator[Tuple[str, ...]], names: PathLike, 
             raise BadInput(f"expected a domain, a tab and a document's id, found {name!r}", names, number)
         last = document.strip() if good else last
         first, second = texts or ("", "")
-        yield first, second, last, domain if good else "", BROKEN if not (good and texts) else CANARY if domain == CANARY else ""
+        reason = BROKEN if not (good and texts) else CANARY if domain == CANARY else ""
+        yield first, second, last, domain if good else "", reason
 
 
 def _documents(lines: Iterable[Line], keep_empty: bool) -> Iterator[Part]:

@@ -1,4 +1,4 @@
-"""ContraWSD (Rios et al. 2017): ambiguous German words in English and French translations, without context."""
+"""ContraWSD (Rios et al. 2017): ambiguous German words, in English and French, without context."""
 
 import itertools
 from pathlib import Path
@@ -23,13 +23,13 @@ from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, lines_togeth
 @FORMATS.register("contrawsd")
 class ContraWSD(ContrastiveFormat):
     """``de-en.json``: the reference is correct, and ``errors`` have translations in another sense; or, with
-    --format contrawsd, ``PREFIX.en`` (or .fr) beside ``PREFIX.de``, the text that the suite makes of it: a line
-    for each candidate, the reference first.
+    --format contrawsd, ``PREFIX.en`` (or .fr) beside ``PREFIX.de``, the text that the suite makes of it: a
+    line for each candidate, the reference first.
 
     The phenomenon is the ambiguous word, where the file names it. The suite has no context.
 
-    Scoring: sum over the current sentence; the suite's ``evaluate.py`` reads one score for each candidate, and
-    counts an example as right if the reference is better than all others.
+    Scoring: sum over the current sentence; the suite's ``evaluate.py`` reads one score for each candidate,
+    and counts an example as right if the reference is better than all others.
     """
 
     files = "a JSON list of objects with 'ambig word'"

@@ -25,16 +25,16 @@ _PRONOUN = re.compile(r"(?<![^\W\d_])(?:ils?|elles?)(?![^\W\d_])", re.IGNORECASE
 class Scat(ContrastiveFormat):
     """One of the four files of a split, or JSON (see ``text/scat.py``).
 
-    The wrong translation is the one that the file gives (``contrast_fr``), else the right one with its marked
-    pronouns of the other gender, as in the filtered release. Where none is marked there is no example; how many
-    these are is logged. The text before a sentence, about five sentences without borders, is one sentence of
-    context. The phenomenon is the pronoun; the distance is 0 where all that supports it is in the current
-    sentence, else unknown.
+    The wrong translation is the one that the file gives (``contrast_fr``), else the right one with its
+    marked pronouns of the other gender, as in the filtered release. Where none is marked there is no
+    example; how many these are is logged. The text before a sentence, about five sentences without borders,
+    is one sentence of context. The phenomenon is the pronoun; the distance is 0 where all that supports it
+    is in the current sentence, else unknown.
 
     Scoring: sum over the current sentence, as in the set that the examples are from (``OpenSubs``).
     """
 
-    files = "a file PREFIX.en beside PREFIX.fr, PREFIX.context.en and PREFIX.context.fr, or JSON with 'context_en'"
+    files = "PREFIX.en beside PREFIX.fr, PREFIX.context.en and PREFIX.context.fr, or JSON with 'context_en'"
 
     @classmethod
     def recognises(cls, path: Path, content: Any) -> bool:

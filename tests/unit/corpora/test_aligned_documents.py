@@ -133,8 +133,17 @@ def metadata(folder):
 
 
 def test_what_talks_say_of_themselves(corpus, tmp_path):
-    corpus("ted", {"a": TAGS_EN, "b": TAGS_DE.replace("<talkid>7", "<speaker>A &amp; B</speaker>\n<talkid>7")}, *SIDES)
-    first = {"genre": "lectures", "speaker": "Al Gore", "title": "Averting the climate crisis", "keywords": "talks, culture"}
+    corpus(
+        "ted",
+        {"a": TAGS_EN, "b": TAGS_DE.replace("<talkid>7", "<speaker>A &amp; B</speaker>\n<talkid>7")},
+        *SIDES,
+    )
+    first = {
+        "genre": "lectures",
+        "speaker": "Al Gore",
+        "title": "Averting the climate crisis",
+        "keywords": "talks, culture",
+    }
     assert metadata(tmp_path) == [first] * 3 + [{"genre": "lectures", "speaker": "A & B"}] * 2
     old = "\n".join(line for line in TAGS_EN.splitlines() if "doc" not in line)
     del first["genre"]

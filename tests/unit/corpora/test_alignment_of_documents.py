@@ -67,9 +67,10 @@ def test_refusals(tmp_path, capsys, links, words):
 
 
 def test_as_many_documents_on_both_sides(tmp_path, capsys):
+    sides = ("--source", "a", "b", "--target", "a", "--alignment", "c")
+    languages = ("--source-lang", "en", "--target-lang", "de", "--out", str(tmp_path / "out"))
     with pytest.raises(SystemExit):
-        main(["corpus", "aligned", "--source", "a", "b", "--target", "a", "--alignment", "c", "--source-lang", "en",
-              "--target-lang", "de", "--out", str(tmp_path / "out")])  # fmt: skip
+        main(["corpus", "aligned", *sides, *languages])
     assert "--target: expected 2 files, found 1" in capsys.readouterr().err
 
 
@@ -83,7 +84,8 @@ def test_every_sentence_is_there_once_in_order(tmp_path_factory, links):
         sides = [[*range(place, place + size)] for place, size in zip(at, link, strict=True)]
         at = [place + size for place, size in zip(at, link, strict=True)]
         lines.append(f"{sides[0]}:{sides[1]}:0.5\n")
-    text = {f"a.{end}": "".join(f"{end}{place}\n" for place in range(size)) for end, size in zip(("en", "de"), at, strict=True)}  # fmt: skip
+    sizes = dict(zip(("en", "de"), at, strict=True))
+    text = {f"a.{end}": "".join(f"{end}{place}\n" for place in range(size)) for end, size in sizes.items()}
     found, _ = convert(folder, {**text, "a.txt": "".join(lines)}, "--unaligned", "keep")
     for side, end in enumerate(("en", "de")):
         assert " ".join(line[side] for line in found).split() == text[f"a.{end}"].split()

@@ -151,7 +151,11 @@ def test_links_that_cross_or_are_wrong(tmp_path, capsys):
     """Every sentence is there once, in the order of the links; other languages are left out."""
     files, languages, _ = SAMPLES["dochplt"]
     record = json.loads(files["train.jsonl"].splitlines()[0])
-    record["alignment"] = [{"src": ["2.1"], "tgt": ["1.1"]}, {"src": ["1.1"], "tgt": ["1.2"]}, {"src": [], "tgt": ["1.2"]}]
+    record["alignment"] = [
+        {"src": ["2.1"], "tgt": ["1.1"]},
+        {"src": ["1.1"], "tgt": ["1.2"]},
+        {"src": [], "tgt": ["1.2"]},
+    ]
     text = {"a": jsonl(record, {**record, "lang_pair": "en-de"})}
     lines, marks, _, counts = convert(tmp_path, text, "--preset", "dochplt", languages=languages)
     assert [line[:2] for line in lines] == [("B.", ""), ("C.", "X."), ("A.", "Y.")] and marks == "011"
@@ -254,19 +258,31 @@ def test_another_kind_of_file_is_named(tmp_path, capsys, content, command):
 @pytest.mark.parametrize(
     "kind, options, content, words",
     [
-        ("ted", ("--source", "a", "--target", "b"), '{"s": "A"}\n', "this looks like JSON lines: use ctxmt corpus records"),
-        ("tmx", ("--tmx", "a"), "<CHAPTER ID=1>\nA\n", "this looks like Europarl with its tags: use ctxmt corpus europarl"),
-        ("opus", ("--alignment", "a", "--xml", "."), '<tmx version="1.4"><body/></tmx>', "looks like TMX: use ctxmt corpus tmx"),
-        ("wmt", ("--source", "a", "--target", "b"), '<srcset setid="x">', "has no talks (<doc docid=...>, <talkid>)\n"),
+        ("ted", "--source a --target b", '{"s": "A"}\n', "looks like JSON lines: use ctxmt corpus records"),
+        (
+            "tmx",
+            "--tmx a",
+            "<CHAPTER ID=1>\nA\n",
+            "looks like Europarl with its tags: use ctxmt corpus europarl",
+        ),
+        (
+            "opus",
+            "--alignment a --xml .",
+            '<tmx version="1.4"><body/></tmx>',
+            "like TMX: use ctxmt corpus tmx",
+        ),
+        ("wmt", "--source a --target b", '<srcset setid="x">', "has no talks (<doc docid=...>, <talkid>)\n"),
     ],
-)  # fmt: skip
-def test_every_command_names_the_one_for_another_kind(tmp_path, capsys, monkeypatch, kind, options, content, words):
+)
+def test_every_command_names_another_for_its_kind(
+    tmp_path, capsys, monkeypatch, kind, options, content, words
+):
     monkeypatch.chdir(tmp_path)
     for name in "ab":
         (tmp_path / name).write_text(content)
     languages = ("--source-lang", "en", "--target-lang", "fr", "--out", "out")
     with pytest.raises(SystemExit) as end:
-        main(["corpus", kind, *options, *languages])
+        main(["corpus", kind, *options.split(), *languages])
     error = capsys.readouterr().err
     assert end.value.code == 2 and words in error and len(error.strip().splitlines()) == 1
 

@@ -129,10 +129,12 @@ def test_chapters_and_speakers_are_metadata(tmp_path):
 
 
 def test_what_subtitles_say_of_themselves(tmp_path):
-    """Year, genre, country and duration; the source side's count, then the target's, then the folder's year."""
+    """Year, genre, country and duration: the source side's, else the target's, else the folder's year."""
     about = "<meta><source>{}</source><subtitle><duration>01:02:03,400</duration></subtitle></meta>"
     english = document(about.format("<genre>Comedy,Drama</genre><year>2009</year>"), sentence(1, "One"))
-    french = document(about.format("<year>1900</year><country>France</country><genre> </genre>"), sentence(1, "Un"))
+    french = document(
+        about.format("<year>1900</year><country>France</country><genre> </genre>"), sentence(1, "Un")
+    )
     plain = document(sentence(1, "One"))
     made = []
     for number, sides in enumerate([(english, french), (plain, french), (plain, plain)]):

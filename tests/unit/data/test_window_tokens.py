@@ -1,4 +1,4 @@
-"""Windows packed by a budget of tokens: which context is taken, in training, scoring and translation alike."""
+"""Windows packed by a budget of tokens: which context is taken, in training and translation alike."""
 
 from types import SimpleNamespace
 
@@ -24,7 +24,9 @@ WINDOWS = [
 def packed(data, index, window, budget):
     """The windows by definition: from the nearest on, all that is so far away, or nothing from there on."""
     starts, ends = data.builder.documents.bounds(np.array([index]))
-    source, target = ([sentences[line].tolist() for line in range(len(data))] for sentences in (data.source, data.target))
+    source, target = (
+        [sentences[line].tolist() for line in range(len(data))] for sentences in (data.source, data.target)
+    )
     size = {name: window.get(name, 0) for name in (
         "source_context", "source_context_after", "target_context", "target_context_on_source")}  # fmt: skip
     taken = {name: [] for name in size}
@@ -98,6 +100,9 @@ def test_translation_reads_the_windows_of_training(window):
 
 
 def test_a_budget_is_a_number_of_tokens_that_travels_with_the_model():
-    assert WindowOptions.travelling()["window_tokens"] == 0 and WindowOptions(window_tokens=250).evaluated().window_tokens == 250
+    assert (
+        WindowOptions.travelling()["window_tokens"] == 0
+        and WindowOptions(window_tokens=250).evaluated().window_tokens == 250
+    )
     with pytest.raises(BadInput, match="--window-tokens -1: expected a number of tokens, or 0"):
         WindowOptions(window_tokens=-1)
