@@ -15,7 +15,7 @@ from ctxmt_fairseq.evaluation.runs.results_file import in_words, read_results, r
 from ctxmt_fairseq.evaluation.significance.contrast import compare_contrast
 from ctxmt_fairseq.evaluation.significance.measures import measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
-from ctxmt_fairseq.evaluation.significance.translations import compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import compare_translations
 
 HERE = Path(__file__).resolve().parent
 Stars = Dict[Tuple[str, str], str]  # (column, row) ->

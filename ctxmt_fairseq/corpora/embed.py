@@ -20,7 +20,7 @@ from ctxmt_fairseq.corpora.store_writer import check_same_kind, store_writer
 from ctxmt_fairseq.corpora.text_rows import TextFiles
 from ctxmt_fairseq.corpora.text_steps import TextSteps, steps_of_language
 from ctxmt_fairseq.text.metadata_text import metadata_text
-from ctxmt_fairseq.vectors.store_header import HEADER, INDEX_DTYPE, StoreHeader, index_file, read_header
+from ctxmt_fairseq.vectors.context_store import HEADER, INDEX_DTYPE, StoreHeader, index_file, read_header
 from ctxmt_fairseq.vectors.text_encoders import load_text_encoder
 
 _CHUNK = 2**20

@@ -21,7 +21,7 @@ from ctxmt_fairseq.base.files import writing
 from ctxmt_fairseq.corpora.text_lookup import TextLookup
 from ctxmt_fairseq.text.absence import EMPTY_TEXT, NO_TEXT
 from ctxmt_fairseq.text.text_lines import PathLike
-from ctxmt_fairseq.vectors.store_header import (
+from ctxmt_fairseq.vectors.context_store import (
     DTYPES,
     HEADER,
     INDEX_DTYPE,

@@ -1,6 +1,7 @@
-"""What a command writes: JSON, and pictures with their numbers beside them."""
+"""What a command writes: tables, JSON, and pictures with their numbers beside them."""
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Optional, Sequence, Tuple
 
 from ctxmt_fairseq.base.command import OptionGroup, option
 from ctxmt_fairseq.base.paths import Chart, Map, Output
@@ -95,8 +96,19 @@ class MapFiles(Json):
         Args:
             how: see ``write_map``.
         """
-        from ctxmt_fairseq.analysis.map_files import write_map
+        from ctxmt_fairseq.analysis.labelled_map import write_map
 
         self.write(record)
         if self.output:
             print("", *write_map(self.output, shown, more, **how), sep="\n")
+
+
+class TableStyle(OptionGroup):
+    table: Literal["text", "markdown", "latex", "csv"] = option(
+        "how tables are printed; latex needs the package booktabs", "text"
+    )
+
+    def begin(self, end: ExitStack) -> None:
+        from ctxmt_fairseq.base.tables import STYLE
+
+        STYLE.set(self.table)
