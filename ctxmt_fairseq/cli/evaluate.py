@@ -180,7 +180,7 @@ class Evaluate(Command):
 
     def _load(self, name: str, ledger: "Ledger", average: str) -> Any:
         """The files of a model, the models, and what identifies them."""
-        from ctxmt_fairseq.evaluation.runs.evaluator import content_of, model_files
+        from ctxmt_fairseq.evaluation.runs.model_files import content_of, model_files
 
         files = model_files(name, self.average, ledger, average)
         loaded = self.model.load(files).loaded

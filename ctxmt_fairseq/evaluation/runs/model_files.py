@@ -1,0 +1,42 @@
+"""Finds the files of the model to evaluate: a checkpoint, an ensemble, or those in a training's folder."""
+
+import os
+from pathlib import Path
+from typing import List
+
+from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.checkpoints.averaging import nearest_checkpoints, save_dir, write_average
+from ctxmt_fairseq.corpora.data_folder import first_folder
+from ctxmt_fairseq.evaluation.runs.ledger import Ledger, file_hash
+from ctxmt_fairseq.generation.loading import LoadedModels
+
+DICTIONARIES = ("ctxmt.json", "dict.*.txt", "*.model")  # of a data folder: these files turn text into tokens
+
+
+def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
+    """The checkpoints that a name means, joined by ``os.pathsep``.
+
+    The name is that of checkpoints, or of a training's folder, which has them itself or in its folder
+    ``checkpoints``. Of a folder's checkpoints the best are averaged to ``output``; ``average`` 1: the best
+    alone."""
+    folder = Path(name)
+    if not folder.is_dir():
+        if average > 1:
+            raise BadInput(f"--average {average} needs a folder with checkpoints", name)
+        return name
+    folder = save_dir(folder)
+    if average == 1:
+        return str(folder / "checkpoint_best.pt")
+    chosen = nearest_checkpoints(folder, average)
+    made_from = [file_hash(checkpoint.path) for checkpoint in chosen]
+    path = ledger.folder / output
+    ledger.make(output, made_from, [output], lambda: write_average(chosen, path))
+    return str(path)
+
+
+def content_of(files: str, loaded: LoadedModels) -> List[str]:
+    """Hashes of the checkpoints, and of the files in the data folder that turn text into tokens."""
+    paths = [Path(path) for path in files.split(os.pathsep)]
+    folder = first_folder(loaded.task.cfg.data)
+    paths += sorted(path for pattern in DICTIONARIES for path in folder.glob(pattern))
+    return [file_hash(path) for path in paths]
