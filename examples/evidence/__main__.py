@@ -83,6 +83,10 @@ def train(place: Workplace, row: str, seed: int) -> None:
     say(f"{called(row, seed)}: training")
     system = systems.ALL[row]
     stage = systems.STAGES[system.stage]
+    if stage.found:
+        train(place, *systems.FINDER)
+        with place.held("found"):
+            corpus.find(place, system.text, training.checkpoint(place, *systems.FINDER))
     with place.held(f"text of {system.text.name}"):
         corpus.prepare(place, system.text, stage.data)
         if system.embeds:
