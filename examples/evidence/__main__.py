@@ -9,7 +9,7 @@ from ctxmt_fairseq.base import exit_codes
 from evidence import commands, corpus, evaluation, figures, records, systems, tables, training
 from evidence.workplace import RESULTS, ROOT, Workplace, called, workplace
 
-PAGES = ("README.md", "protocol.md", "pronouns.md", "help-pages.md")  # of docs/results/
+PAGES = ("README.md", "protocol.md", "tables.md")  # of docs/results/
 PAPERS = ("focused_concat", "gated_context", "mtcue", "sequence_shortening", "thesis")
 
 
