@@ -30,11 +30,8 @@ from ctxmt_fairseq.tasks.search.running_document import RunningDocuments
 class AttentionMap:
     """The attention weights, averaged over heads, from a sentence's tokens (rows) to the context (columns).
 
-    Attributes:
-        map: every row sums to 1.
-        words: whether each row is a word, see ``Token``.
-        context_words: whether each column is a word; None if columns are not tokens.
-    """
+    Every row sums to 1. ``words`` and ``context_words`` tell which rows and columns are words (see
+    ``Token``); the latter is None if columns are not tokens."""
 
     map: LabelledMap
     words: List[bool]
@@ -42,8 +39,8 @@ class AttentionMap:
 
     @property
     def useful(self) -> Optional[np.ndarray]:
-        """(R,) the useful mass of each row: the sum of the weights of words, without ``<bos>``, ``<eos>`` and
-        punctuation; None if columns are not tokens."""
+        """(R,) the useful mass of each row: the sum of the weights of words; None if columns are not
+        tokens."""
         return None if self.context_words is None else self.map.values[:, self.context_words].sum(axis=1)
 
     @property
@@ -87,9 +84,7 @@ def attention_map(
 
     Args:
         loaded: one model. Of a model of windows it is the attention to the whole source window, whose columns
-            have the current sentence, too.
-        side, layer: see ``choose_attention`` and ``choose_window_attention``. For the decoder, a row is the
-            token that is produced next.
+            have the current sentence, too. For the decoder, a row is the token that is produced next.
         target: the translation; default: if one is needed, the model's own with beam 4. Target context is
             always the model's own translation.
     """
@@ -145,8 +140,8 @@ def attention_map(
 def _with_translations(
     loaded: LoadedModels, passage: Passage, target: Optional[str], current: bool
 ) -> RunningDocuments:
-    """The passage with the translations that its batch needs: those of earlier sentences if the model reads
-    them, and that of the current one if ``current``."""
+    """The passage with the translations of earlier sentences, if the model reads them, and of the current
+    one, if ``current``."""
     translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
     sources = [loaded.encode_source(text) for text in passage.sentences]
     contexts = loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences))

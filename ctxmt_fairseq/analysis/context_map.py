@@ -23,14 +23,12 @@ COLUMNS = ("x before", "y before", "x after", "y after")
 
 @dataclass(frozen=True)
 class ContextMap:
-    """n contexts on two maps.
+    """n contexts on two maps, (n, 2) points before and after the context encoder.
 
     Attributes:
         encoder, model: the names of the text encoder and of the model's architecture.
         dimensions: R and D, the lengths of the vectors before and after the context encoder.
-        before, after: (n, 2) points.
         separations: how well the vectors themselves separate the attributes.
-        seed: the seed of the maps.
     """
 
     encoder: str

@@ -10,13 +10,8 @@ from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 
 class ContextVectors(NamedTuple):
-    """The K vectors in the context of one row, without pads.
-
-    Attributes:
-        labels: their K names.
-        words: for each whether it is a word's; None if vectors are made of several tokens.
-        sections: the names of the context's sentences, and how many vectors each has.
-    """
+    """The K vectors in the context of one row, without pads: their names; whether each is a word's (None if
+    vectors are made of several tokens); and names and vector counts of the context's sentences."""
 
     labels: List[str]
     words: Optional[List[bool]]
@@ -24,11 +19,8 @@ class ContextVectors(NamedTuple):
 
 
 def context_vectors(model: Any, batch: Dict[str, Any], dictionary: Any) -> ContextVectors:
-    """The vectors that a multi-source model makes of the context of one sentence.
-
-    Args:
-        batch: of ``MultiSourceDataset`` with one sentence, and a row for every sentence of its context.
-    """
+    """The vectors that a multi-source model makes of the context of the one sentence in a batch, which has a
+    row for every sentence of its context."""
     shortening = getattr(model.encoder, "context_shortening", None)
     windows = batch["windows"]
     places = zip(windows["roles"][0].tolist(), windows["distances"][0].tolist(), strict=True)

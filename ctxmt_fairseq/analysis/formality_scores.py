@@ -11,13 +11,8 @@ SCORE = "formal translations (%)"
 
 
 def read_formality_scores(path: PathLike) -> Dict[str, float]:
-    """Prompt -> formal translations among those that are either formal or informal, in percent.
-
-    Prompts without such translations are left out.
-
-    Args:
-        path: what ``ctxmt control formality --json`` wrote.
-    """
+    """Prompt -> formal translations among those that are either formal or informal, in percent, from what
+    ``ctxmt control formality --json`` wrote. Prompts without such translations are left out."""
     place = Place(path)
     scores: Dict[str, float] = {}
     for run in get(place, load_json(path), "runs", list):

@@ -28,10 +28,8 @@ class GroupUse:
     """The weights c of equation 3, summed over a text.
 
     Attributes:
-        title: the method and the model.
         selecting: True if the weights of each group sum to 1 over a sentence; False if those of each token
             sum to 1 over the groups.
-        sentences: how many sentences the text has.
         classes: C classes of tokens; ``counts`` (C,) is how many tokens each has.
         weights: (C, K) sums of the weights over the tokens of a class.
         used: (K,) in how many sentences a group has a token with a weight above 0.
@@ -109,10 +107,7 @@ def group_use(
 ) -> GroupUse:
     """Measure the groups of each sentence of a text by itself, because context does not change them.
 
-    Args:
-        annotation: the annotated words of the sentences; if given, the classes are parts of speech.
-        max_tokens: the most tokens, pads included, in a batch.
-    """
+    If the annotated words of the sentences are given, the classes are parts of speech."""
     model = loaded.model
     latent = latent_groups(model)
     tokens = [loaded.encode_source(sentence) for sentence in sentences]
@@ -171,7 +166,7 @@ def _parts_of_speech(
     sentence: str, words: Sequence[AnnotatedWord], pieces: Sequence[str]
 ) -> Optional[List[str]]:
     """For each subword the part of speech of the word with its first character; None if the subword model
-    reads other characters than the sentence has."""
+    reads other characters."""
     places = [place for place, character in enumerate(sentence) if not character.isspace()]
     read = "".join(pieces)
     if read.lower() != "".join(sentence[place] for place in places).lower() or len(read) != len(places):

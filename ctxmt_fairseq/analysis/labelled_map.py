@@ -11,12 +11,9 @@ class LabelledMap:
     """A matrix, such as the attention weights between tokens or vectors made of them, with its names.
 
     Attributes:
-        title: what the matrix shows.
         values: (R, C) float64.
         rows, columns: R and C names, which may repeat.
-        row_name, column_name: what the rows and the columns are.
         sections: names and widths of groups of columns, from left to right, C columns together.
-        value_name: what the values are.
     """
 
     title: str

@@ -15,11 +15,7 @@ NAMES = ("value", "second value")  # the names of attributes from a file
 
 @dataclass(frozen=True)
 class Attribute:
-    """A property of every text.
-
-    Attributes:
-        values: (n,) strings, or float64 if all are finite numbers.
-    """
+    """A property of every text: (n,) strings, or float64 if all are finite numbers."""
 
     name: str
     values: np.ndarray
@@ -40,11 +36,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class LabelledTexts:
-    """n distinct texts.
-
-    Attributes:
-        attributes: none, one (colours) or two (colours and markers).
-    """
+    """n distinct texts with no attribute, one (colours) or two (colours and markers)."""
 
     texts: List[str]
     attributes: Tuple[Attribute, ...] = ()
@@ -67,11 +59,8 @@ METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
 
 
 def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) -> LabelledTexts:
-    """Join both, the metadata first, with a further attribute that tells them apart.
-
-    If metadata have their field as attribute and sentences have none, the sentences become another field
-    instead.
-    """
+    """Join both, the metadata first, with a further attribute that tells them apart; if metadata have their
+    field as attribute and sentences have none, the sentences become another field instead."""
     texts = [*metadata.texts, *sentences.texts]
     fields, values = metadata.attributes, sentences.attributes
     if len(fields) == 1 and fields[0].name == FIELD and not values:
@@ -91,7 +80,7 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
 
 
 def read_labelled_texts(path: PathLike) -> LabelledTexts:
-    """Read lines with a text and up to two attributes, separated by tabs. Blank and repeated lines do not
+    """Read lines of a text and up to two attributes, separated by tabs; blank and repeated ones do not
     count."""
     rows: Dict[str, Tuple[str, ...]] = {}
     width = None

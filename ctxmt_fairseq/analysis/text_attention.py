@@ -26,14 +26,8 @@ KNOWN = 20_000  # sentences whose words are kept, because they are context of th
 
 
 class ContextSentence(NamedTuple):
-    """A sentence of the context.
-
-    Attributes:
-        line: its line in the text, from 0.
-        target: whether it is the translation of the line.
-        words: its words, with P subwords.
-        weights: (W, P) from the words of the current sentence to its subwords.
-    """
+    """A line of the context (from 0), or its translation: its words, with P subwords, and the weights (W, P)
+    from the words of the current sentence to these."""
 
     line: int
     target: bool
@@ -43,14 +37,10 @@ class ContextSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class AttendedSentence:
-    """A sentence with context.
+    """A line (from 0) with context: its W words in the source, or in the reference for the attention of a
+    decoder, and the context sentences with their weights.
 
-    Attributes:
-        line: its line in the text, from 0.
-        words: its W words in the source, or in the reference for the attention of a decoder.
-        context: the context sentences with their weights. For each word the rest of 1 goes to ``<bos>``,
-            ``</s>`` and the sentence itself.
-    """
+    For each word the rest of 1 goes to ``<bos>``, ``</s>`` and the sentence itself."""
 
     line: int
     words: ReadWords
@@ -58,8 +48,7 @@ class AttendedSentence:
 
     @property
     def useful(self) -> np.ndarray:
-        """(W,) the useful mass of each word: the sum of its weights to words of the context, without
-        ``<bos>``, ``</s>`` and punctuation."""
+        """(W,) the useful mass of each word: the sum of its weights to words of the context."""
         return np.sum([part.weights[:, part.words.lexical].sum(1) for part in self.context], axis=0)
 
     @property
@@ -75,17 +64,10 @@ def attended_sentences(
     layer: Optional[int] = None,
     max_tokens: int = MAX_TOKENS,
 ) -> Iterator[AttendedSentence]:
-    """The attention of every sentence that has context.
+    """The attention of every sentence that has context, of one model that reads its sentences apart.
 
     Weights are averaged over heads, and over the subwords of a word that are no punctuation. A decoder reads
-    the references; the weights of a word are those with which it is produced.
-
-    Args:
-        loaded: one model of the task ``multi_source`` that reads tokens as context, in a row for each
-            sentence.
-        side, layer: see ``choose_attention``.
-        max_tokens: the most tokens of the longer side, pads included, in a batch.
-    """
+    the references; the weights of a word are those with which it is produced."""
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)

@@ -95,11 +95,7 @@ class Option:
 
 
 def mapping(section: Any, name: str) -> Dict[str, Any]:
-    """Turn a saved configuration, which is a dictionary or a namespace, into a dictionary.
-
-    Args:
-        name: its name, for messages.
-    """
+    """Turn a saved configuration, which is a dictionary or a namespace, into a dictionary."""
     values = vars(section) if isinstance(section, argparse.Namespace) else section
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
         raise WrongValue(f"{name}: expected a dictionary of options, found {shown(section)}")
@@ -109,11 +105,8 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
     """Keep the values of ``options``, and of what is not declared plain numbers, which nothing can evaluate.
 
-    A model's namespace has the whole command line, so most of it is not declared.
-
-    Raises:
-        WrongValue: an option cannot have its value; the message begins with the option.
-    """
+    A model's namespace has the whole command line, so most of it is not declared. What cannot be is a
+    ``WrongValue``."""
     kept = {}
     for name, value in values.items():
         if name in options:
@@ -127,11 +120,7 @@ def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[
 
 
 def check_declared(options: Dict[str, Option], values: Dict[str, Any]) -> None:
-    """Refuse what a user's own configuration gives and a class does not declare, or with another type.
-
-    Raises:
-        WrongValue: there is no such option, or it cannot have its value.
-    """
+    """Refuse what a user's own configuration gives and a class does not declare, or with another type."""
     for name in sorted(values.keys() - options.keys() - {"_name", "arch"}):
         raise WrongValue(f"{flag(name)}: there is no such option of {values['_name']}")
     checked_options(options, values)
@@ -141,11 +130,7 @@ def as_flat(options: Dict[str, Any]) -> Dict[str, Any]:
     """Give a transformer's options the names that they have on the command line.
 
     A YAML file of fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's
-    other options from its defaults, whatever else it is told.
-
-    Raises:
-        WrongValue: a section has an option that fairseq does not know.
-    """
+    other options from its defaults, whatever else it is told."""
     flat = dict(options)
     for section, kind in NESTED.items():
         if not isinstance(options.get(section), dict):
@@ -170,11 +155,8 @@ def shown(value: Any) -> str:
 
 
 def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:
-    """Check the context options that a checkpoint says it was trained with, and return those that are known.
-
-    Args:
-        defaults: the known ones, with a value of the right type.
-    """
+    """Check the context options that a checkpoint was trained with, and return those that have defaults
+    here."""
     if not isinstance(saved, dict):
         raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
     for name in saved.keys() & defaults.keys():

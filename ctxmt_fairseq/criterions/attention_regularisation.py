@@ -54,13 +54,9 @@ def chosen_attentions(model: Any, layers: Mapping[str, str]) -> Dict[str, Multih
 
 
 class Distance(NamedTuple):
-    """Sums over the highlighted words of a batch, for one attention.
-
-    Attributes:
-        divergence: the sum of KL(uniform over the word's support || the heads' mean attention), in nats.
-        share: the sum of the share of attention that goes to the support.
-        words: the number of words.
-    """
+    """Sums over the highlighted words of a batch, for one attention: of KL(uniform over the word's support ||
+    the heads' mean attention), in nats, and of the share of attention that goes to the support; and how many
+    words those are."""
 
     divergence: Tensor
     share: Tensor
@@ -68,11 +64,8 @@ class Distance(NamedTuple):
 
 
 def distance(attention: MultiheadAttention, inputs: Mapping[str, Any], marked: Mapping[str, Any]) -> Distance:
-    """Measure how far an attention is from the highlights; a word's value is the mean over its subwords.
-
-    Args:
-        inputs: see ``log_attention``. marked: what ``highlight_batch`` gives for this attention.
-    """
+    """Measure how far an attention (its ``inputs``: see ``log_attention``) is from the highlights, as
+    ``highlight_batch`` gives them; a word's value is the mean over its subwords."""
     logs = log_attention(attention, inputs, marked["rows"], marked["queries"])
     values, shares = divergence(logs, marked["keys"])
     share = shares.detach() / marked["subwords"]

@@ -27,11 +27,8 @@ def sentence_ends(target: Tensor, separator: int, eos: int) -> Tensor:
 
 
 def context_mask(target: Tensor, separator: int, eos: int = -1) -> Tensor:
-    """Mark each row of ``target`` (B, T) up to its last separator, this included: BoolTensor (B, T).
-
-    Args:
-        eos: the index of ``</s>``, if it may end the context.
-    """
+    """Mark each row of ``target`` (B, T) up to its last separator, this included: BoolTensor (B, T). The
+    context may end with ``eos``, too, if it is given."""
     places = torch.arange(1, target.size(1) + 1, device=target.device)
     last = (sentence_ends(target, separator, eos) * places).amax(1, keepdim=True)  # 0: it is one sentence
     return places <= last
@@ -48,15 +45,8 @@ def target_weights(target: Tensor, separator: int, pad: int, discount: float, eo
 
 
 def token_losses(lprobs: Tensor, target: Tensor) -> Tuple[Tensor, Tensor]:
-    """The negative log-probability of each target token, and the sum of the whole vocabulary's, for
-    smoothing.
-
-    Args:
-        lprobs: (N, V) log-probabilities. target: LongTensor (N,).
-
-    Returns:
-        two tensors (N, 1), in which pads count, too.
-    """
+    """The negative log-probability of each target token (N,), and the sum of the whole vocabulary's, for
+    smoothing: of ``lprobs`` (N, V) two tensors (N, 1), in which pads count, too."""
     return -lprobs.gather(-1, target.unsqueeze(-1)), -lprobs.sum(-1, keepdim=True)
 
 

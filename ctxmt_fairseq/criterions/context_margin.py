@@ -171,13 +171,9 @@ class ContextMarginCriterion(ContextDiscountedCriterion):
         return loss, nll
 
     def current_scores(self, lprobs: Tensor, target: Tensor, width: int) -> Tuple[Tensor, Tensor]:
-        """What the margins compare: the log-probabilities (B, width) of each row's current target tokens,
-        with 0 after them; and where they are, bool (B, width).
-
-        Args:
-            lprobs: (B * T, V). target: (B, T).
-            width: the number of tokens of the longest current sentence.
-        """
+        """What the margins compare, from ``lprobs`` (B * T, V): the log-probabilities (B, width) of each
+        row's current target tokens (of the longest sentence ``width``), 0 after them; and where they are,
+        bool (B, width)."""
         current = target.ne(self.padding_idx) & ~context_mask(target, self.separator)
         places = torch.arange(width, device=target.device)
         there = places < current.sum(1, keepdim=True)

@@ -30,10 +30,7 @@ from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, se
 class CachingEncoder(RowsEncoder):
     """Encodes all sentences, and gives the decoder shortened states of the context.
 
-    Attributes:
-        sentence_cache: set while documents are translated; a sentence whose states are in it is not encoded
-            again.
-    """
+    While documents are translated, a sentence whose states are in ``sentence_cache`` is not encoded again."""
 
     context_of_source = True
 
@@ -111,8 +108,7 @@ class CachingEncoder(RowsEncoder):
     def _cached(
         self, context: Mapping[str, Any], current: Tuple[Tensor, Tensor], cache: SentenceCache
     ) -> Tuple[Tensor, Tensor]:
-        """Take the shortened states of the context's sentences from the cache, and keep those of this
-        batch."""
+        """Take the shortened states of context sentences from the cache, and keep those of this batch."""
         sizes, tokens = context["sizes"], context["tokens"]
         self._keep(cache, sizes.current_keys, sizes.source, *self.context_shortening(*current))
         missing = cache.missing(sizes.keys)
@@ -140,8 +136,7 @@ def _widen(rows: Tensor, width: int, value: bool = False) -> Tensor:
 
 @register_model("caching_transformer")
 class CachingTransformer(MultiSourceModel):
-    """Sequence shortening for context-aware translation, section 4.3. Each shortening has the paper's
-    defaults."""
+    """Sequence shortening for context-aware translation, section 4.3, with the paper's defaults for each."""
 
     encoder_class = CachingEncoder
     decoder_class = ContextDecoder

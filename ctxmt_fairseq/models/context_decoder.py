@@ -14,12 +14,8 @@ from ctxmt_fairseq.models.decoder import Decoder
 
 
 class ContextDecoder(Decoder):
-    """fairseq's decoder with the layers of ``args.context_fusion``; they read the ``ContextStates`` in
-    ``encoder_out``.
-
-    Raises:
-        BadInput: the fusion does not have the gate.
-    """
+    """fairseq's decoder with the layers of ``args.context_fusion``, which read the states in
+    ``encoder_out``."""
 
     def __init__(self, args: Any, *more: Any, **options: Any):
         if args.context_gate not in FUSIONS[args.context_fusion].gates:
@@ -49,8 +45,7 @@ class ContextDecoder(Decoder):
 
 
 def add_fusion_args(parser: argparse.ArgumentParser, default: str = "serial", gate: str = "none") -> None:
-    """Add the options of ``ContextDecoder``; ``default`` and ``gate`` are what ``--help`` says of the
-    defaults."""
+    """Add the options of ``ContextDecoder``, with the defaults that ``--help`` names."""
     kinds = "; ".join(f"{name}: {fusion.description}" for name, fusion in FUSIONS.items())
     parser.add_argument(
         "--context-fusion",

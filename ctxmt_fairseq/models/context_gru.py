@@ -74,11 +74,8 @@ class ContextGRUEncoder(FairseqEncoder):
         self.key = NormalisedLinear(2 * args.gru_size, 2 * args.gru_size)
 
     def forward(self, src_tokens: Tensor, src_lengths: Optional[Tensor] = None) -> EncoderOut:
-        """Encode LongTensor (B, S); pads may be on either side.
-
-        Returns:
-            ``encoder_out`` (S, B, 2H), ``encoder_padding_mask`` (B, S) and ``attention_keys`` (B, S, 2H).
-        """
+        """Encode LongTensor (B, S), with pads on either side: ``encoder_out`` (S, B, 2H),
+        ``encoder_padding_mask`` (B, S) and ``attention_keys`` (B, S, 2H)."""
         real = src_tokens.ne(self.embed_tokens.padding_idx)
         embedded = sequence_dropout(self.embed_tokens(src_tokens), self.dropout, self.training)
         backwards = self.backwards.unroll(embedded.flip(1), real.flip(1)).flip(1)
@@ -159,11 +156,8 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
     def read_prefix(
         self, tokens: Tensor, encoder_out: EncoderOut, incremental_state: IncrementalState
     ) -> None:
-        """Bring ``incremental_state`` to where decoding the prefixes token by token would bring it.
-
-        Args:
-            tokens: LongTensor (B, L), L at least 1; a row is its prefix and then pads, or pads alone.
-        """
+        """Bring ``incremental_state`` to where decoding the prefixes (B, L), L at least 1, token by token
+        would bring it; a row is its prefix and then pads, or pads alone."""
         self._read(tokens, encoder_out, incremental_state)
 
     def _read(

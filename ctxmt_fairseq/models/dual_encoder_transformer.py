@@ -29,8 +29,7 @@ class DualEncoder(RowsEncoder):
 
 @register_model("dual_encoder_transformer")
 class DualEncoderTransformer(MultiSourceModel):
-    """The thesis' dual encoder, and the multi-encoder baseline of sequence shortening (``--context-fusion
-    concat``)."""
+    """The thesis' dual encoder, and the multi-encoder baseline of sequence shortening (fusion ``concat``)."""
 
     encoder_class = DualEncoder
     decoder_class = ContextDecoder

@@ -59,17 +59,10 @@ def sentence_model_shapes(args: Any, task: Any) -> Dict[str, torch.Size]:
 def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, KnownSymbols]] = None) -> None:
     """Take over every parameter of the checkpoint ``path`` that ``model`` has, too, and log which were not.
 
-    Symbols that the checkpoint lacks keep the embeddings that the model was initialised with.
-
-    Args:
-        model: has its options as ``args``. Its ``sentence_parameters`` (see ``ContextModel``) say which
-            parameters a sentence-level model has; without this attribute it is all of them.
-        symbols: what is known of the "source" and the "target" dictionary; None: they are the checkpoint's.
-
-    Raises:
-        BadInput: there is no such checkpoint, it says what it may not, or it is of another model: of another
-            architecture or size, or with embeddings that may be those of other symbols.
-    """
+    Symbols that the checkpoint lacks keep the embeddings that the model was initialised with; what is known
+    of the two dictionaries is in ``symbols`` (None: they are the checkpoint's). The model's
+    ``sentence_parameters`` (see ``ContextModel``) say which parameters a sentence-level model has; without
+    this attribute it is all of them."""
     checkpoint = Path(path)
     allowed = ALLOWED | modules_of(type(model))  # it may be named, because the command line has named it
     state, own = read(checkpoint, allowed, ("model",)), model.state_dict()

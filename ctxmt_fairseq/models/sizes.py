@@ -68,13 +68,12 @@ def register_sizes(
     base: Optional[Dict[str, Any]] = None,
     big: bool = False,
 ) -> None:
-    """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base.
+    """Register MODEL (fairseq's default dimensions) and MODEL_tiny, MODEL_iwslt, MODEL_base, and perhaps
+    MODEL_big.
 
     Args:
-        model: a registered model.
         defaults: a function that sets the defaults of the model's own options, if it has any.
         base: options that ``MODEL_base`` sets besides those of ``SIZES``, or in their place.
-        big: whether there is a MODEL_big.
     """
 
     def register(size: Optional[str]) -> None:

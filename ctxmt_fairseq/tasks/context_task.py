@@ -174,13 +174,7 @@ class ContextTask(DecodingTask):
         return saved_options((task_state or {}).get("context", {}), cls.options_class.travelling())
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
-        """Take the options of a checkpoint that is to be evaluated; warn of windows that are larger than in
-        its training.
-
-        Raises:
-            BadInput: see ``check_origin``; or the models of an ensemble differ in an option that the command
-                line does not give.
-        """
+        """Take the options of a checkpoint to be evaluated; warn of windows larger than in its training."""
         self.check_origin(state_dict)
         saved = self.saved(state_dict)
         for name, value in saved.items():
@@ -199,16 +193,11 @@ class ContextTask(DecodingTask):
                 )  # fmt: skip
 
     def check_origin(self, task_state: Dict[str, Any]) -> None:
-        """Check that a checkpoint's parameters are about what the data folder numbers, as far as both say it:
-        its embeddings are of the same symbols."""
+        """Check that the parameters of a checkpoint are about the data folder's symbols, if both say so."""
         check_symbols(self, task_state.get("dictionaries"))
 
     def check_resumed(self, task_state: Dict[str, Any]) -> None:
-        """Check that a training goes on with the options of the context that it had so far.
-
-        Raises:
-            BadInput: an option has another value now.
-        """
+        """Check that a training goes on with the options of the context that it had so far."""
         for name, value in self.saved(task_state).items():
             if self.options[name] != value:
                 raise BadInput(
@@ -218,11 +207,7 @@ class ContextTask(DecodingTask):
 
     @property
     def average_source_length(self) -> int:
-        """The mean number of subwords of a training source sentence, rounded; preprocessing has measured it.
-
-        Raises:
-            BadInput: the data folder was not made by ``ctxmt preprocess``.
-        """
+        """The mean number of subwords of a training source sentence, as ``ctxmt preprocess`` measured it."""
         return entry(first_folder(self.cfg.data), "average_source_length")
 
     # ---- data ------------------------------------------------------------------------------------------
@@ -252,12 +237,8 @@ class ContextTask(DecodingTask):
         )
 
     def build_dataset(self, split, source, target, documents, current, training, contexts=None, **needs):
-        """Make the fairseq dataset of a split.
-
-        Args:
-            contexts: what is known of its sentences besides their tokens, for a task that reads it.
-            needs: for training, see ``training_needs``.
-        """
+        """Make the dataset of a split; ``contexts`` is what a task reads besides tokens, ``needs`` what
+        ``training_needs`` gives."""
         return self.dataset_class(
             source,
             self.src_dict,
@@ -285,8 +266,7 @@ class ContextTask(DecodingTask):
 
     def stored_contexts(self, split: str, folder: str, sentences: int) -> Optional[SentenceContexts]:
         """Give what the data folder knows of a split's sentences besides their tokens; None: the task reads
-        tokens alone. ``metadata_context`` overrides these three.
-        """
+        tokens alone. ``metadata_context`` overrides these three."""
         return None
 
     def contexts_of(

@@ -18,12 +18,8 @@ from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
 class SteppedTokenizer:
-    """The tokenizer of fairseq's commands: applies the data folder's text steps, then one of fairseq's own.
-
-    Args:
-        cfg: the task's; it names the data folder and the languages.
-        tokenizer: has ``encode`` and ``decode``; None: there is none.
-    """
+    """The tokenizer of fairseq's commands: the data folder's text steps, then one of fairseq's own, if there
+    is one."""
 
     def __init__(self, cfg: Any, tokenizer: Optional[Any] = None):
         folder = first_folder(cfg.data)
@@ -43,8 +39,8 @@ class SteppedTokenizer:
 
 
 class FolderPieces:
-    """The subwords (``--bpe``) of fairseq's commands: the data folder's SentencePiece models of both
-    languages."""
+    """The subwords (``--bpe``) of fairseq's commands: SentencePiece models of both languages in the data
+    folder."""
 
     def __init__(self, source: Subwords, target: Subwords):
         self.source, self.target = source, target
@@ -82,10 +78,8 @@ class OneByOneDataset(LanguagePairDataset):
 
 
 class InteractiveDocument:
-    """The document that has been typed so far.
-
-    It is kept here because fairseq-interactive gives the task nothing but the current sentence's tokens.
-    """
+    """The document that has been typed so far: fairseq-interactive gives the task the current sentence
+    alone."""
 
     def __init__(self, task: Any):
         self.task = task

@@ -172,11 +172,8 @@ class MetadataContextTask(ContextTask):
     def contexts_of(
         self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
     ) -> SentenceContexts:
-        """Embed the contexts of new text as the training's were.
-
-        Args:
-            metadata: each sentence's, text by field; the field "" has a prompt, which is taken as it is.
-        """
+        """Embed the contexts of new text as the training's were; texts under the field "" are taken as they
+        are."""
         given = self.cfg.text_encoder
         if given not in self._encoders:
             known = self._know("encoder"), self.known.get("dimension")

@@ -62,11 +62,8 @@ def iterate_ids(path: PathLike) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Documents:
-    """Where the documents of a corpus begin.
-
-    Attributes:
-        starts: (D + 1,) int64, increasing; document d is the sentences starts[d] .. starts[d + 1] - 1.
-    """
+    """Where the documents of a corpus begin: (D + 1,) int64, increasing; document d is the sentences
+    starts[d] .. starts[d + 1] - 1."""
 
     starts: np.ndarray
 
@@ -101,11 +98,8 @@ class Documents:
 
     @classmethod
     def read(cls, path: PathLike, expected: Optional[int] = None) -> "Documents":
-        """Read the boundaries from a file with one id, any non-empty string, per line.
-
-        Args:
-            expected: the number of lines that it must have, if given.
-        """
+        """Read the boundaries from a file with one id, any non-empty string, per line (``expected`` lines, if
+        given)."""
         documents = cls.from_lengths(np.fromiter((length for _, length in id_spans(path)), np.int64))
         if expected is not None and documents.sentences != expected:
             found = documents.sentences

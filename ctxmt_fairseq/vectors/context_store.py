@@ -27,13 +27,8 @@ from ctxmt_fairseq.vectors.store_header import (
 
 
 class ContextStore:
-    """A store that was checked; ``open`` makes it.
-
-    Attributes:
-        path: its folder.
-        header: what is in it.
-        vectors: (N, R), a memory map.
-    """
+    """A checked store (``open`` makes it): its folder, what is in it, and a memory map of the vectors (N,
+    R)."""
 
     def __init__(self, path: Path, header: StoreHeader):
         self.path = path
@@ -45,11 +40,8 @@ class ContextStore:
     def open(
         cls, path: PathLike, *, encoder: Optional[str] = None, dimension: Optional[int] = None
     ) -> "ContextStore":
-        """Check a store, all its bytes included, and map it.
-
-        Args:
-            encoder, dimension: what the vectors must be, if given.
-        """
+        """Check a store, all its bytes included, and map it; encoder and dimension must be these, if
+        given."""
         path = Path(path)
         header = read_header(path)
         if not header.count:
@@ -62,13 +54,8 @@ class ContextStore:
         return cls(path, header)
 
     def split(self, name: str, expected_sentences: int, digest: Optional[str] = None) -> SentenceContexts:
-        """The contexts of a split.
-
-        Args:
-            name: train, valid, ..
-            expected_sentences: the number of the split's sentences in the data folder.
-            digest: that of its source text (``source_digest`` in the data folder's description), if known.
-        """
+        """The contexts of a split, of so many sentences in the data folder, whose source text has this digest
+        (``source_digest`` in the folder's description), if it is known."""
         if name not in self.header.splits:
             known = ", ".join(self.header.splits) or "none"
             what = f"has no contexts of the split {name}, only {known}; ctxmt embed adds them"

@@ -40,11 +40,8 @@ def sections(
 ) -> List[Section]:
     """The sections of the page; those without content are left out.
 
-    Args:
-        text: what was translated, to show where translations differ.
-        sets: contrastive sets, to show where choices differ.
-        examples: how many of each to show.
-    """
+    With the text that was translated, and with contrastive sets, they show some ``examples`` of each where
+    translations and choices differ."""
     owners: Owners = {
         path.resolve(): (run.name, name)
         for run in runs

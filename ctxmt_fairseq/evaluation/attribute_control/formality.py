@@ -46,12 +46,7 @@ def formality_of(translation: str, reference: ContrastiveReference, occurs: Occu
 
 
 def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
-    """How many translations have the wanted formality.
-
-    Args:
-        wanted: ``FORMAL`` or ``INFORMAL``.
-        labels: what ``formality_of`` says of each translation.
-    """
+    """How many translations, labelled by ``formality_of``, have the wanted formality."""
     other = INFORMAL if wanted == FORMAL else FORMAL
     return OutcomeCount.of({wanted: RIGHT, other: WRONG}.get(label, label) for label in labels)
 
@@ -84,8 +79,7 @@ class FormalityReport:
     """Accuracies of the wanted formality.
 
     Attributes:
-        plain: a run for each formality without prompt: of a model without context, or any system's
-            translations.
+        plain: a run for each formality without prompt: of a model without context, or of any system.
         prompted: the runs with prompts, in order; empty for a system's translations.
     """
 
@@ -101,8 +95,7 @@ class FormalityReport:
         return max(self.runs(wanted), key=lambda run: (run.count.decided > 0, run.count.accuracy or 0.0))
 
     def summaries(self) -> Dict[str, Dict[str, Optional[float]]]:
-        """The accuracies (formal, informal, average) without prompts, as mean over the prompts, and of the
-        best prompts."""
+        """The accuracies without prompts, as mean over the prompts, and of the best prompts."""
         accuracy = {"plain": {run.wanted: run.count.accuracy for run in self.plain}}
         if self.prompted:
             accuracy["mean"] = {
@@ -115,8 +108,7 @@ class FormalityReport:
         }
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON; ``accuracy`` is the average for the best prompts, or for the plain runs if there are no
-        prompts."""
+        """For JSON; ``accuracy`` is the average for the best prompts, or else for the plain runs."""
         summaries = self.summaries()
         best = {wanted: self.best(wanted) for wanted in FORMALITIES if self.prompted}
         return {
@@ -129,11 +121,8 @@ class FormalityReport:
         }
 
     def table(self, plain: str) -> str:
-        """Two aligned tables: the runs, and the accuracies of both formalities with their average.
-
-        Args:
-            plain: the name of the runs without prompt.
-        """
+        """Two aligned tables: the runs (``plain`` names those without prompt), and the accuracies of both
+        formalities with their average."""
         columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **COUNTS}
         runs = (
             {"name": f"{run.wanted}: {run.prompt or plain}", **run.count.cells()}
@@ -171,11 +160,7 @@ def judge(
     occurs: Occurs = words_among,
     prompt: Optional[str] = None,
 ) -> List[FormalityRun]:
-    """A run for each wanted formality.
-
-    Args:
-        translations: by wanted formality, one for each reference.
-    """
+    """A run for each wanted formality, from the translations of all references by wanted formality."""
     runs = []
     for wanted, texts in translations.items():
         labels = [formality_of(*both, occurs) for both in zip(texts, references, strict=True)]
@@ -190,11 +175,8 @@ def control_formality(
     prompts: Mapping[str, Sequence[str]] = PROMPTS,
     occurs: Occurs = words_among,
 ) -> FormalityReport:
-    """Translate all sentences without context, and with each prompt as their only context.
-
-    Args:
-        prompts: by the formality that they ask for; a prompt may be in both lists.
-    """
+    """Translate all sentences without context, and with each prompt, listed by the formality that it asks
+    for, as their only context. A prompt may be in both lists."""
 
     def translations(prompt: Optional[str]) -> List[str]:
         return translate(sentences, [{} if prompt is None else {"": prompt}] * len(sentences))

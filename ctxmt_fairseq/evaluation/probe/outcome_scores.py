@@ -15,12 +15,7 @@ from ctxmt_fairseq.evaluation.significance.translations import compare_translati
 
 @dataclass(frozen=True)
 class Tests:
-    """How differences are tested.
-
-    Attributes:
-        unit: what is resampled: document or sentence.
-        samples: the number of bootstrap samples, and of shuffles.
-    """
+    """How differences are tested: what is resampled (document or sentence), and how often."""
 
     measures: Sequence[Measure]
     unit: str
@@ -30,12 +25,8 @@ class Tests:
 
 @dataclass(frozen=True)
 class ScoredOutcomes:
-    """The outcomes and their scores; the first outcome is that of the document's own context.
-
-    Attributes:
-        scores: for each outcome its scores by metric; empty without translations.
-        comparisons: of the other outcomes with the first.
-    """
+    """The outcomes, the document's own context first, each with its scores by metric (empty without
+    translations); ``comparisons`` are of the others with the first."""
 
     outcomes: Sequence[Outcome]
     scores: Sequence[Dict[str, float]]

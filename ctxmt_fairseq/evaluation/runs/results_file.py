@@ -22,12 +22,8 @@ _SUITE = re.compile(r"(.*?)(?:\.w(\d+))?", re.DOTALL)
 
 
 class TranslationName(NamedTuple):
-    """What the name of a translation tells.
-
-    Attributes:
-        window: the sentences of a window; None: as trained.
-        penalty: the length penalty that a search found; None: it was given.
-    """
+    """What the name of a translation tells: the window (None: as trained), and the length penalty that a
+    search found (None: it was given)."""
 
     decoding: str
     window: Optional[int]
@@ -139,11 +135,8 @@ def decimals(measure: str) -> int:
 def results_table(
     columns: Mapping[str, Mapping[str, Any]], stars: Mapping[Tuple[str, str], str] = MappingProxyType({})
 ) -> str:
-    """A table with a row for each measure and a column for each name.
-
-    Args:
-        stars: (column, row) -> what to write after the number.
-    """
+    """A table with a row for each measure and a column for each name; ``stars`` go behind the number in
+    (column, row)."""
     numbers = {name: measures(results) for name, results in columns.items()}
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
     width = max(map(len, stars.values()), default=0)
@@ -165,7 +158,7 @@ def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
-    """The main number in what ``ctxmt contrast`` wrote, with its name, in percent: Disc., or the accuracy if
-    no example needs context."""
+    """The main number, in percent, and its name in what ``ctxmt contrast`` wrote: Disc., or else the
+    accuracy."""
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
     return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)

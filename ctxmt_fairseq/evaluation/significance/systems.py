@@ -56,12 +56,8 @@ class Comparison:
 
 
 class Tested(NamedTuple):
-    """A measure with a unit, by which systems are compared.
-
-    Attributes:
-        rows: for each run (U, K), a row for each unit.
-        scores: turns sums of rows into scores.
-    """
+    """A measure with a unit, by which systems are compared: (U, K) for each run, a row for each unit, and
+    what turns sums of rows into scores."""
 
     metric: str
     unit: str
@@ -73,12 +69,9 @@ class Tested(NamedTuple):
 def compare_systems(
     names: Sequence[str], tested: Sequence[Tested], samples: int, seed: int, all_pairs: bool = False
 ) -> List[Comparison]:
-    """Both paired tests of trained models for each measure, with Holm's correction over those that are
-    compared.
+    """Both paired tests of trained models for each measure, with Holm's correction over those compared.
 
-    Where a name stands several times, its runs are seeds of one system, and systems are compared
-    ``over_seeds``.
-    """
+    Where a name stands several times, its runs are seeds of one system, compared ``over_seeds``."""
     found = []
     runs = runs_of(names)
     systems = list(runs)

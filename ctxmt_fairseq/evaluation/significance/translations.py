@@ -22,18 +22,10 @@ def compare_translations(
     seed: int = 1,
     all_pairs: bool = False,
 ) -> List[Comparison]:
-    """Paired bootstrap and approximate randomization of systems on one text.
+    """Paired bootstrap and approximate randomization of systems on one text, with one reference.
 
     The score is always the corpus score over sentences. With documents as units, whole documents are drawn
-    and swapped, because their sentences are not independent.
-
-    Args:
-        names, translations: those of the runs; all translations have the same reference and documents. Those
-            of one name are seeds of one system.
-        units: from ``UNITS``.
-        samples: the number of bootstrap samples, and of shuffles.
-        all_pairs: compare all systems with each other, not only with the first.
-    """
+    and swapped, because their sentences are not independent. Runs of one name are seeds of one system."""
     statistics = {one.family: [one.rows(at, each) for at, each in enumerate(translations)]
                   for one in {one.family: one for one in measures}.values()}  # fmt: skip
     tested = []

@@ -35,18 +35,11 @@ def log_attention(
     attention: MultiheadAttention, inputs: Mapping[str, Any], rows: Tensor, queries: Tensor
 ) -> Tensor:
     """Compute the logarithms of the heads' mean weights from some queries to all keys, before attention
-    dropout.
+    dropout: (n, S) float32, with a very negative number where a key is hidden.
 
-    They are computed for these queries alone and apart from the attention, which uses the fused kernel.
-
-    Args:
-        inputs: the attention's arguments: ``query`` (T, B, C), ``key`` (S, B, C), ``key_padding_mask`` (B, S)
-            or None, ``attn_mask`` (T, S) or None.
-        rows, queries: LongTensor (n,), the row and place of each query.
-
-    Returns:
-        (n, S) float32, with a very negative number where a key is hidden.
-    """
+    They are computed for these queries (rows and places (n,)) alone, apart from the attention, which uses the
+    fused kernel. ``inputs`` are its arguments: ``query`` (T, B, C), ``key`` (S, B, C), ``key_padding_mask``
+    (B, S) or None, ``attn_mask`` (T, S) or None."""
     query, key = inputs["query"][queries, rows], inputs["key"][:, rows]
     heads, width = attention.num_heads, attention.head_dim
     q = attention.q_proj(query).unflatten(-1, (heads, width)) * attention.scaling
@@ -62,14 +55,8 @@ def log_attention(
 
 
 def divergence(logs: Tensor, keys: Tensor) -> Tuple[Tensor, Tensor]:
-    """Compute KL(uniform over ``keys`` || attention), in nats, and the share of attention that goes to them.
-
-    Args:
-        logs: (n, S) logarithms of the attention. keys: BoolTensor (n, S), at least one in each row.
-
-    Returns:
-        two tensors (n,).
-    """
+    """Compute KL(uniform over ``keys`` || attention), in nats, and the share of attention that goes to them,
+    both (n,), from its logarithms (n, S) and a mask (n, S) with at least one key in each row."""
     many = keys.sum(-1)
     cross_entropy = -logs.masked_fill(~keys, 0.0).sum(-1) / many
     return cross_entropy - many.log(), (logs.exp() * keys).sum(-1)

@@ -79,8 +79,7 @@ class Shortening(nn.Module):
 
     def vectors(self, tokens: np.ndarray) -> Optional[np.ndarray]:
         """How many vectors sentences of so many tokens become, 0 for 0 tokens; None: only the device knows,
-        and the host waits for it.
-        """
+        and the host waits for it."""
         return None
 
     def labels(self, tokens: List[str]) -> List[str]:

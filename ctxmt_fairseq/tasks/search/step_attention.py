@@ -69,11 +69,8 @@ class SourceAttention:
 
 
 class SelfAttention:
-    """Takes the place of the ``forward`` of a self-attention.
-
-    Args:
-        states: (L, B, D) its input at the prefixes; None: there are none.
-    """
+    """Takes the place of the ``forward`` of a self-attention; its input at the prefixes, if any, was
+    ``states`` (L, B, D)."""
 
     def __init__(self, attention: MultiheadAttention, steps: "Steps", states: Optional[Tensor]):
         self.attention, self.steps = attention, steps
