@@ -109,9 +109,7 @@ def _usage(recipe: Any, plans: Dict[str, str], smoke: bool) -> str:
     lines = []
     for corpus, rows in plans.items():
         name = _rows_name(corpus) if len(plans) > 1 else "SYSTEMS"
-        kind = (
-            "rows of docs/results/tables.md" if corpus == "subtitles" and not smoke else "rows of train.sh"
-        )
+        kind = "rows of docs/results/tables.md" if corpus == "subtitles" and not smoke else "rows of train.sh"
         lines.append(f"  {name:18} {kind} on {corpus} (default: {rows})")
     own = "  SUITES             contrastive sets, separated by colons (default: en-fr-pronouns)\n"
     if not smoke:
