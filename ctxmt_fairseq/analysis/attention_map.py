@@ -101,7 +101,6 @@ def sentence_name(role: int, distance: int) -> str:
 @dataclass(frozen=True)
 class AttentionMap:
     """The attention weights, averaged over heads, from a sentence's tokens (rows) to the context (columns).
-
     Every row sums to 1. ``words`` and ``context_words`` tell which rows and columns are words (see
     ``Token``); the latter is None if columns are not tokens."""
 

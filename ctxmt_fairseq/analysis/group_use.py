@@ -147,9 +147,8 @@ def group_use(
     annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
     max_tokens: int = MAX_TOKENS,
 ) -> GroupUse:
-    """Measure the groups of each sentence of a text by itself, because context does not change them.
-
-    If the annotated words of the sentences are given, the classes are parts of speech."""
+    """Measure the groups of each sentence of a text by itself, because context does not change them. If the
+    annotated words of the sentences are given, the classes are parts of speech."""
     model = loaded.model
     latent = latent_groups(model)
     tokens = [loaded.encode_source(sentence) for sentence in sentences]

@@ -86,9 +86,8 @@ class ContextSentence(NamedTuple):
 @dataclass(frozen=True)
 class AttendedSentence:
     """A line (from 0) with context: its W words in the source, or in the reference for the attention of a
-    decoder, and the context sentences with their weights.
-
-    For each word the rest of 1 goes to ``<bos>``, ``</s>`` and the sentence itself."""
+    decoder, and the context sentences with their weights. For each word the rest of 1 goes to ``<bos>``,
+    ``</s>`` and the sentence itself."""
 
     line: int
     words: ReadWords
@@ -112,10 +111,9 @@ def attended_sentences(
     layer: Optional[int] = None,
     max_tokens: int = MAX_TOKENS,
 ) -> Iterator[AttendedSentence]:
-    """The attention of every sentence that has context, of one model that reads its sentences apart.
-
-    Weights are averaged over heads, and over the subwords of a word that are no punctuation. A decoder reads
-    the references; the weights of a word are those with which it is produced."""
+    """The attention of every sentence that has context, of one model that reads its sentences apart. Weights
+    are averaged over heads, and over the subwords of a word that are no punctuation. A decoder reads the
+    references; the weights of a word are those with which it is produced."""
     model = loaded.model
     dataset = text.scorer(max_tokens).dataset(loaded)
     side, _, attention = choose_attention(model, side, layer)

@@ -106,7 +106,6 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
 def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
     """Keep the values of ``options``, and of what is not declared plain numbers, which nothing can evaluate.
-
     A model's namespace has the whole command line, so most of it is not declared. What cannot be is a
     ``WrongValue``."""
     kept = {}
@@ -129,10 +128,9 @@ def check_declared(options: Dict[str, Option], values: Dict[str, Any]) -> None:
 
 
 def as_flat(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Give a transformer's options the names that they have on the command line.
-
-    A YAML file of fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's
-    other options from its defaults, whatever else it is told."""
+    """Give a transformer's options the names that they have on the command line. A YAML file of
+    fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's other options from
+    its defaults, whatever else it is told."""
     flat = dict(options)
     for section, kind in NESTED.items():
         if not isinstance(options.get(section), dict):

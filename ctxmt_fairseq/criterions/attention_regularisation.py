@@ -46,7 +46,8 @@ def log_attention(
 
     They are computed for these queries (rows and places (n,)) alone, apart from the attention, which uses the
     fused kernel. ``inputs`` are its arguments: ``query`` (T, B, C), ``key`` (S, B, C), ``key_padding_mask``
-    (B, S) or None, ``attn_mask`` (T, S) or None."""
+    (B, S) or None, ``attn_mask`` (T, S) or None.
+    """
     query, key = inputs["query"][queries, rows], inputs["key"][:, rows]
     heads, width = attention.num_heads, attention.head_dim
     q = attention.q_proj(query).unflatten(-1, (heads, width)) * attention.scaling

@@ -52,11 +52,7 @@ class Texts(OptionGroup):
             open_file(path).close()
 
     def read(self, loaded: "LoadedModels") -> Tuple["LabelledTexts", List[int]]:
-        """The texts with their attributes, and for what the model takes each.
-
-        Raises:
-            BadInput: files that are none of texts or scores, or what this model does not read.
-        """
+        """The texts with their attributes, and for what the model takes each."""
         from ctxmt_fairseq.analysis import labelled_texts
         from ctxmt_fairseq.analysis.context_space import METADATA, PREVIOUS, check_distance
         from ctxmt_fairseq.analysis.labelled_texts import SCORE, read_formality_scores

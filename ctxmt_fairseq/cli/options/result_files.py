@@ -65,12 +65,8 @@ class ChartFiles(Json):
     def draw(
         self, points: Sequence["Point"], across: str, record: Dict[str, Any], each: str = "system", **how: Any
     ) -> None:
-        """Write the record with the points, the picture, its CSV.
-
-        Args:
-            each: what a line or bar is of.
-            how: see ``plots.charts.draw_chart``.
-        """
+        """Write the record with the points, the picture (``draw_chart``), its CSV; ``each`` is what a line or
+        bar is of."""
         from ctxmt_fairseq.base.plots.charts import chart_records, draw_chart
         from ctxmt_fairseq.base.tables import csv_text
 
@@ -91,11 +87,8 @@ class MapFiles(Json):
     def draw(
         self, shown: "LabelledMap", record: Dict[str, Any], more: Optional[Dict[str, Any]] = None, **how: Any
     ) -> None:
-        """Write the record; and the map, whose files are printed, with more in its FILE.json.
-
-        Args:
-            how: see ``write_map``.
-        """
+        """Write the record; and the map (``write_map``), whose files are printed, with more in its
+        FILE.json."""
         from ctxmt_fairseq.analysis.labelled_map import write_map
 
         self.write(record)

@@ -75,9 +75,8 @@ class Tested(NamedTuple):
 def compare_systems(
     names: Sequence[str], tested: Sequence[Tested], samples: int, seed: int, all_pairs: bool = False
 ) -> List[Comparison]:
-    """Both paired tests of trained models for each measure, with Holm's correction over those compared.
-
-    Where a name stands several times, its runs are seeds of one system, compared ``over_seeds``."""
+    """Both paired tests of trained models for each measure, with Holm's correction over those compared. Where
+    a name stands several times, its runs are seeds of one system, compared ``over_seeds``."""
     found = []
     runs = runs_of(names)
     systems = list(runs)
@@ -119,10 +118,9 @@ def compare_translations(
     seed: int = 1,
     all_pairs: bool = False,
 ) -> List[Comparison]:
-    """Paired bootstrap and approximate randomization of systems on one text, with one reference.
-
-    The score is always the corpus score over sentences. With documents as units, whole documents are drawn
-    and swapped, because their sentences are not independent. Runs of one name are seeds of one system."""
+    """Paired bootstrap and approximate randomization of systems on one text, with one reference. The score is
+    always the corpus score over sentences. With documents as units, whole documents are drawn and swapped,
+    because their sentences are not independent. Runs of one name are seeds of one system."""
     statistics = {one.family: [one.rows(at, each) for at, each in enumerate(translations)]
                   for one in {one.family: one for one in measures}.values()}  # fmt: skip
     tested = []
