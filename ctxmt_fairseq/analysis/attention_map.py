@@ -110,8 +110,7 @@ class AttentionMap:
 
     @property
     def useful(self) -> Optional[np.ndarray]:
-        """(R,) the useful mass of each row: the sum of the weights of words; None if columns are not
-        tokens."""
+        """(R,) the useful mass of each row, the sum of words' weights; None if columns are no tokens."""
         return None if self.context_words is None else self.map.values[:, self.context_words].sum(axis=1)
 
     @property

@@ -163,8 +163,7 @@ def consistency(
     links: Sequence[Links],
     prefix: int,
 ) -> Consistency:
-    """Collect the translations of terms, document by document, by S systems, each with its N lines and
-    alignment."""
+    """Collect the translations of terms, by document, by S systems with their lines and alignments."""
     found = []
     for lines, aligned in zip(targets, links, strict=True):
         words = [line.split() for line in lines]

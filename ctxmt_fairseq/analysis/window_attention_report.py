@@ -21,8 +21,7 @@ from ctxmt_fairseq.evaluation.significance.systems import (
 
 @dataclass(frozen=True)
 class AttentionReport:
-    """Several models on one text; names are their systems, of which models are runs (seeds); differences are
-    those from the first one."""
+    """Several models, of these systems, on one text; differences are those from the first system."""
 
     names: Sequence[str]
     models: Sequence[WindowAttention]

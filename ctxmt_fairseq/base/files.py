@@ -91,8 +91,7 @@ class Destination:
     descriptor: Optional[int] = None
 
     def open_in_place(self) -> BinaryIO:
-        """Open it for writing: a descriptor by its number, because opening a redirected stdout by name
-        empties it."""
+        """Open it for writing: by its descriptor, because opening a redirected stdout empties it."""
         if self.descriptor is None:
             return open(self.path, "wb")
         sys.stdout.flush()

@@ -176,8 +176,7 @@ def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
 
 
 def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:
-    """Check the context options that a checkpoint was trained with, and return those that have defaults
-    here."""
+    """Check a checkpoint's context options, and return those that have defaults here."""
     if not isinstance(saved, dict):
         raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
     for name in saved.keys() & defaults.keys():

@@ -11,8 +11,7 @@ _RUN = re.compile(r"#\d+$")
 
 
 class Pair(NamedTuple):
-    """A line of a corpus; a document is a run of equal ids; a line that is not ``current`` is only
-    context."""
+    """A line of a corpus; a run of equal ids is a document; what is not ``current`` is only context."""
 
     source: str
     target: str

@@ -14,8 +14,7 @@ from ctxmt_fairseq.models.decoder import Decoder
 
 
 class ContextDecoder(Decoder):
-    """fairseq's decoder with the layers of ``args.context_fusion``, which read the states in
-    ``encoder_out``."""
+    """fairseq's decoder with the layers of ``args.context_fusion``, which read the encoder's context."""
 
     def __init__(self, args: Any, *more: Any, **options: Any):
         if args.context_gate not in FUSIONS[args.context_fusion].gates:

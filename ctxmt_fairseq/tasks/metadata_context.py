@@ -172,8 +172,7 @@ class MetadataContextTask(ContextTask):
     def contexts_of(
         self, sentences: Sequence[str], metadata: Sequence[Mapping[str, str]], device: str = "cpu"
     ) -> SentenceContexts:
-        """Embed the contexts of new text as the training's were; texts under the field "" are taken as they
-        are."""
+        """Embed contexts of new text as in training; texts under the field "" stay as they are."""
         given = self.cfg.text_encoder
         if given not in self._encoders:
             known = self._know("encoder"), self.known.get("dimension")

@@ -56,8 +56,7 @@ def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
 
 
 def _word_weights(options: ContextOptions, prefix: str, sentences: int, alone: bool) -> Iterator[LineWeights]:
-    """Read the weights of a training text's words; if its data folder is ``alone``, a file can number its
-    lines."""
+    """Read a training text's word weights; if its folder is ``alone``, a file can number its lines."""
     if options.token_weights == TAGS:
         return tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
     if options.token_weights == CXMI:

@@ -166,8 +166,7 @@ class FormalityReport:
         }
 
     def table(self, plain: str) -> str:
-        """Two aligned tables: the runs (``plain`` names those without prompt), and the accuracies of both
-        formalities with their average."""
+        """Two aligned tables: the runs (``plain``: those without prompt), and the accuracies."""
         columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **COUNTS}
         runs = (
             {"name": f"{run.wanted}: {run.prompt or plain}", **run.count.cells()}

@@ -24,8 +24,7 @@ _OURS = {"load_pretrained_weights": False, "train_data": [], "validation_data": 
 
 @dataclass
 class CometModel:
-    """A metric that is ready to score: COMET's ``model``, the name that the user gave, a hash of its files
-    (``content``)."""
+    """A metric that is ready to score: COMET's, by the user's name, and a hash of its files."""
 
     name: str
     model: Any
@@ -77,8 +76,7 @@ class CometModel:
     def predict(
         self, samples: Sequence[Mapping[str, str]], context: bool, batch_size: int, gpu: bool
     ) -> List[float]:
-        """COMET's score of each sample (``src``, ``mt``, ``ref``), in which the sentences before the last
-        separator may be context."""
+        """COMET's score of each sample, in which sentences before the last separator may be context."""
         self.model.use_context = context
         options = dict(num_workers=0, progress_bar=False, gpus=int(gpu))
         with _silent("lightning.pytorch", "pytorch_lightning"):

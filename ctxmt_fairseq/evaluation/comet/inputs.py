@@ -19,8 +19,7 @@ from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, 
 
 @dataclass(frozen=True)
 class CometText:
-    """Lines of a translation and what belongs to them; ``current`` numbers the lines to score, the others
-    serve as context only."""
+    """Lines of a translation and what belongs to them; those in ``current`` are scored."""
 
     sources: List[str]
     hypotheses: List[str]

@@ -35,8 +35,7 @@ CRITERIA: Dict[str, Callable[[SentenceWords], float]] = {
 
 
 class Scores:
-    """Keeps a number of 4 bytes for each of n lines, from which any selection by one of ``CRITERIA`` can be
-    made."""
+    """Keeps 4 bytes for each of n lines, from which any selection by one of ``CRITERIA`` can be made."""
 
     def __init__(self, by: str):
         self.by, self._score = by, CRITERIA[by]

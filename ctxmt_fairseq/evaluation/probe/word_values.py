@@ -46,8 +46,7 @@ class WordValues(NamedTuple):
 
 
 def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues:
-    """The values of a sentence's words, from those of its subwords and ``</s>``, (P + 1,), a language's token
-    left out."""
+    """The values of a sentence's words, from those of its subwords, but a language's token, and ``</s>``."""
     words, pieces, place, as_written = split_words(text, subwords)
     values = np.pad(values, (int(subwords.token != "" and len(pieces) > 0), 0))
     if len(values) != len(pieces) + 1:

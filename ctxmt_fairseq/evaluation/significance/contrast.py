@@ -26,8 +26,7 @@ SEED_COLUMNS = {**_HEAD, **_INTERVAL, **_END}
 
 
 class Outcome(NamedTuple):
-    """An example's phenomenon and distance (None: unknown), and whether a system is right (a tie is
-    wrong)."""
+    """An example's phenomenon, distance (None: unknown), and whether a system is right; a tie is wrong."""
 
     phenomenon: str
     distance: Optional[int]
@@ -41,8 +40,7 @@ class Outcome(NamedTuple):
 
 
 class Discordant(NamedTuple):
-    """McNemar's test (``exact`` or ``chi-squared``) of two trained models, and what only one of them gets
-    right."""
+    """McNemar's test (``exact`` or ``chi-squared``) of two trained models."""
 
     only_a: int
     only_b: int

@@ -92,8 +92,7 @@ def _difference(first: np.ndarray, second: np.ndarray, scorer: Scorer) -> np.nda
 
 
 def _chunks(samples: int, units: int) -> Iterator[int]:
-    """The number of samples in each chunk: multiples of 32, of which NumPy draws random bits, so sizes change
-    nothing."""
+    """Multiples of 32 samples, as many as NumPy draws random bits for at once: sizes change nothing."""
     most = max(32, _CHUNK // max(1, units) // 32 * 32)
     with tqdm(total=samples, unit=" samples", delay=1, leave=False, disable=None) as progress:
         for start in range(0, samples, most):

@@ -133,8 +133,7 @@ def run_names(names: Sequence[str]) -> List[str]:
 
 
 def about(names: Sequence[str], results: Iterable[Any] = (), draws: object = "") -> str:
-    """What tests are about, the systems or the trained models, and how they were made; empty of one
-    system."""
+    """What tests are about, systems or trained models, and how they were made; empty of one system."""
     runs = {name: len(places) for name, places in runs_of(names).items()}
     if len(runs) < 2:
         return ""

@@ -32,8 +32,7 @@ class Subset:
 
 
 class SubsetScores(NamedTuple):
-    """Scores of systems on a subset (means over their runs), and differences from the first, if it has two
-    lines."""
+    """Systems' mean scores over runs on a subset, and differences from the first, if it has two lines."""
 
     subset: Subset
     scores: List[float]

@@ -68,8 +68,7 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
 
 
 def cut(hypothesis: Hypothesis, separator: int, eos: int, before: int, keep: str) -> Tuple[Hypothesis, bool]:
-    """Cut a window's hypothesis to the wanted sentence; returns it, and whether the window was
-    well-formed."""
+    """Cut a window's hypothesis to the wanted sentence, and tell whether the window was well-formed."""
     tokens = hypothesis["tokens"]
     if not before and separator not in tokens.tolist():  # it is one
         return dict(hypothesis), True

@@ -34,8 +34,7 @@ class RowPositions(nn.Module):
     def forward(
         self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs
     ) -> Tensor:
-        """(B, T) tokens -> (B, 1, C), the position of the last one (incremental); else as the wrapped
-        module."""
+        """(B, T) tokens -> (B, 1, C), the last one's position (incremental); else as the wrapped module."""
         embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
         if incremental_state is None:
             return embedded
