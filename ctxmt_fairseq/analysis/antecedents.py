@@ -102,9 +102,8 @@ def agreement(
     truth: str,
     nouns: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
 ) -> Agreement:
-    """Compare attention with the antecedents that one source, ``truth``, found.
-
-    If the nouns of every line are known, an antecedent must have exactly one noun, as in the paper."""
+    """Compare attention with the antecedents that one source, ``truth``, found. If the nouns of every line
+    are known, an antecedent must have exactly one noun, as in the paper."""
     others: Dict[Any, List[Reference]] = {}
     by_line: Dict[int, List[Reference]] = {}
     for reference in references:

@@ -28,9 +28,8 @@ def context_attentions(model: Any, side: str) -> Dict[int, ContextAttention]:
 def choose_attention(
     model: Any, side: Optional[str] = None, layer: Optional[int] = None
 ) -> Tuple[str, int, ContextAttention]:
-    """The attention to look at: its side, its layer (from 1) and the module.
-
-    By default it is that of the encoder, if this attends to context, in the last layer that does."""
+    """The attention to look at: its side, its layer (from 1) and the module. By default it is that of the
+    encoder, if this attends to context, in the last layer that does."""
     found = {name: context_attentions(model, name) for name in SIDES}
     found = {name: layers for name, layers in found.items() if layers}
     if not found:

@@ -6,8 +6,14 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 import numpy as np
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.evaluation.attribute_control.formal_references import FORMAL
+from ctxmt_fairseq.text.json_files import Place, get, load_json
 from ctxmt_fairseq.text.metadata_text import single_spaces
 from ctxmt_fairseq.text.text_lines import PathLike, iterate_lines
+
+SCORE = "formal translations (%)"
+KIND = "kind"
+METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
 
 FIELD = "field"
 NAMES = ("value", "second value")  # the names of attributes from a file
@@ -52,10 +58,6 @@ class LabelledTexts:
         score = Attribute.of(name, [scores[text] for text in texts])
         others = (Attribute(other.name, other.values[chosen]) for other in self.attributes)
         return LabelledTexts(texts, (score, *others))
-
-
-KIND = "kind"
-METADATA_KIND, SENTENCE_KIND = "metadata", "previous sentence"
 
 
 def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) -> LabelledTexts:
@@ -114,3 +116,19 @@ def metadata_texts(contexts: Any) -> LabelledTexts:
     if not fields:
         raise BadInput("expected metadata in the context store, found none")
     return LabelledTexts(list(fields), (Attribute(FIELD, np.array(list(fields.values()))),))
+
+
+def read_formality_scores(path: PathLike) -> Dict[str, float]:
+    """Prompt -> formal translations among those that are either formal or informal, in percent, from what
+    ``ctxmt control formality --json`` wrote. Prompts without such translations are left out."""
+    place = Place(path)
+    scores: Dict[str, float] = {}
+    for run in get(place, load_json(path), "runs", list):
+        counts = [get(place, run, key, int) for key in ("right", "wrong")]
+        wanted = get(place, run, "wanted", str)
+        if run.get("prompt") is not None and sum(counts):
+            formal = counts[0] if wanted == FORMAL else counts[1]
+            scores[single_spaces(get(place, run, "prompt", str))] = 100 * formal / sum(counts)
+    if not scores:
+        raise place.error("expected prompts whose translations are formal or informal, found none")
+    return scores

@@ -44,10 +44,9 @@ def length_curve(
     samples: int,
     seed: int,
 ) -> List[LengthScore]:
-    """The scores of systems in buckets of source length, in white-space words.
-
-    Translations have a line for each source, and the same reference. ``edges`` are the last length of each
-    bucket except the last one, ascending. All systems have the same bootstrap samples."""
+    """The scores of systems in buckets of source length, in white-space words. Translations have a line for
+    each source, and the same reference. ``edges`` are the last length of each bucket except the last one,
+    ascending. All systems have the same bootstrap samples."""
     if list(edges) != sorted(set(edges)) or min(edges) < 1:
         given = " ".join(map(str, edges))
         raise BadInput(f"--edges: expected ascending lengths of at least 1, found {given}")

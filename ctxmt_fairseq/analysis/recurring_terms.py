@@ -42,12 +42,10 @@ def recurring_terms(
     current: Optional[np.ndarray] = None,
     annotation: Optional[Sequence[Sequence[AnnotatedWord]]] = None,
 ) -> List[Term]:
-    """The terms of every document, in the order of their first places.
-
-    A term consists of letters with hyphens and apostrophes between them, so that numbers and web addresses
-    are none. It is a white-space word in lower case without the punctuation around it; in annotated text it
-    is the lemma of a noun, or its text if no lemma is known. Lines that are not ``current`` serve as context
-    only, and do not count."""
+    """The terms of every document, in the order of their first places. A term consists of letters with
+    hyphens and apostrophes between them, so that numbers and web addresses are none. It is a white-space word
+    in lower case without the punctuation around it; in annotated text it is the lemma of a noun, or its text
+    if no lemma is known. Lines that are not ``current`` serve as context only, and do not count."""
     found: Dict[Tuple[int, str], Dict[int, List[int]]] = {}
     within: Counter[str] = Counter()  # in how many documents each word is
     for document, (start, end) in enumerate(zip(documents.starts[:-1], documents.starts[1:], strict=True)):

@@ -65,7 +65,8 @@ def read_values(
 
     An option of the trainings is read from their logs together with the best losses (default:
     ``current_loss``, or the metric by which the training chose its best checkpoint), and runs without a name
-    belong to one system."""
+    belong to one system.
+    """
     runs = distinct_runs(systems, _trainings if option else _said_name)
     further = [_for_each_run(files, len(runs)) for files in beside]
     values: List[Value] = []

@@ -59,10 +59,9 @@ class Placed(NamedTuple):
 def chosen(
     values: Sequence[Value], across: str, metrics: Sequence[str] = (), only: Sequence[str] = ()
 ) -> List[Value]:
-    """The values that have a place across a condition: the system, or a name in ``Value.at``.
-
-    ``metrics`` may omit "best" and what follows a comma; none: all measures. ``only`` has requirements
-    NAME=VALUE on ``Value.at``; a value without this name meets them."""
+    """The values that have a place across a condition: the system, or a name in ``Value.at``. ``metrics`` may
+    omit "best" and what follows a comma; none: all measures. ``only`` has requirements NAME=VALUE on
+    ``Value.at``; a value without this name meets them."""
     kept = [one for one in values if place_of(one, across) is not None]
     for condition in only:
         name, _, wanted = condition.partition("=")
@@ -213,7 +212,6 @@ def cell_of(found: Sequence[Placed], runs: int) -> str:
 
 def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
     """For JSON: what the tables show, with the value of each run, and what several say of other seeds.
-
     Differences have p, and ``p_holm``, which is corrected over those of a measure."""
     cells: Dict[Tuple[str, str, str], List[Placed]] = {}
     for one in found:

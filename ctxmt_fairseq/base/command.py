@@ -112,11 +112,8 @@ class OptionGroup:
         return type(self) is type(other) and vars(self) == vars(other)
 
     def begin(self, end: ExitStack) -> None:
-        """Do what the options say of the whole command, before its work; those of a group do so, too.
-
-        Args:
-            end: what is to be undone.
-        """
+        """Do what the options say of the whole command, before its work, and note what is to be undone; those
+        of a group do so, too."""
         for value in vars(self).values():
             if isinstance(value, OptionGroup):
                 value.begin(end)
@@ -135,11 +132,8 @@ class OptionGroup:
 
 
 class Command(OptionGroup):
-    """A command.
-
-    Attributes:
-        passes_on: whether other options than its own are for a program that it runs: ``others``.
-    """
+    """A command. If it ``passes_on``, other options than its own (``others``) are for a program that it
+    runs."""
 
     passes_on: ClassVar[bool] = False
     others = tuple[str, ...]()

@@ -66,12 +66,8 @@ class Lock:
 
 
 class Draft:
-    """A locked file or folder beside ``target``, removed at the end of a ``with`` unless it was placed.
-
-    Args:
-        target: the output's path, with symbolic links resolved.
-        folder: whether to make a folder instead of a file.
-    """
+    """A locked file or folder beside ``target`` (links resolved), removed at the end of a ``with`` unless it
+    was placed."""
 
     def __init__(self, target: Path, folder: bool = False):
         self.target = target

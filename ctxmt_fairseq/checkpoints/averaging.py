@@ -56,7 +56,6 @@ def nearest_checkpoints(
     folder: Union[str, Path], count: int = 5, around: str = "best", trust: bool = False
 ) -> List[Checkpoint]:
     """Find the checkpoints nearest to the best (or last) one, and this one, in the order of training.
-
     Nearness counts saved checkpoints, not updates: of 5, two were saved before the best and two after it, if
     there are as many. Of two that are equally near the earlier is taken. A warning says if there are fewer
     than ``count``. The centre is what checkpoint_best.pt or checkpoint_last.pt was saved from."""

@@ -15,7 +15,9 @@ from typing import Any, Dict, Iterable, Optional, Tuple
 from fairseq import utils
 from fairseq.dataclass import FairseqDataclass
 from fairseq.dataclass.utils import interpret_dc_type
+from fairseq.models import ARCH_MODEL_REGISTRY
 from fairseq.models.transformer.transformer_config import DecoderConfig, EncDecBaseConfig, QuantNoiseConfig
+from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.data.context_options import flag
@@ -104,7 +106,6 @@ def mapping(section: Any, name: str) -> Dict[str, Any]:
 
 def checked_options(options: Dict[str, Option], values: Dict[str, Any]) -> Dict[str, Any]:
     """Keep the values of ``options``, and of what is not declared plain numbers, which nothing can evaluate.
-
     A model's namespace has the whole command line, so most of it is not declared. What cannot be is a
     ``WrongValue``."""
     kept = {}
@@ -127,10 +128,9 @@ def check_declared(options: Dict[str, Option], values: Dict[str, Any]) -> None:
 
 
 def as_flat(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Give a transformer's options the names that they have on the command line.
-
-    A YAML file of fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's
-    other options from its defaults, whatever else it is told."""
+    """Give a transformer's options the names that they have on the command line. A YAML file of
+    fairseq-hydra-train may have ``encoder: {layers: 1}``. Then fairseq takes the encoder's other options from
+    its defaults, whatever else it is told."""
     flat = dict(options)
     for section, kind in NESTED.items():
         if not isinstance(options.get(section), dict):
@@ -152,6 +152,27 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__}"
     text = repr(value)
     return text if len(text) < 60 else f"{text[:60]}..."
+
+
+def arch_name(cfg: Any) -> str:
+    """The name of a model to be built."""
+    return getattr(cfg, "arch", None) or cfg._name
+
+
+def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
+    """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
+    give a configuration, in which those of a transformer can be nested. A YAML file's are checked here."""
+    kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
+    if kind is None or getattr(kind, "__dataclass", None) is not None:
+        return cfg
+    options: Any = OmegaConf.to_container(cfg, resolve=True)
+    try:
+        options = as_flat(options)
+        if not from_checkpoint:
+            check_declared(declared_options(kind), options)
+    except WrongValue as error:
+        raise BadInput(str(error)) from None
+    return argparse.Namespace(**{"arch": cfg._name, **options})
 
 
 def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:

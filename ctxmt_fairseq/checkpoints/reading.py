@@ -67,10 +67,8 @@ def read(
     sections: Iterable[str] = tuple(SECTIONS),
     mmap: bool = True,
 ) -> Dict[str, Any]:
-    """Read a checkpoint of fairseq-train, reduced to what may be built of it (``reduced``).
-
-    Tensors stay on disk unless ``mmap`` is false, as it must be if they are used after the file has
-    changed."""
+    """Read a checkpoint of fairseq-train, reduced to what may be built of it (``reduced``). Tensors stay on
+    disk unless ``mmap`` is false, as it must be if they are used after the file has changed."""
     state = reduced(peek(path, mmap), path, allowed, sections)
     parameters = {name: value for name, value in state["model"].items() if not FAST_PATH.fullmatch(name)}
     return {**state, "model": parameters}

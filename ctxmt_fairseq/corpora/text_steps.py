@@ -232,11 +232,7 @@ class TextSteps:
 
     @classmethod
     def of_entries(cls, entries: Sequence[Any], folder: PathLike, language: str) -> "TextSteps":
-        """Make the steps of the list in ``ctxmt.json``.
-
-        Args:
-            folder: it has the steps' files.
-        """
+        """Make the steps of the list in ``ctxmt.json`` of a folder, which has their files."""
         steps = []
         for entry in entries:
             name = entry.get("step") if isinstance(entry, dict) else None

@@ -23,10 +23,9 @@ def _sets(paths: str) -> List[ContrastiveSet]:
 
 
 class ContrastiveValidation:
-    """Contrastive sets, scored by a model in training as ``ctxmt contrast`` scores them by a trained one.
-
-    All of the sets is read and turned into windows before the training, so that what is wrong with them stops
-    it there. The processes of a training share the examples. The task's configuration names the sets, and how
+    """Contrastive sets, scored by a model in training as ``ctxmt contrast`` scores them by a trained one. All
+    of the sets is read and turned into windows before the training, so that what is wrong with them stops it
+    there. The processes of a training share the examples. The task's configuration names the sets, and how
     many evenly spaced examples of each are scored."""
 
     def __init__(self, task: Any, model: Any):

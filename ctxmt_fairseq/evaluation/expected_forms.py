@@ -188,10 +188,8 @@ class FormReport:
 
 
 def decide(form_set: FormSet, translations: Sequence[str], matching: str) -> List[bool]:
-    """Whether each translation has its example's form.
-
-    Translations are those of the current sentences alone; ctxpro's scorer takes the last sentence of a
-    translation, which may contain its context."""
+    """Whether each translation has its example's form. Translations are those of the current sentences alone;
+    ctxpro's scorer takes the last sentence of a translation, which may contain its context."""
     matches = MATCHINGS[matching]
     return [matches(text, each.form) for text, each in zip(translations, form_set.examples, strict=True)]
 

@@ -28,9 +28,8 @@ from ctxmt_fairseq.models.sizes import SEPARATE_VOCABULARIES, register_sizes, se
 
 
 class CachingEncoder(RowsEncoder):
-    """Encodes all sentences, and gives the decoder shortened states of the context.
-
-    While documents are translated, a sentence whose states are in ``sentence_cache`` is not encoded again."""
+    """Encodes all sentences, and gives the decoder shortened states of the context. While documents are
+    translated, a sentence whose states are in ``sentence_cache`` is not encoded again."""
 
     context_of_source = True
 

@@ -57,7 +57,6 @@ class ContextEncoder(TransformerEncoder):
     """
 
     context_of_source = False
-    _beam_size: Optional[int] = None  # None: nobody has said that rows are hypotheses
 
     def forward(
         self,
@@ -109,16 +108,7 @@ class ContextEncoder(TransformerEncoder):
             return encoder_out
         return FUSIONS[getattr(self.args, "context_fusion", "flat")].for_decoder(encoder_out, context)
 
-    def set_beam_size(self, beam_size: Optional[int]) -> None:
-        """Say that in a search so many rows in turn are of the same sentence. fairseq's decoders have this
-        method, too."""
-        self._beam_size = beam_size
-
     def reorder_encoder_out(self, encoder_out: EncoderOut, new_order: Tensor) -> EncoderOut:
-        """Take the rows ``new_order``. In a search, as long as the number of rows stays the same, rows change
-        places only with hypotheses of the same sentence, whose states are the same."""
-        if self._beam_size is not None and len(new_order) == encoder_out["encoder_out"][0].size(1):
-            return encoder_out
         reordered = super().reorder_encoder_out(encoder_out, new_order)
         return reorder_context_entries(reordered, encoder_out, new_order)
 

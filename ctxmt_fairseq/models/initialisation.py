@@ -62,7 +62,8 @@ def load_sentence_model(model: Any, path: str, symbols: Optional[Mapping[str, Kn
     Symbols that the checkpoint lacks keep the embeddings that the model was initialised with; what is known
     of the two dictionaries is in ``symbols`` (None: they are the checkpoint's). The model's
     ``sentence_parameters`` (see ``ContextModel``) say which parameters a sentence-level model has; without
-    this attribute it is all of them."""
+    this attribute it is all of them.
+    """
     checkpoint = Path(path)
     allowed = ALLOWED | modules_of(type(model))  # it may be named, because the command line has named it
     state, own = read(checkpoint, allowed, ("model",)), model.state_dict()

@@ -1,6 +1,5 @@
 """What the tasks share: options that are saved in the checkpoint, and batches that lose no sentence."""
 
-import argparse
 import copy
 import logging
 import math
@@ -8,20 +7,13 @@ import os
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 from fairseq.data import data_utils
-from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.checkpoints.allowed import check_trainable
 from ctxmt_fairseq.checkpoints.fairseq_fixes import mend_command
 from ctxmt_fairseq.checkpoints.known_symbols import symbols_digest
-from ctxmt_fairseq.checkpoints.options import (
-    WrongValue,
-    as_flat,
-    check_declared,
-    declared_options,
-    saved_options,
-)
+from ctxmt_fairseq.checkpoints.options import arch_name, as_command_line, saved_options
 from ctxmt_fairseq.checkpoints.reading import check_architecture
 from ctxmt_fairseq.corpora.data_folder import entry, first_folder, languages_of, load_dictionary
 from ctxmt_fairseq.criterions.attention_regularisation import parse_layers
@@ -41,27 +33,6 @@ from ctxmt_fairseq.text.symbols import add_symbols
 from ctxmt_fairseq.vectors.sentence_contexts import SentenceContexts
 
 logger = logging.getLogger(__name__)
-
-
-def arch_name(cfg: Any) -> str:
-    """The name of a model to be built."""
-    return getattr(cfg, "arch", None) or cfg._name
-
-
-def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
-    """The options of a model as fairseq-train's command line gives them; fairseq-hydra-train and checkpoints
-    give a configuration, in which those of a transformer can be nested. A YAML file's are checked here."""
-    kind = ARCH_MODEL_REGISTRY.get(cfg.get("_name")) if OmegaConf.is_config(cfg) else None
-    if kind is None or getattr(kind, "__dataclass", None) is not None:
-        return cfg
-    options: Any = OmegaConf.to_container(cfg, resolve=True)
-    try:
-        options = as_flat(options)
-        if not from_checkpoint:
-            check_declared(declared_options(kind), options)
-    except WrongValue as error:
-        raise BadInput(str(error)) from None
-    return argparse.Namespace(**{"arch": cfg._name, **options})
 
 
 class ContextTask(DecodingTask):

@@ -19,7 +19,6 @@ INSTRUCTIONS = ("avx512_bf16", "amx_bf16")
 
 def with_bfloat16_products(model: nn.Module, criterion: Criterion) -> Criterion:
     """Have a criterion, called as ``criterion(model, sample)``, compute matrix products in bfloat16.
-
     Parameters, their gradients, normalisation, softmax and sums stay float32, as in torch's autocast on CPUs,
     and so does attention between its projections. Dropout draws its numbers in another way. Models that
     compute activations again for the backward pass are refused, because autocast would not see that."""

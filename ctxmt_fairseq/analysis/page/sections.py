@@ -38,10 +38,8 @@ def sections(
     sets: Sequence[ContrastiveSet],
     examples: int,
 ) -> List[Section]:
-    """The sections of the page; those without content are left out.
-
-    With the text that was translated, and with contrastive sets, they show some ``examples`` of each where
-    translations and choices differ."""
+    """The sections of the page; those without content are left out. With the text that was translated, and
+    with contrastive sets, they show some ``examples`` of each where translations and choices differ."""
     owners: Owners = {
         path.resolve(): (run.name, name)
         for run in runs

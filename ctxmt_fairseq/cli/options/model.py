@@ -77,14 +77,7 @@ class Model(UserDir):
         put_off()
 
     def load(self, path: Any, search: Optional[OptionGroup] = None, **how: Any) -> "Translator":
-        """The models at a path.
-
-        Args:
-            how: further arguments of ``Translator.load``.
-
-        Raises:
-            BadInput: see ``Translator.load``.
-        """
+        """The models at a path, with further arguments of ``Translator.load``."""
         from ctxmt_fairseq.translator import Translator
 
         put_back()
@@ -95,11 +88,7 @@ class Model(UserDir):
         return Translator.load(path, device=self.hardware.chosen, **options)
 
     def load_one(self, path: str, metadata: Sequence[str] = ()) -> "LoadedModels":
-        """The model at a path, which reads metadata if there is some.
-
-        Raises:
-            BadInput: it reads none, or as ``load``.
-        """
+        """The model at a path, which must read metadata if there is some."""
         loaded = self.load(path).loaded
         if metadata and not loaded.reads_metadata:
             raise BadInput("--metadata needs a model of the task metadata_context")

@@ -58,9 +58,8 @@ def combination_of(fields: Mapping[str, str], attributes: Sequence[str]) -> Comb
 def read_annotations(
     metadata: MetadataFiles, attributes: Sequence[str], seed: int, current: Optional[PathLike] = None
 ) -> Annotations:
-    """Find the annotated lines, and shuffle those of each combination.
-
-    No setting keeps annotations of the lines that ``current`` marks 0, because they serve as context only."""
+    """Find the annotated lines, and shuffle those of each combination. No setting keeps annotations of the
+    lines that ``current`` marks 0, because they serve as context only."""
     found: Dict[Combination, array] = {}  # line numbers
     count = 0
     for count, fields in enumerate(metadata.lines(), 1):
@@ -121,7 +120,8 @@ def write_settings(
 
     OUT/K/NAME, in which NAME is the last part of PREFIX, is then the prefix of a text with the same
     sentences. Its metadata are one ``.meta.jsonl``, in which ``sentences`` stand in place of the attributes
-    that are kept. If there is a ``PREFIX.current``, lines marked 0 keep no annotations."""
+    that are kept. If there is a ``PREFIX.current``, lines marked 0 keep no annotations.
+    """
     source = Path(prefix).absolute()
     metadata = MetadataFiles.named(source)
     current = Path(f"{source}.current")

@@ -65,10 +65,8 @@ class CometInputs:
 
 
 def build_inputs(text: CometText, model: CometModel, context: int = 0) -> CometInputs:
-    """The samples of a text, each line with up to ``context`` previous sentences of its document.
-
-    If they make an input too long for the encoder, the farthest are left out, for all texts of the line
-    alike."""
+    """The samples of a text, each line with up to ``context`` previous sentences of its document. If they
+    make an input too long for the encoder, the farthest are left out, for all texts of the line alike."""
     if context and not model.pools_sentences:
         known = "wmt20-comet-da, wmt22-comet-da, wmt20-comet-qe-da"
         raise BadInput(f"document-level COMET needs a model that averages tokens ({known})", model.name)

@@ -76,10 +76,8 @@ class Prober:
         return self._bits[condition.options]
 
     def _translated(self, condition: Condition, document: Condition) -> Dict[int, torch.Tensor]:
-        """Translations, as tokens by line, of at least all current lines.
-
-        Those in the document's own context (``document``) are the target context of sentences that get the
-        context of other documents."""
+        """Translations, as tokens by line, of at least all current lines. Those in the document's own context
+        (``document``) are the target context of sentences that get the context of other documents."""
         if condition.options in self._translations:
             return self._translations[condition.options]
         assert self.search is not None

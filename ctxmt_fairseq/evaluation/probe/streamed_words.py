@@ -48,7 +48,6 @@ def streamed_words(
     loaded: LoadedModels, prefix: PathLike, tags: Optional[PathLike], max_tokens: int, piece: int = PIECE
 ) -> Iterator[Optional[SentenceWords]]:
     """Yield for every line of a text the words of its reference and the bits that context saves for each.
-
     None: the line is context only, or longer than the models read. ``tags`` is a file with the tags of the
     references' words."""
     conditions = [loaded.with_options(context_selection=name) for name in (DOCUMENT, ABSENT)]

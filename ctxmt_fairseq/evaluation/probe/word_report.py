@@ -59,9 +59,7 @@ def word_lines(sentences: Iterable[SentenceWords]) -> Iterator[str]:
 
 def top_words(sentences: Sequence[SentenceWords], count: int, least: int) -> List[BitsRow]:
     """The ``count`` words, of those that occur at least ``least`` times, that context helps most; best mean
-    first.
-
-    Words are compared in lower case, without punctuation around them."""
+    first. Words are compared in lower case, without punctuation around them."""
     values: Dict[str, List[float]] = defaultdict(list)
     for _, words, _ in sentences:
         for word, value in zip(words.words, words.values.tolist(), strict=True):

@@ -26,10 +26,9 @@ class EvaluatedText:
     content: str
 
     def translation(self, lines: List[str], surface: Any, first: bool = False) -> Translation:
-        """A translation of the text with its references, without the lines that serve as context only.
-
-        With ``first``, translations are the first sentences of windows (``--keep-sentence first``), so the
-        last line of each document, with which no window begins, is left out, too."""
+        """A translation of the text with its references, without the lines that serve as context only. With
+        ``first``, translations are the first sentences of windows (``--keep-sentence first``), so the last
+        line of each document, with which no window begins, is left out, too."""
         starts = self.documents.documents.starts
         current = self._counted(first)
         lengths = [int(current[start:end].sum()) for start, end in zip(starts[:-1], starts[1:], strict=True)]

@@ -6,7 +6,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.tables import aligned_table
 from ctxmt_fairseq.evaluation.contrastive_report import DISC_NAMES
 from ctxmt_fairseq.text.json_files import Place, get
@@ -80,19 +79,6 @@ def find_results(path: PathLike) -> Path:
         return path
     inner = path / "evaluation"
     return (inner if inner.is_dir() else path) / RESULTS
-
-
-def read_results(folder: Path) -> Dict[str, Any]:
-    """Read what ``ctxmt evaluate`` wrote to a folder."""
-    path = folder / RESULTS
-    try:
-        results = json.loads(path.read_text(encoding="utf-8"))
-        measures(results)
-    except OSError as error:
-        raise BadInput(f"{error.strerror}; expected what ctxmt evaluate writes", path) from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise BadInput("expected what ctxmt evaluate writes", path) from None
-    return results
 
 
 def is_shown(score: Mapping[str, Any]) -> bool:

@@ -93,10 +93,9 @@ def read_outcomes(path: PathLike) -> Dict[Key, Outcome]:
 
 
 def compare_contrast(runs: Sequence[Tuple[str, str]], all_pairs: bool = False) -> List[ContrastComparison]:
-    """Compare systems on all examples, each phenomenon, each distance, and those that need context.
-
-    A run is a system and its file; those of one system are its seeds. The test is McNemar's; where a system
-    has several runs ``over_seeds``, in groups of two or more examples."""
+    """Compare systems on all examples, each phenomenon, each distance, and those that need context. A run is
+    a system and its file; those of one system are its seeds. The test is McNemar's; where a system has
+    several runs ``over_seeds``, in groups of two or more examples."""
     systems = runs_of([name for name, _ in runs])
     pairs = system_pairs(len(systems), all_pairs)
     (_, first), *others = runs

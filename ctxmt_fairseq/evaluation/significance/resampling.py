@@ -71,11 +71,9 @@ def randomization_p(
     pairs: Sequence[Tuple[np.ndarray, np.ndarray]], scorer: Scorer, samples: int, seed: int
 ) -> np.ndarray:
     """Approximate randomization (Riezler and Maxwell 2005) of P pairs of systems, each with the statistics
-    (N, K) of either: their p-values (P,).
-
-    Each of R shuffles swaps the statistics of the two systems for every unit with probability 1/2, the same
-    units for all pairs; p = (count(\\|D*\\| >= \\|D\\|) + 1) / (R + 1), where D is the difference of the two
-    scores."""
+    (N, K) of either: their p-values (P,). Each of R shuffles swaps the statistics of the two systems for
+    every unit with probability 1/2, the same units for all pairs; p = (count(\\|D*\\| >= \\|D\\|) + 1) / (R +
+    1), where D is the difference of the two scores."""
     units = len(pairs[0][0])
     generator = np.random.default_rng(seed)
     observed = [abs(_difference(first.sum(0), second.sum(0), scorer)) for first, second in pairs]

@@ -12,8 +12,7 @@ from ctxmt_fairseq.evaluation.significance.measures import Measure
 from ctxmt_fairseq.evaluation.significance.p_values import stars
 from ctxmt_fairseq.evaluation.significance.resampling import total_score
 from ctxmt_fairseq.evaluation.significance.seeds import runs_of
-from ctxmt_fairseq.evaluation.significance.systems import Comparison
-from ctxmt_fairseq.evaluation.significance.translations import compare_translations
+from ctxmt_fairseq.evaluation.significance.systems import Comparison, compare_translations
 from ctxmt_fairseq.text.annotation import AnnotatedWord
 from ctxmt_fairseq.text.coreference import Reference, overlap
 

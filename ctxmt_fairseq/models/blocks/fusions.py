@@ -61,7 +61,6 @@ class ContextDecoderLayer(ContextLayer, TransformerDecoderLayerBase, Fusion):
 
     def fuse(self, x: Tensor, attend_source: Attend, incremental_state: Any) -> Tensor:
         """Compute what follows self-attention if the batch has context: (T, B, D) -> (T, B, D).
-
         ``attend_source`` is fairseq's attention to the source."""
         raise NotImplementedError
 

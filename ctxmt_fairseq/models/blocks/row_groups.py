@@ -53,10 +53,8 @@ def decode_in_groups(
     decode: Callable[[Tensor, EncoderOut], Tensor], tokens: Tensor, encoder_out: EncoderOut
 ) -> Tensor:
     """Compute the features (B, T, D) of the decoder's input (B, T) by the groups of rows that ``encoder_out``
-    has; they are zero at the pads that groups did not need.
-
-    ``decode`` makes the features of a group's tokens and ``encoder_out``, without the pads that it does not
-    need."""
+    has; they are zero at the pads that groups did not need. ``decode`` makes the features of a group's tokens
+    and ``encoder_out``, without the pads that it does not need."""
     groups, counts, width = encoder_out[GROUPS]
     features = []
     for group in groups:

@@ -25,7 +25,6 @@ def stock_name(name: str) -> str:
 
 def segment_index(tokens: Tensor, separator: int, last: bool = False) -> Tensor:
     """The index k, from 0, of the sentence that each token belongs to: the number of separators before it.
-
     (B, T) token ids -> LongTensor (B, T), or (B, 1) for the ``last`` token alone."""
     ends = tokens.eq(separator)
     return _count(ends, last) - (ends[:, -1:] if last else ends).long()

@@ -12,7 +12,7 @@ from ctxmt_fairseq.tasks.search.step_attention import Steps
 
 @contextlib.contextmanager
 def beams(models: Sequence[nn.Module], size: int) -> Iterator[None]:
-    """Tell encoders and decoders that each ``size`` rows that follow each other are of the same sentence.
+    """Tell decoders that each ``size`` rows that follow each other are of the same sentence.
 
     fairseq's attention then projects and keeps source and context states once for those rows. fairseq's own
     models never tell it the number.

@@ -97,10 +97,9 @@ def keep_sentence(
     keep: str = "current",
 ) -> List[List[Hypothesis]]:
     """Cut every hypothesis of a batch, the n-best windows of each row with ``before`` sentences, to its
-    current one.
-
-    Well-formed windows rank first, then the window's score decides. A sentence that several windows have is
-    listed once, at its best rank. Its score is the sentence's own, normalised as the search does."""
+    current one. Well-formed windows rank first, then the window's score decides. A sentence that several
+    windows have is listed once, at its best rank. Its score is the sentence's own, normalised as the search
+    does."""
     return [
         _rank(row, expected, separator, eos, count, length_penalty, normalize, keep)
         for row, expected in zip(hypotheses, before, strict=True)

@@ -63,11 +63,9 @@ def _row_positions(decoder: nn.Module) -> Iterator[None]:
 
 
 class ForcedPrefixEnsemble(Ensemble):
-    """fairseq's ensemble, whose hypotheses continue the target context of their row.
-
-    Give it to ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch: the
-    target context (L,) int64 of each row, on the CPU, each of whose sentences ends with a separator; it may
-    be empty."""
+    """fairseq's ensemble, whose hypotheses continue the target context of their row. Give it to
+    ``SequenceGenerator`` in place of the models, and set ``prefixes`` before each batch: the target context
+    (L,) int64 of each row, on the CPU, each of whose sentences ends with a separator; it may be empty."""
 
     def __init__(self, models: Sequence[nn.Module], eos: int, pad: int):
         super().__init__(list(models))

@@ -24,10 +24,9 @@ Translation = Tuple[int, List[Hypothesis]]  # a line and its n-best list
 
 
 def schedule(documents: Documents, lines: Sequence[int], width: int, dependent: bool) -> Iterator[List[int]]:
-    """Divide lines, which increase, into batches of at most ``width``.
-
-    If they are ``dependent``, each line needs the translations before it in its document. Then a batch holds
-    the next line of each of ``width`` documents, and the next document takes the place of a finished one."""
+    """Divide lines, which increase, into batches of at most ``width``. If they are ``dependent``, each line
+    needs the translations before it in its document. Then a batch holds the next line of each of ``width``
+    documents, and the next document takes the place of a finished one."""
     if not dependent:
         yield from (list(lines[at : at + width]) for at in range(0, len(lines), width))
         return
@@ -187,7 +186,8 @@ class RunningDocuments:
         """Translate the windows of some lines, and record the best translations of their current sentences.
 
         Returns n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin
-        with."""
+        with.
+        """
         forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)

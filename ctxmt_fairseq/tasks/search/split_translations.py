@@ -12,10 +12,9 @@ from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, Transl
 
 class SplitTranslations:
     """Translates the lines that a batch asks for, and first those before them in their documents if their
-    translations are context.
-
-    fairseq cuts a split into batches of sentences of like length. What is translated before its batch comes
-    is kept until then, so each line is translated once, whatever the batches are."""
+    translations are context. fairseq cuts a split into batches of sentences of like length. What is
+    translated before its batch comes is kept until then, so each line is translated once, whatever the
+    batches are."""
 
     def __init__(self, task: Any, dataset: ContextDataset, models: Sequence[Any]):
         limits: Tuple[int, int] = utils.resolve_max_positions(
