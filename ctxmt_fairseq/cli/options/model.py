@@ -61,6 +61,9 @@ class Model(UserDir):
     data: Optional[Joined] = option("data folder (default: the one of the training)", metavar="DIR")
     trust_checkpoint: bool = TRUST
     hardware: Device
+    quantization: Optional[Literal["int8"]] = option(
+        "int8: compute the largest layers in 8 bits, on a CPU; not with --bf16"
+    )
     context: OptionGroup = _context()
     context_store: Optional[Folder] = option("where it is needed (default: DATA/contexts)")
     text_encoder: Optional[str] = option(
@@ -69,6 +72,8 @@ class Model(UserDir):
 
     def begin(self, end: ExitStack) -> None:
         super().begin(end)
+        if self.quantization and self.hardware.bf16:
+            raise BadInput("give --bf16 or --quantization, one of them")
         put_off()
 
     def load(self, path: Any, search: Optional[OptionGroup] = None, **how: Any) -> "Translator":

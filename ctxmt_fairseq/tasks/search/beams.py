@@ -59,7 +59,12 @@ class Ensemble(EnsembleModel):
             for steps in self.steps:
                 stack.enter_context(steps.step())
             tokens = self.history(tokens)
-            return super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+            lprobs, attention = super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
+        return self.handed(lprobs), attention
+
+    def handed(self, lprobs: torch.Tensor) -> torch.Tensor:
+        """Return what the search is handed of the log-probabilities (B * beam, V)."""
+        return lprobs
 
     def history(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return what the hypotheses (B * beam, t) continue, and they."""
