@@ -38,6 +38,7 @@ class Ensemble(EnsembleModel):
 
     beam_size = 1
     rows = 0  # hypotheses in the search
+    handed: Any = None  # gives what the search is handed of log-probabilities (B * beam, V); None: all
 
     def set_decoder_beam_size(self, beam_size: int) -> None:
         self.beam_size = beam_size
@@ -60,11 +61,7 @@ class Ensemble(EnsembleModel):
                 stack.enter_context(steps.step())
             tokens = self.history(tokens)
             lprobs, attention = super().forward_decoder(tokens, encoder_outs, incremental_states, temperature)
-        return self.handed(lprobs), attention
-
-    def handed(self, lprobs: torch.Tensor) -> torch.Tensor:
-        """Return what the search is handed of the log-probabilities (B * beam, V)."""
-        return lprobs
+        return (self.handed(lprobs) if self.handed else lprobs), attention
 
     def history(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return what the hypotheses (B * beam, t) continue, and they."""
