@@ -59,13 +59,9 @@ class Placed(NamedTuple):
 def chosen(
     values: Sequence[Value], across: str, metrics: Sequence[str] = (), only: Sequence[str] = ()
 ) -> List[Value]:
-    """The values that have a place across a condition.
-
-    Args:
-        across: system, or a name in ``Value.at``.
-        metrics: names of measures, which may omit "best" and what follows a comma; none: all measures.
-        only: requirements NAME=VALUE on ``Value.at``; a value without this name meets them.
-    """
+    """The values that have a place across a condition: the system, or a name in ``Value.at``. ``metrics`` may
+    omit "best" and what follows a comma; none: all measures. ``only`` has requirements NAME=VALUE on
+    ``Value.at``; a value without this name meets them."""
     kept = [one for one in values if place_of(one, across) is not None]
     for condition in only:
         name, _, wanted = condition.partition("=")
@@ -113,11 +109,7 @@ def placed(values: Sequence[Value], across: str) -> List[Placed]:
 
 def differences(values: Sequence[Value], across: str, against: str) -> List[Placed]:
     """The differences of a run's values from its value at one place, in the same measure and row; across
-    systems those of their n-th runs.
-
-    Args:
-        against: that place; across windows also "trained", each system's own window.
-    """
+    systems those of their n-th runs. Across windows the place may be "trained", each system's own window."""
     seeds = _seeds(values)
 
     def run(value: Value) -> Any:
@@ -220,9 +212,7 @@ def cell_of(found: Sequence[Placed], runs: int) -> str:
 
 def value_records(found: Sequence[Placed]) -> List[Dict[str, Any]]:
     """For JSON: what the tables show, with the value of each run, and what several say of other seeds.
-
-    Differences have p, and ``p_holm``, which is corrected over those of a measure.
-    """
+    Differences have p, and ``p_holm``, which is corrected over those of a measure."""
     cells: Dict[Tuple[str, str, str], List[Placed]] = {}
     for one in found:
         cells.setdefault((one.measure, one.system, one.column), []).append(one)

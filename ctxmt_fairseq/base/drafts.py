@@ -66,12 +66,7 @@ class Lock:
 
 
 class Draft:
-    """A locked file or folder beside ``target``, removed at the end of a ``with`` unless it was placed.
-
-    Args:
-        target: the output's path, with symbolic links resolved.
-        folder: whether to make a folder instead of a file.
-    """
+    """A locked file or folder beside ``target``, removed at the end of a ``with`` unless it was placed."""
 
     def __init__(self, target: Path, folder: bool = False):
         self.target = target
@@ -94,8 +89,7 @@ class Draft:
         return self
 
     def place(self, old: Optional[os.stat_result] = None) -> None:
-        """Move it to the output's place in one step, with the mode and, if allowed, the owner of what was
-        there."""
+        """Move it to the output's place in one step, with mode and, if allowed, owner of what was there."""
         if old:
             with contextlib.suppress(PermissionError):
                 os.chown(self.path, old.st_uid, old.st_gid)

@@ -54,11 +54,7 @@ allow_checkpoint_globals()
 
 def peek(path: Path, mmap: bool = True) -> Any:
     """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false; or what
-    ``write_portable`` has written, by the name of the parameters' file.
-
-    Raises:
-        BadInput: the file is missing or truncated, or has more in it than a checkpoint may.
-    """
+    ``write_portable`` has written, by the parameters' file."""
     if not path.is_file():
         raise BadInput("no such checkpoint", path)
     if path.suffix == ".safetensors":
@@ -75,12 +71,8 @@ def read(
     sections: Iterable[str] = tuple(SECTIONS),
     mmap: bool = True,
 ) -> Dict[str, Any]:
-    """Read a checkpoint of fairseq-train, reduced to what may be built of it.
-
-    Args:
-        allowed, sections: see ``reduced``.
-        mmap: whether to leave the tensors on disk; not if they are used after the file has changed.
-    """
+    """Read a checkpoint of fairseq-train, reduced to what may be built of it (``reduced``). Tensors stay on
+    disk unless ``mmap`` is false, as it must be if they are used after the file has changed."""
     state = reduced(peek(path, mmap), path, allowed, sections)
     parameters = {name: value for name, value in state["model"].items() if not FAST_PATH.fullmatch(name)}
     return {**state, "model": parameters}
@@ -174,11 +166,7 @@ def check_architecture(name: str) -> None:
 @contextlib.contextmanager
 def restoring(trainer: Any, goes_on: bool = True) -> Iterator[None]:
     """A training takes over a checkpoint, which may name the classes that the command line named, and which
-    the plugin's tasks check.
-
-    Args:
-        goes_on: the training keeps its place in the data.
-    """
+    the plugin's tasks check; or its parameters alone, if it does not go on at its place in the data."""
     parts = (getattr(trainer, name, None) for name in ("task", "_model", "_criterion"))
     modules = modules_of(*(type(part) for part in parts))
     restore, task = trainer.load_checkpoint, getattr(trainer, "task", None)

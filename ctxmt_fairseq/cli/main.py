@@ -48,11 +48,8 @@ def parser() -> CommandParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Run one subcommand; returns the exit code (1 where nobody reads the output on, 130 for Ctrl-C).
-
-    Raises:
-        SystemExit: with code 2, for bad input.
-    """
+    """Run one subcommand; returns the exit code (1 where nobody reads the output on, 130 for Ctrl-C), but for
+    bad input, which exits with 2."""
     code = run_command(_run, sys.argv[1:] if argv is None else argv)
     if code == BAD_INPUT:
         raise SystemExit(code)

@@ -11,13 +11,7 @@ _RUN = re.compile(r"#\d+$")
 
 
 class Pair(NamedTuple):
-    """A line of a corpus.
-
-    Attributes:
-        document: the document's id; a document is a run of equal ids.
-        current: False for a line that is only context.
-        metadata: text by field.
-    """
+    """A line of a corpus; a run of equal ids is a document; what is not ``current`` is only context."""
 
     source: str
     target: str
@@ -92,11 +86,8 @@ class DocumentBuilder:
     def add(
         self, source: str, target: str, metadata: Mapping[str, str] = _NOTHING, current: bool = True
     ) -> None:
-        """Add a unit of the input, with its blanks folded, unless it must be left out.
-
-        Args:
-            current: False for a line that is only context; one of its sides may be empty.
-        """
+        """Add a unit of the input, with its blanks folded, unless it must be left out; a line that is only
+        context may be empty on one of its sides."""
         if not (is_text(source) and is_text(target)):
             self.leave_out("not UTF-8")
             return

@@ -85,12 +85,8 @@ def _parquet(stream: Any, path: PathLike, names: Sequence[str]) -> Iterator[Tupl
 
 
 def value_of(record: Record, name: str, place: Place) -> Any:
-    """The value of a name; None: it is null. ``A+B`` joins the texts of two, ``A.B`` leads into objects, in
-    which nothing need be, and ``=TEXT`` is the text itself.
-
-    Raises:
-        BadInput: there is no such name.
-    """
+    """The value of a name, which must be there; None: it is null. ``A+B`` joins the texts of two, ``A.B``
+    leads into objects, in which nothing need be, and ``=TEXT`` is the text itself."""
     if name in record or name.startswith("="):
         return record.get(name, name[1:])
     if "+" in name:

@@ -64,11 +64,7 @@ class Statistics:
 
 
 def measure(files: TextFiles, encode: Sequence[Encode] = ()) -> Statistics:
-    """Read a corpus once.
-
-    Args:
-        encode: for source and target, from sentences to their subwords, joined by spaces.
-    """
+    """Read a corpus once; ``encode`` makes of either side's sentences their subwords, joined by spaces."""
     result = Statistics([Counter(), Counter()], [Counter() for _ in encode])
     for batch in chunks(tqdm(files.documents(), unit=" documents", disable=None), BATCH // 10):
         result.documents.update(map(len, batch))

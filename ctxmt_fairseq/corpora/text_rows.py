@@ -14,8 +14,7 @@ from ctxmt_fairseq.text.text_lines import iterate_lines, parse_flag, tidy, toget
 
 @dataclass(frozen=True)
 class Row:
-    """A sentence pair: its line from 1, texts with single spaces, document id, ``current`` "0" or "1",
-    metadata by field."""
+    """A sentence pair: line (from 1), tidy texts, document id, ``current`` "0" or "1", metadata by field."""
 
     line: int
     source: str

@@ -4,6 +4,7 @@ A field is an option of fairseq's commands (``tasks/context_config.py``) and of 
 ``Translator``, and, unless it concerns training alone, a value that is saved in checkpoints.
 """
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple, TypeVar
@@ -33,6 +34,11 @@ def option(
         offered: whether the commands of ``ctxmt`` that run a model have it.
     """
     return Field(default, help=help, fits=fits, expected=expected, training=training, offered=offered)
+
+
+def explained(default: Any, help: str) -> Any:
+    """A field of fairseq's own configurations, with its text in --help."""
+    return dataclasses.field(default=default, metadata={"help": help})
 
 
 def sentences(help: str) -> Any:

@@ -110,8 +110,7 @@ class ContrastiveReport:
         return self.conventions[str(self.convention)]
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON: the numbers of the chosen convention, and those of all four at the key
-        ``conventions``."""
+        """For JSON: the chosen convention's numbers, and those of all four at the key ``conventions``."""
         return {**vars(self), "convention": str(self.convention), **self.chosen}
 
     def table(self) -> str:
@@ -132,12 +131,7 @@ def contrastive_report(
     scores: Sequence[Sequence[CandidateScore]],
     convention: Optional[Convention] = None,
 ) -> ContrastiveReport:
-    """The accuracies on a scored set.
-
-    Args:
-        scores: for each example the scores of its candidates, in the set's order.
-        convention: the one to report; default: the set's own.
-    """
+    """The accuracies on a set, from the scores of each example's candidates in the set's order."""
     examples = contrastive_set.examples
     if [len(row) for row in scores] != [len(example.candidates) for example in examples]:
         raise ValueError("expected one score per candidate of every example")

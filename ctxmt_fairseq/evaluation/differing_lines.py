@@ -65,12 +65,8 @@ class DifferingLine:
 
 
 def differing_lines(text: LinedText, measure: SacrebleuMeasure, context: int) -> List[DifferingLine]:
-    """The lines whose translations differ, with the largest difference of scores first.
-
-    Args:
-        measure: scores each line alone.
-        context: how many sentences before a line to show.
-    """
+    """The lines whose translations differ, with ``context`` sentences before each, and with the largest
+    difference of scores, each of a line alone, first."""
     systems = text.hypotheses.values()
     lines = [line for line in text.translated if len({hypotheses[line] for hypotheses in systems}) > 1]
     references = [text.references[line] for line in lines]
@@ -99,12 +95,7 @@ def differing_lines(text: LinedText, measure: SacrebleuMeasure, context: int) ->
 
 
 def listing(found: Sequence[DifferingLine], names: Sequence[str], measure: str, total: int, top: int) -> str:
-    """The lines with the largest differences in either direction, as text.
-
-    Args:
-        total: the number of lines of the text.
-        top: how many lines to show for each direction.
-    """
+    """The ``top`` lines with the largest differences in either direction, of ``total`` lines, as text."""
     better = sum(line.difference > 0 for line in found)
     worse = sum(line.difference < 0 for line in found)
     parts = [

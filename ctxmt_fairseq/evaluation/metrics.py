@@ -60,13 +60,9 @@ def read_translation(
     current: Optional[PathLike] = None,
     surface: Callable[[str], str] = str,
 ) -> Translation:
-    """Read files whose lines belong together.
-
-    Args:
-        docids: one document id per line.
-        current: 0 or 1 on each line; lines marked 0 served as context only and are left out.
-        surface: a function for every line, such as ``TextSteps.surface`` of the system's data folder.
-    """
+    """Read files whose lines belong together, each line in its ``surface`` form (such as
+    ``TextSteps.surface`` of the system's data folder); lines that ``current`` marks 0 served as context only
+    and are left out."""
     hypotheses = [surface(line.strip()) for line in iterate_lines(hypothesis)]
     if not hypotheses:
         raise BadInput("expected translations, found an empty file", hypothesis)

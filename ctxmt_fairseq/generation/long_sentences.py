@@ -67,7 +67,7 @@ class FittedText:
 def fit_sentences(
     loaded: LoadedModels, text: SourceText, way: str, part: int, cut_context: bool = False
 ) -> FittedText:
-    """Make a text such that the models can read all sentences.
+    """Make a text such that the models can read all sentences, or refuse it and name those that are too long.
 
     One that is only context is never refused: as in training, it is left out of the windows that it does not
     fit into.
@@ -77,9 +77,6 @@ def fit_sentences(
             "split" (it becomes several sentences of its document, of at most ``part`` tokens) or "empty" (it
             is not translated).
         cut_context: whether sentences that are only context are translated, too, and so have to be cut.
-
-    Raises:
-        BadInput: ``way`` is "error", and sentences are too long; all of them are named.
     """
     sentences, current = text.sentences, text.current
     limit, end = loaded.limits[0], torch.tensor([loaded.task.source_dictionary.eos()])

@@ -90,8 +90,7 @@ class DecodingTask(TranslationTask):
 
     @property
     def forced(self) -> bool:
-        """Whether the target's beginning is forced: its context, which are the translations so far or given
-        ones, and its language's token."""
+        """Whether the target's beginning is forced: its context, and its language's token."""
         return self.cfg.decoding == "prefix" and (self.decodes_windows or len(self.target_start) > 0)
 
     @functools.cached_property
@@ -248,8 +247,7 @@ class DecodingTask(TranslationTask):
         return super().build_bpe(args) or FolderPieces.of(self.cfg)
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
-        """Read lines of ``fairseq-interactive``: consecutive sentences of a document, which an empty line
-        ends."""
+        """Read lines of ``fairseq-interactive``: sentences of a document, which an empty line ends."""
         return OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )

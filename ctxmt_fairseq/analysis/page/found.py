@@ -99,11 +99,8 @@ def written_by_ctxmt(path: Path) -> Iterator[None]:
 
 
 def read_runs(arguments: Sequence[str]) -> Tuple[List[Run], Found]:
-    """Read the folders of runs, and files that are about several runs.
-
-    Args:
-        arguments: FOLDER, whose name becomes the run's; NAME=FOLDER; or a JSON or PNG file.
-    """
+    """Read the folders of runs (FOLDER, whose name becomes the run's, or NAME=FOLDER), and JSON or PNG files
+    about several runs."""
     runs: List[Run] = []
     shared = Found()
     folders = []

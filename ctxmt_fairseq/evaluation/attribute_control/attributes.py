@@ -57,11 +57,7 @@ class AttributeReport:
         }
 
     def table(self, plain: Optional["AttributeReport"] = None) -> str:
-        """All counts as an aligned table.
-
-        Args:
-            plain: the same set translated without context, whose accuracies are shown beside.
-        """
+        """All counts as an aligned table, beside the accuracies of the set without context."""
         beside = dict(plain._rows()) if plain else {}
         column = {"no context %": "{plain}"} if plain else {}
         columns = {"": "{name}", "accuracy %": "{shown}", **column, **COUNTS}

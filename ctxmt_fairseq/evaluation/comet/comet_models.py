@@ -24,13 +24,7 @@ _OURS = {"load_pretrained_weights": False, "train_data": [], "validation_data": 
 
 @dataclass
 class CometModel:
-    """A metric that is ready to score.
-
-    Attributes:
-        name: the name that the user gave.
-        model: COMET's.
-        content: a hash of the model's files.
-    """
+    """A metric that is ready to score: COMET's, by the user's name, and a hash of its files."""
 
     name: str
     model: Any
@@ -82,11 +76,7 @@ class CometModel:
     def predict(
         self, samples: Sequence[Mapping[str, str]], context: bool, batch_size: int, gpu: bool
     ) -> List[float]:
-        """COMET's score of each sample (``src``, ``mt``, ``ref``).
-
-        Args:
-            context: whether the sentences before the last separator are context.
-        """
+        """COMET's score of each sample, in which sentences before the last separator may be context."""
         self.model.use_context = context
         options = dict(num_workers=0, progress_bar=False, gpus=int(gpu))
         with _silent("lightning.pytorch", "pytorch_lightning"):

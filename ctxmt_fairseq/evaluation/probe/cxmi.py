@@ -53,12 +53,7 @@ def token_bits(with_context: Sequence[TokenScores], without: Sequence[TokenScore
 
 
 def cxmi(bits: Sequence[np.ndarray], words: int) -> Cxmi:
-    """CXMI of a corpus.
-
-    Args:
-        bits: see ``token_bits``.
-        words: the number of white-space words in the references.
-    """
+    """CXMI of a corpus, from the ``token_bits`` of its references, which have so many white-space words."""
     total = float(sum(sentence.sum() for sentence in bits))
     means = [float(sentence.mean()) for sentence in bits]
     return Cxmi(total / words, total / len(bits), math.log(2) * sum(means) / len(means))

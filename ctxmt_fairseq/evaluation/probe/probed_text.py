@@ -90,11 +90,7 @@ def probed_text(
     current: np.ndarray,
     metadata: Sequence[Mapping[str, str]],
 ) -> ProbedText:
-    """Have models read sentences and their references; see ``ProbedText``.
-
-    Args:
-        metadata: each sentence's, for models that read it.
-    """
+    """Have models read sentences and their references, with the metadata of each, if they read any."""
     return ProbedText(
         [loaded.target_subwords.steps.surface(reference) for reference in references],
         documents,

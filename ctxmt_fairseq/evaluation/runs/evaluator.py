@@ -94,12 +94,8 @@ class Evaluator:
         selection: Optional[str] = None,
         given: Optional[str] = None,
     ) -> None:
-        """Translate the text to a file in the ledger's folder, and return the file.
-
-        Args:
-            selection: the context selection; None: that of the training.
-            given: a file with the target context; None: the models' own translations.
-        """
+        """Translate the text to a file in the ledger's folder, with another context selection than the
+        training's, or with the target context of the file ``given``."""
         settings = self.settings
         options = {} if selection is None else {"context_selection": selection}
         search = {**settings.search, "lenpen": lenpen}

@@ -70,16 +70,10 @@ def bootstrap_scores(statistics: Sequence[np.ndarray], scorer: Scorer, samples: 
 def randomization_p(
     pairs: Sequence[Tuple[np.ndarray, np.ndarray]], scorer: Scorer, samples: int, seed: int
 ) -> np.ndarray:
-    """Approximate randomization (Riezler and Maxwell 2005) of P pairs of systems: their p-values (P,).
-
-    Each of R shuffles swaps the statistics of the two systems for every unit with probability 1/2; p =
-    (count(\\|D*\\| >= \\|D\\|) + 1) / (R + 1), where D is the difference of the two scores.
-
-    Args:
-        pairs: the statistics (N, K) of the first and the second system of each pair.
-        scorer: as in ``bootstrap_scores``.
-        samples: R; all pairs swap the same units.
-    """
+    """Approximate randomization (Riezler and Maxwell 2005) of P pairs of systems, each with the statistics
+    (N, K) of either: their p-values (P,). Each of R shuffles swaps the statistics of the two systems for
+    every unit with probability 1/2, the same units for all pairs; p = (count(\\|D*\\| >= \\|D\\|) + 1) / (R +
+    1), where D is the difference of the two scores."""
     units = len(pairs[0][0])
     generator = np.random.default_rng(seed)
     observed = [abs(_difference(first.sum(0), second.sum(0), scorer)) for first, second in pairs]
@@ -98,8 +92,7 @@ def _difference(first: np.ndarray, second: np.ndarray, scorer: Scorer) -> np.nda
 
 
 def _chunks(samples: int, units: int) -> Iterator[int]:
-    """The number of samples in each chunk: multiples of 32, because NumPy draws that many random bits at
-    once, so that the sizes change no result."""
+    """Multiples of 32 samples, as many as NumPy draws random bits for at once: sizes change nothing."""
     most = max(32, _CHUNK // max(1, units) // 32 * 32)
     with tqdm(total=samples, unit=" samples", delay=1, leave=False, disable=None) as progress:
         for start in range(0, samples, most):

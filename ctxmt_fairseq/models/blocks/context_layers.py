@@ -42,8 +42,7 @@ class ContextLayer(ContextReader):
         function: Callable[[Tensor], Tensor],
         combine: Optional[Combine] = None,
     ) -> Tensor:
-        """Put x (T, B, D) through a function, dropout, residual connection (or ``combine``) and layer
-        norm."""
+        """Put x (T, B, D) through a function, dropout, residual connection or ``combine``, layer norm."""
         residual = x
         if self.normalize_before:
             x = norm(x)

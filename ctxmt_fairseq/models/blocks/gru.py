@@ -79,8 +79,7 @@ class TransitionGRU(nn.Module):
         return [F.dropout(torch.ones_like(state), self.dropout, self.training) for _ in self.recurrent]
 
     def forward(self, gates: Tensor, state: Tensor, masks: Iterable[Tensor]) -> Tensor:
-        """Make one step, from ``self.input`` of the input (B, 3H), the state (B, H) and ``masks`` to the next
-        state (B, H)."""
+        """Make a step, from ``self.input`` of the input (B, 3H) and the state (B, H) to the next state."""
         inputs: Optional[Tensor] = gates
         for recurrent, mask in zip(self.recurrent, masks, strict=True):
             state = gru_update(state, recurrent(state * mask), inputs)

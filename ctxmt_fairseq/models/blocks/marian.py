@@ -49,8 +49,7 @@ class StartEmbedding(nn.Embedding):
 
 
 def make_marian(model: nn.Module) -> None:
-    """Change a transformer of fairseq's: its sinusoidal positions, what its decoder begins with, and a bias
-    of its output."""
+    """Change a transformer's positions, its decoder's first symbol, and the bias of its output."""
     for module in list(model.modules()):
         positions = getattr(module, "embed_positions", None)
         if isinstance(positions, SinusoidalPositionalEmbedding):

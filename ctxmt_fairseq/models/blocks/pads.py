@@ -25,8 +25,7 @@ def zero_pads(states: Tensor, padding: Tensor) -> Tensor:
 
 
 def real_mean(states: Tensor, padding: Tensor) -> Tensor:
-    """The mean (..., D) of the real tokens of ``states`` (..., L, D), which are zero at the pads; zero if all
-    are pads."""
+    """The mean (..., D) of real tokens of ``states`` (..., L, D), which are zero at the pads; or zero."""
     return states.sum(-2) / (~padding).sum(-1, keepdim=True).clamp(min=1)
 
 
