@@ -14,9 +14,9 @@ DICTIONARIES = ("ctxmt.json", "dict.*.txt", "*.model")  # of a data folder: thes
 
 
 def model_files(name: str, average: int, ledger: Ledger, output: str) -> str:
-    """The checkpoints that a name means, joined by ``os.pathsep``. The name is that of checkpoints, of a folder
-    that is a model, or of a training's folder, which has them itself or in its folder ``checkpoints``. Of a
-    folder's checkpoints the best are averaged to ``output``; ``average`` 1: the best alone."""
+    """The checkpoints that a name means, joined by ``os.pathsep``. The name is that of checkpoints, of a
+    folder that is a model, or of a training's folder, which has them itself or in its folder ``checkpoints``.
+    Of a folder's checkpoints the best are averaged to ``output``; ``average`` 1: the best alone."""
     folder = Path(name)
     if not folder.is_dir() or model_file(folder).exists():
         if average > 1:
