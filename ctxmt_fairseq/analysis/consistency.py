@@ -32,10 +32,8 @@ class Counts(NamedTuple):
 
     Attributes:
         pairs, pairs_alike: pairs of sentences with the same term, and those that translate it alike.
-        sentences, sentences_main: sentences with a translation of a term, and those with its most frequent
-            one.
-        terms: a term in two documents counts twice.
-        alike, main: sums of the terms' shares.
+        sentences, sentences_main: those with a translation of a term, and those with its most frequent one.
+        terms: a term in two documents counts twice; ``alike`` and ``main`` are sums of the terms' shares.
         single: terms with the same translation in all sentences.
     """
 

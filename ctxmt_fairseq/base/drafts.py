@@ -30,15 +30,8 @@ os.register_at_fork(after_in_child=_let_go)
 
 
 class Lock:
-    """A lock on a file or folder, held until ``close`` or until the process ends.
-
-    Attributes:
-        certain: False on a file system without locks, where others are not kept out.
-
-    Raises:
-        BlockingIOError: another ``Lock`` holds it.
-        OSError: it cannot be opened.
-    """
+    """A lock on a file or folder, held until ``close`` or until the process ends; not ``certain`` on a file
+    system without locks, where others are not kept out. ``BlockingIOError``: another ``Lock`` holds it."""
 
     def __init__(self, path: PathLike):
         self._descriptor = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)

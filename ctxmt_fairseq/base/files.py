@@ -76,10 +76,9 @@ def writing(path: PathLike) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where an output goes.
+    """Where an output goes, which the user named ``path``.
 
     Attributes:
-        path: the output as the user named it.
         file: the regular file that is or will be there, with symbolic links resolved; None for anything else.
         there: the status of the file, if it exists.
         descriptor: the open descriptor that the path stands for (/dev/stdout, /dev/fd/3), if it does.

@@ -36,12 +36,9 @@ def check_inside(path: Path, folder: Path) -> None:
 
 @contextlib.contextmanager
 def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> Iterator[Path]:
-    """A folder to fill. It takes the place of ``path`` at the end of the block, or is removed on an error.
-
-    Args:
-        path: a new or empty folder; a symbolic link to it stays.
-        check: called with anything else that is there; raises ``BadInput`` unless it may be replaced.
-    """
+    """A folder to fill. It takes the place of ``path``, a new or empty folder or a link to one, at the end of
+    the block, or is removed on an error. ``check`` refuses anything else that is there, unless it may be
+    replaced."""
     target = Path(os.path.realpath(path))
     old = hidden(target, ".old")  # holds the old folder while the new one takes its place
     with contextlib.ExitStack() as stack:

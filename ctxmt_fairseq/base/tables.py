@@ -73,11 +73,8 @@ _STYLES: Dict[str, Callable[[Sequence[Sequence[str]]], str]] = {
 
 
 def mean_and_deviation(values: Sequence[float], digits: int = 2, sign: str = "") -> str:
-    """The mean and, for several values, the standard deviation of the sample; "-" for none.
-
-    Args:
-        sign: "+" also writes the sign of a positive mean.
-    """
+    """The mean (with a "+", if ``sign`` is) and, for several values, their sample's deviation; "-" for
+    none."""
     if not values:
         return "-"
     spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""

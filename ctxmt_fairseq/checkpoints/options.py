@@ -43,14 +43,8 @@ class WrongValue(ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """Says which values an option may have; it may always be None.
-
-    Attributes:
-        kinds: the types of the value, or of its items.
-        several: whether it is a list.
-        choices: the only values, if they are few.
-        options: those of a nested configuration.
-    """
+    """Says which types and ``choices`` an option, a list of ``several`` or a nested configuration may have;
+    or None."""
 
     kinds: Tuple[type, ...] = (str, int, float)
     several: bool = False

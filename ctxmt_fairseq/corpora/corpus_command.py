@@ -50,12 +50,8 @@ class OfCorpus(OfLanguages):
 
 
 class NewCorpus(OfLanguages):
-    """A command that makes a corpus, or several with --held-out.
-
-    Attributes:
-        kind: what the account calls it; by default the command.
-        unit: of the input, in words.
-    """
+    """A command that makes a corpus, or several with --held-out; the account calls it ``kind`` (or by the
+    command), and counts the input in ``unit``."""
 
     kind: ClassVar[str] = ""
     unit: ClassVar[str] = "lines"

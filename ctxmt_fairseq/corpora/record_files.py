@@ -25,13 +25,9 @@ _LOOKS = {
 def read_records(
     path: PathLike, names: Sequence[str], skip: bool = False
 ) -> Iterator[Tuple[Place, Union[Record, BadInput]]]:
-    """Yield each record with its place, or what is wrong with it.
-
-    Args:
-        names: of what is read (``value_of``). If they are numbers, the columns of text are counted from 1;
-            otherwise its first line names them.
-        skip: read on behind a line that is no text.
-    """
+    """Yield each record with its place, or what is wrong with it; ``skip`` reads on behind a line that is no
+    text. If the names of what is read (``value_of``) are numbers, the columns of text are counted from 1;
+    otherwise its first line names them."""
     with open_text(path) as stream:
         try:
             head = stream.peek(1000)[:1000].removeprefix(b"\xef\xbb\xbf").lstrip()  # type: ignore[attr-defined]

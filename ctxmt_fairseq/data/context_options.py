@@ -231,11 +231,7 @@ SIZES = ("source_context", "source_context_after", "target_context", "target_con
 
 
 def given_options(options: Mapping[str, Any], known: Mapping[str, Any]) -> Dict[str, Any]:
-    """Check options by their names, and leave out those that are None; a path becomes text.
-
-    Args:
-        known: the names that there are, each with an example of a value.
-    """
+    """Check options by the ``known`` ones, without those that are None; a path becomes text."""
     given = {name: value for name, value in options.items() if value is not None}
     given.update({name: str(value) for name, value in given.items() if isinstance(value, Path)})
     for name, value in given.items():

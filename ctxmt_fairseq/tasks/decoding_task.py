@@ -56,9 +56,8 @@ class DecodingTask(TranslationTask):
         references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
         split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
-        contrastive_validation: the class of ``contrast``, which ``ctxmt_fairseq.register`` hands in.
-        contrast: scores the sets of ``--valid-contrast``.
-        contrast_accuracies: of the validation at hand.
+        contrastive_validation: the class of ``contrast``, which scores the sets of ``--valid-contrast``;
+            ``ctxmt_fairseq.register`` hands it in.
     """
 
     contrastive_validation: Any = None

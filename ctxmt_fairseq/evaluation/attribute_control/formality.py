@@ -98,13 +98,8 @@ def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
 
 @dataclass(frozen=True)
 class FormalityRun:
-    """The translations of a set's sentences when one formality was wanted.
-
-    Attributes:
-        wanted: ``FORMAL`` or ``INFORMAL``.
-        prompt: the context; None: there was none.
-        translations, labels: one for each sentence, and what ``formality_of`` says of it.
-    """
+    """The translations of a set's sentences, and what ``formality_of`` says of each, when one formality was
+    wanted by a prompt, if there was one."""
 
     wanted: str
     prompt: Optional[str]
@@ -121,12 +116,8 @@ class FormalityRun:
 
 @dataclass(frozen=True)
 class FormalityReport:
-    """Accuracies of the wanted formality.
-
-    Attributes:
-        plain: a run for each formality without prompt: of a model without context, or of any system.
-        prompted: the runs with prompts, in order; empty for a system's translations.
-    """
+    """Accuracies of the wanted formality: a ``plain`` run for each without prompt (of a model without
+    context, or of any system), and a model's runs with prompts, in order."""
 
     plain: Sequence[FormalityRun]
     prompted: Sequence[FormalityRun] = ()

@@ -85,14 +85,9 @@ class CometModel:
 
 
 def load_comet(name: str) -> CometModel:
-    """Load a model of unbabel-comet.
-
-    Its files may hold nothing but tensors, and options of one of COMET's classes.
-
-    Args:
-        name: a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging Face hub
-            (``wmt22-comet-da``, ``Unbabel/wmt20-comet-da``), which is downloaded once.
-    """
+    """Load a model of unbabel-comet, whose files may hold nothing but tensors, and options of one of COMET's
+    classes. It is a folder with ``hparams.yaml`` and ``checkpoints/model.ckpt``, or a name on the Hugging
+    Face hub (``wmt22-comet-da``, ``Unbabel/wmt20-comet-da``), which is downloaded once."""
     classes = _classes()
     folder = Path(name) if Path(name).is_dir() else _downloaded(name)
     state = peek(folder / WEIGHTS)

@@ -50,10 +50,10 @@ def read_comet_text(
 
 @dataclass(frozen=True)
 class CometInputs:
-    """One sample for each of n scored lines.
+    """One sample (``src``, ``mt`` and, for a model that reads references, ``ref``) for each of n scored
+    lines.
 
     Attributes:
-        samples: the texts ``src``, ``mt`` and, for a model that reads references, ``ref``.
         shortened: how many lines have fewer context sentences than asked for, so that they fit the encoder.
         too_long: how many lines have a text that is too long even alone: COMET cuts off its end.
     """

@@ -9,13 +9,9 @@ from ctxmt_fairseq.text.languages import unspaced
 
 
 class SplitWords(NamedTuple):
-    """The W words of a sentence, and the P subwords that a model reads.
-
-    Attributes:
-        place: (P,) the word of each subword.
-        as_written: whether the words together are the text. Otherwise the subword model reads it in another
-            form, from which the words come.
-    """
+    """The W words of a sentence, and the P subwords that a model reads, with the word of each (P,). If the
+    words together are not the text (``as_written``), the subword model reads it in another form, from which
+    they come."""
 
     words: List[str]
     pieces: List[str]

@@ -50,13 +50,9 @@ class Discordant(NamedTuple):
 
 @dataclass(frozen=True)
 class ContrastComparison:
-    """Two systems on one group of examples.
-
-    Attributes:
-        correct_a, correct_b: how many examples each gets right, as the mean of several runs.
-        result: of two trained models; or over seeds, in percent.
-        p_holm: p corrected over the systems that are compared in this group.
-    """
+    """Two systems on one group of examples: how many each gets right (the mean of several runs), and the
+    ``result`` of two trained models, or over seeds, in percent; ``p_holm`` is corrected over the systems
+    compared in this group."""
 
     a: str
     b: str

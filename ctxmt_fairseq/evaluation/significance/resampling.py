@@ -20,7 +20,6 @@ class PairedTest(NamedTuple):
     first's.
 
     Attributes:
-        score_a, score_b, difference: on all units.
         low, high: the 2.5 and 97.5 percentiles of the difference over the bootstrap samples.
         wins: the share of bootstrap samples in which the second system scores higher.
         bootstrap_p: two-sided: the share of samples whose difference is as far from their mean as the
@@ -49,13 +48,8 @@ def total_score(rows: np.ndarray, scorer: Scorer) -> float:
 
 
 def bootstrap_scores(statistics: Sequence[np.ndarray], scorer: Scorer, samples: int, seed: int) -> np.ndarray:
-    """The scores of S systems on the same bootstrap samples (Koehn 2004): (S, R).
-
-    Args:
-        statistics: for each system (N, K), a row for each unit.
-        scorer: turns sums (R, K) into scores (R,).
-        samples: R; each draws N units with replacement, the same for all systems.
-    """
+    """The scores of S systems on the same R bootstrap samples of N units (Koehn 2004), (S, R), from their
+    statistics (N, K), whose sums (R, K) the scorer turns into scores (R,)."""
     units = len(statistics[0])
     generator = np.random.default_rng(seed)
     scores = []

@@ -86,11 +86,7 @@ class ContextLayer(ContextReader):
 
 
 class ContextEncoderLayer(ContextLayer, TransformerEncoderLayerBase):
-    """Self-attention, context attention, feed-forward (Zhang et al. 2018; the thesis, equation 4.3).
-
-    Args:
-        gate: see ``ContextLayer``.
-    """
+    """Self-attention, context attention, feed-forward (Zhang et al. 2018; the thesis, equation 4.3)."""
 
     def __init__(self, cfg: Any, gate: str):
         super().__init__(cfg)

@@ -113,15 +113,8 @@ class AdditiveAttention(nn.Module):
         nn.init.xavier_uniform_(self.score.weight)
 
     def forward(self, query: Tensor, keys: Tensor, values: Tensor, padding: Tensor) -> Tuple[Tensor, Tensor]:
-        """Attend once.
-
-        Args:
-            query: (B, Q). keys: (B, S, K). values: (B, S, V).
-            padding: BoolTensor (B, S), true at pads.
-
-        Returns:
-            the weighted sum of the values (B, V) and the weights (B, S).
-        """
+        """Attend once with a query (B, Q) to keys (B, S, K), but pads (B, S): the weighted sum of the values
+        (B, S, V), (B, V), and the weights (B, S)."""
         scores = self.score(torch.tanh(self.query(query).unsqueeze(1) + keys)).squeeze(2)
         weights = scores.float().masked_fill(padding, -torch.inf).softmax(dim=1).type_as(values)
         return weighted_sum(weights, values), weights

@@ -16,14 +16,9 @@ CATEGORISER_UNITS = 512  # appendix A
 
 
 class Latent(Sized):
-    """A network weighs every token for every group; K' = ``size``, the number of groups.
-
-    A group's vector is the sum, not the mean, of its weighted tokens (equation 4); ``assignment`` computes
-    the weights (equation 3). The paper's models normalise them with sparsemax.
-
-    Attributes:
-        title: the title of a picture of the weights.
-    """
+    """A network weighs every token for every group; K' = ``size``, the number of groups. A group's vector is
+    the sum, not the mean, of its weighted tokens (equation 4); ``assignment`` computes the weights (equation
+    3). The paper's models normalise them with sparsemax. ``title`` is that of a picture of the weights."""
 
     title: str
 

@@ -7,11 +7,8 @@ from torch import Tensor
 
 
 def real_first(states: Tensor, padding: Tensor, width: Optional[int] = None) -> Tuple[Tensor, Tensor]:
-    """Move each row's real tokens, in their order, before its pads: states (R, L, D) and padding (R, L).
-
-    Args:
-        width: keep so many of each row, (R, width, D) and (R, width); default: all.
-    """
+    """Move each row's real tokens, in their order, before its pads: states (R, L, D) and padding (R, L), or
+    of each row the first ``width`` alone, (R, width, D) and (R, width)."""
     rows, length, _ = states.shape
     order = padding.long().argsort(dim=1, stable=True)[:, :width]
     flat = order + length * torch.arange(rows, device=order.device)[:, None]

@@ -45,9 +45,7 @@ class WindowCount:
 
 def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current") -> Tuple[int, int, bool]:
     """Find the wanted sentence in a hypothesis (T,), which ends with ``</s>``, of a window with ``before``
-    sentences.
-
-    ``keep`` "first" wants the first sentence of the window (the thesis' "1st sentence" rows).
+    sentences: the current one, or the "first" (the thesis' "1st sentence" rows).
 
     Returns:
         begin and end, the end including the sentence's ``</s>`` or separator; and whether the window is
