@@ -21,13 +21,7 @@ from ctxmt_fairseq.evaluation.significance.systems import (
 
 @dataclass(frozen=True)
 class AttentionReport:
-    """Several models on one text; differences are those from the first model.
-
-    Attributes:
-        names: the system of each model; those of one name are its runs (seeds).
-        models: their attention.
-        shuffles, seed: those of approximate randomization.
-    """
+    """Several models, of these systems, on one text; differences are those from the first system."""
 
     names: Sequence[str]
     models: Sequence[WindowAttention]

@@ -35,8 +35,7 @@ from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Folder, Input
 from ctxmt_fairseq.base.shared_command import SharedCommand
 from ctxmt_fairseq.cli.options.model import Model
-from ctxmt_fairseq.cli.options.result_files import Examples, as_json, as_lines
-from ctxmt_fairseq.cli.options.table_style import TableStyle
+from ctxmt_fairseq.cli.options.result_files import Examples, TableStyle, as_json, as_lines
 
 
 class Contrast(SharedCommand):

@@ -22,12 +22,7 @@ _RANGE = re.compile(r"\s*(\d{4})\s*[-‐-―−]\s*(\d{4})?\s*")
 
 
 class Film(NamedTuple):
-    """The film that a document belongs to.
-
-    Attributes:
-        id: IMDb's, without tt and zeros.
-        year: that in the document's id; None: it has none.
-    """
+    """The film of a document: IMDb's id without tt and zeros, and the year in the document's id, if any."""
 
     id: str
     year: Optional[int]
@@ -82,19 +77,10 @@ class _Line(NamedTuple):
 
 
 def add_film_metadata(prefix: PathLike, films: Films, remarks: Mapping[str, int]) -> Dict[str, Any]:
-    """Write PREFIX.meta.jsonl with the six fields of MTCue, and PREFIX.films.json, the account.
-
-    Other fields that the lines have stay. All lines of a film get its values.
-
-    Args:
-        films: film -> value by field (``corpora.film_records``).
-        remarks: further entries of the account.
-
-    Returns:
-        the content of PREFIX.films.json; ``coverage`` is the share of sentences with each field, with at
-        least 1, .., 5 lines before them in their document, and with any of these (table 1; lines that are
-        only context do not count).
-    """
+    """Write PREFIX.meta.jsonl with the six fields of MTCue, and PREFIX.films.json, the account; returns that.
+    Other fields that the lines have stay. All lines of a film get its values. ``coverage`` is the share of
+    sentences with each field, with at least 1, .., 5 lines before them in their document, and with any of
+    these (table 1; lines that are only context do not count). ``remarks`` are further entries."""
     own = [field for field in FIELDS if field in MetadataFiles.beside(prefix).fields]
     if own:
         raise BadInput("is there already, but a field is in one file: remove it", f"{prefix}.meta.{own[0]}")

@@ -18,13 +18,9 @@ _LARGEST_GROUP = 2**31  # bytes of Parquet's rows that are decompressed together
 def read_records(
     path: PathLike, names: Sequence[str], skip: bool = False
 ) -> Iterator[Tuple[Place, Union[Record, BadInput]]]:
-    """Yield each record with its place, or what is wrong with it.
-
-    Args:
-        names: of what is read (``value_of``). If they are numbers, the columns of text are counted from 1;
-            otherwise its first line names them.
-        skip: read on behind a line that is no text.
-    """
+    """Yield each record with its place, or what is wrong with it; ``skip`` reads on behind a line that is no
+    text. If the names of what is read (``value_of``) are numbers, the columns of text are counted from 1;
+    otherwise its first line names them."""
     with open_text(path) as stream:
         try:
             head = stream.peek(1000)[:1000].removeprefix(b"\xef\xbb\xbf").lstrip()  # type: ignore[attr-defined]
@@ -77,12 +73,8 @@ def _parquet(stream: Any, path: PathLike, names: Sequence[str]) -> Iterator[Tupl
 
 
 def value_of(record: Record, name: str, place: Place) -> Any:
-    """The value of a name; None: it is null. ``A+B`` joins the texts of two, ``A.B`` leads into objects, in
-    which nothing need be, and ``=TEXT`` is the text itself.
-
-    Raises:
-        BadInput: there is no such name.
-    """
+    """The value of a name, which must be there; None: it is null. ``A+B`` joins the texts of two, ``A.B``
+    leads into objects, in which nothing need be, and ``=TEXT`` is the text itself."""
     if name in record or name.startswith("="):
         return record.get(name, name[1:])
     if "+" in name:

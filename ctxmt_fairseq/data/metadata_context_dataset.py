@@ -103,12 +103,9 @@ class MetadataContextDataset(ContextDataset):
 
     def context_batch(self, samples: List[Dict[str, Any]]) -> Dict[str, torch.Tensor]:
         """Make the context of B examples, of which the one with the most vectors has M, at least 1.
-
-        Returns:
-            ``distances`` (B, M), ``NO_VECTOR`` where there is no vector; ``rows`` (B, M), -1 there; for
-            models that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags``
-            (B, M) of the metadata, ``NO_TAG`` elsewhere.
-        """
+        ``distances`` (B, M) are ``NO_VECTOR`` where there is no vector; ``rows`` (B, M), -1 there; for models
+        that read vectors ``vectors`` (B, M, R) float32, zeros there; if there are tags, ``tags`` (B, M) of
+        the metadata, ``NO_TAG`` elsewhere."""
         width = max([1, *(len(sample["vectors"]) for sample in samples)])
         rows = np.full((len(samples), width), NO_TEXT)
         distances = np.full((len(samples), width), NO_VECTOR)

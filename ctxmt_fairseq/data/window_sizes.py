@@ -11,13 +11,8 @@ CHUNK = 1 << 14  # so many sentences' slots are kept at once; they fit into the 
 
 
 class Sizes(NamedTuple):
-    """The sizes of n windows in tokens, separators and ``</s>`` included.
-
-    Attributes:
-        source: (n,) int16 if all windows are sure to fit into it, else int32.
-        target: the same.
-        reach: (n,) int8, the distance of the farthest context sentence in the window.
-    """
+    """The sizes of n windows in tokens, separators and ``</s>`` included: (n,) int16 if all are sure to fit
+    into it, else int32; and the distance of the farthest context sentence in each, (n,) int8."""
 
     source: np.ndarray
     target: np.ndarray

@@ -29,7 +29,7 @@ from ctxmt_fairseq.models.blocks.gru import (
     sequence_dropout,
     weighted_sum,
 )
-from ctxmt_fairseq.models.sizes import set_defaults
+from ctxmt_fairseq.models.sizes import add_options, set_defaults
 
 EncoderOut = Dict[str, List[Tensor]]
 IncrementalState = Dict[str, Dict[str, Optional[Tensor]]]
@@ -74,11 +74,8 @@ class ContextGRUEncoder(FairseqEncoder):
         self.key = NormalisedLinear(2 * args.gru_size, 2 * args.gru_size)
 
     def forward(self, src_tokens: Tensor, src_lengths: Optional[Tensor] = None) -> EncoderOut:
-        """Encode LongTensor (B, S); pads may be on either side.
-
-        Returns:
-            ``encoder_out`` (S, B, 2H), ``encoder_padding_mask`` (B, S) and ``attention_keys`` (B, S, 2H).
-        """
+        """Encode LongTensor (B, S), with pads on either side: ``encoder_out`` (S, B, 2H),
+        ``encoder_padding_mask`` (B, S) and ``attention_keys`` (B, S, 2H)."""
         real = src_tokens.ne(self.embed_tokens.padding_idx)
         embedded = sequence_dropout(self.embed_tokens(src_tokens), self.dropout, self.training)
         backwards = self.backwards.unroll(embedded.flip(1), real.flip(1)).flip(1)
@@ -159,11 +156,8 @@ class ContextGRUDecoder(FairseqIncrementalDecoder):
     def read_prefix(
         self, tokens: Tensor, encoder_out: EncoderOut, incremental_state: IncrementalState
     ) -> None:
-        """Bring ``incremental_state`` to where decoding the prefixes token by token would bring it.
-
-        Args:
-            tokens: LongTensor (B, L), L at least 1; a row is its prefix and then pads, or pads alone.
-        """
+        """Bring ``incremental_state`` to where decoding the prefixes (B, L), L at least 1, token by token
+        would bring it; a row is its prefix and then pads, or pads alone."""
         self._read(tokens, encoder_out, incremental_state)
 
     def _read(
@@ -212,30 +206,18 @@ class ContextGRU(FairseqEncoderDecoderModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         # The architecture sets the defaults, as for all of fairseq's options.
-        for name, text in (
-            ("--gru-embed-dim", "size of the embeddings"),
-            ("--gru-size", "size of the states, in the encoder for each direction"),
-            ("--gru-encoder-depth", "GRU transitions per source token"),
-            (
-                "--gru-decoder-depth",
-                "GRU transitions per target token, at least 2: attention follows the first",
-            ),
-        ):
-            parser.add_argument(name, type=int, metavar="N", help=text)
-        parser.add_argument(
-            "--dropout",
-            type=float,
-            metavar="P",
-            help="of inputs and states, the same at every step (default: 0.1)",
-        )
-        parser.add_argument(
-            "--share-decoder-input-output-embed", action="store_true", help="tie target and output embeddings"
-        )
-        parser.add_argument(
-            "--share-all-embeddings",
-            action="store_true",
-            help="one embedding matrix for source, target and output (needs a joined dictionary)",
-        )
+        add_options(
+            parser,
+            ("--gru-embed-dim", int, "size of the embeddings"),
+            ("--gru-size", int, "size of the states, in the encoder for each direction"),
+            ("--gru-encoder-depth", int, "GRU transitions per source token"),
+            ("--gru-decoder-depth", int,
+             "GRU transitions per target token, at least 2: attention follows the first"),
+            ("--dropout", float, "of inputs and states, the same at every step (default: 0.1)"),
+            ("--share-decoder-input-output-embed", bool, "tie target and output embeddings"),
+            ("--share-all-embeddings", bool,
+             "one embedding matrix for source, target and output (needs a joined dictionary)"),
+        )  # fmt: skip
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> "ContextGRU":

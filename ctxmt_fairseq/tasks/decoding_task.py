@@ -56,9 +56,8 @@ class DecodingTask(TranslationTask):
         references, with_unknown: how many references generation has read; how many have unknown words.
         document: the lines that ``fairseq-interactive`` has read.
         split_translations: those that ``fairseq-generate`` or a validation with BLEU has made.
-        contrastive_validation: the class of ``contrast``, which ``ctxmt_fairseq.register`` hands in.
-        contrast: scores the sets of ``--valid-contrast``.
-        contrast_accuracies: of the validation at hand.
+        contrastive_validation: the class of ``contrast``, which scores the sets of ``--valid-contrast``;
+            ``ctxmt_fairseq.register`` hands it in.
     """
 
     contrastive_validation: Any = None
@@ -90,8 +89,7 @@ class DecodingTask(TranslationTask):
 
     @property
     def forced(self) -> bool:
-        """Whether the target's beginning is forced: its context, which are the translations so far or given
-        ones, and its language's token."""
+        """Whether the target's beginning is forced: its context, and its language's token."""
         return self.cfg.decoding == "prefix" and (self.decodes_windows or len(self.target_start) > 0)
 
     @functools.cached_property
@@ -248,8 +246,7 @@ class DecodingTask(TranslationTask):
         return super().build_bpe(args) or FolderPieces.of(self.cfg)
 
     def build_dataset_for_inference(self, src_tokens, src_lengths, constraints=None):
-        """Read lines of ``fairseq-interactive``: consecutive sentences of a document, which an empty line
-        ends."""
+        """Read lines of ``fairseq-interactive``: sentences of a document, which an empty line ends."""
         return OneByOneDataset(
             src_tokens, src_lengths, self.src_dict, tgt_dict=self.tgt_dict, constraints=constraints
         )

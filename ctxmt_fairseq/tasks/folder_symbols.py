@@ -30,11 +30,7 @@ def known_symbols(task: Any) -> Dict[str, KnownSymbols]:
 
 
 def check_symbols(task: Any, digests: Any) -> None:
-    """Refuse a checkpoint of other symbols.
-
-    Args:
-        digests: what its task state says of them, by side; one that says nothing cannot be checked.
-    """
+    """Refuse a checkpoint of other symbols, if its task state has their digests, by side."""
     for side, known in known_symbols(task).items():
         digest = digests.get(side) if isinstance(digests, dict) else None
         if digest is not None:

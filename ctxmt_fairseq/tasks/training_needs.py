@@ -31,14 +31,7 @@ logger = logging.getLogger(__name__)
 def training_needs(
     options: ContextOptions, cfg: Any, folder: str, name: str, split: Split, dictionary: Dictionary
 ) -> Dict[str, Any]:
-    """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names.
-
-    Args:
-        cfg: the task's configuration.
-        folder: the data folder that the split is of.
-        name: of the split.
-        dictionary: of the target side.
-    """
+    """What ``--token-weights`` and ``--upsample`` give a training's dataset: its arguments of these names."""
     needs: Dict[str, Any] = {}
     if split.target is None:
         return needs
@@ -53,11 +46,7 @@ def training_needs(
 
 
 def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
-    """Refuse a criterion that does not weigh words, if the task's configuration ``cfg`` has weights.
-
-    Args:
-        options: those of the criterion.
-    """
+    """Refuse a criterion that does not weigh words, if the task's configuration ``cfg`` has weights."""
     if cfg.token_weights is not None and not hasattr(criterion, "token_weights"):
         raise BadInput(
             f"--token-weights: --criterion {options._name} has no weights; choose context_margin or "
@@ -67,11 +56,7 @@ def check_weighing(criterion: Any, options: Any, cfg: Any) -> None:
 
 
 def _word_weights(options: ContextOptions, prefix: str, sentences: int, alone: bool) -> Iterator[LineWeights]:
-    """Read the weights of the words of a training text.
-
-    Args:
-        alone: whether there is one data folder, so that a file can number its lines.
-    """
+    """Read a training text's word weights; if its folder is ``alone``, a file can number its lines."""
     if options.token_weights == TAGS:
         return tag_weights(_tags(prefix, "--token-weights tags"), sentences, options.need_weight)
     if options.token_weights == CXMI:

@@ -63,11 +63,7 @@ _SCORERS = ("bleu", "sacrebleu", "chrf")
 
 
 def refuse_unread(args: Namespace, parser: ArgumentParser) -> None:
-    """Refuse options, as a command line gave them, that the tasks do not read.
-
-    Args:
-        parser: has the options' defaults.
-    """
+    """Refuse options of a command line, other than the parser's defaults, that the tasks do not read."""
 
     def given(name: str) -> bool:
         return getattr(args, name, None) not in (None, parser.get_default(name))
