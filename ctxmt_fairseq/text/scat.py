@@ -9,14 +9,16 @@ import re
 from pathlib import Path
 from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
-from ctxmt_fairseq.text.json_files import Place, get, json_lines, load_json
+from ctxmt_fairseq.text.json_files import Place, get, json_lines, json_list
 from ctxmt_fairseq.text.text_lines import PathLike, lines_together
 
 LANGUAGES = ("en", "fr")
-_TAGS = "_with_tags"
-_MARK = re.compile(r"(</?(?:p|hon|hoff)>)")
-_ADDED = re.compile(r"(?<=[\s'’]) (?=<hon>)|(?<=<hoff>) (?=[\s.,)…])")  # blanks around highlights
+PRONOUN = re.compile(r"(?<!\w)<p>([^<>]*)</p>(?!\w)")  # s<p>it</p>ting is an error of the release
+_SUPPORT = re.compile(r"<hon>(.*?)</?hoff>")
+_MARK = re.compile(r"</?(?:p|hon|hoff)>")
+_ADDED = re.compile(r"(?<=[\s'’]) (?=<hon>)|(?<=<hoff>) (?=[\s.,)…])")  # blanks around what was marked
 _FILE = re.compile(r"(.+?)(?:\.context)?\.(?:en|fr)")
+_TAGS = "_with_tags"
 
 
 class Marked(NamedTuple):
@@ -28,27 +30,13 @@ class Marked(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> "Marked":
-        """Read a text. What is not closed is no mark, nor a pronoun's within a word (s<p>it</p>ting)."""
-        plain, opened = "", {"p": -1, "h": -1}
-        found: List[Tuple[str, int, int]] = []
-        for piece in _MARK.split(_ADDED.sub("", text)):
-            if not _MARK.fullmatch(piece):
-                plain += piece
-            elif piece in ("<p>", "<hon>"):
-                opened[piece[1]] = len(plain)
-            else:
-                kind = "p" if piece == "</p>" else "h"
-                found += [(kind, opened[kind], len(plain))] if opened[kind] >= 0 else []
-                opened[kind] = -1
-        spans = [word.span() for word in re.finditer(r"\S+", plain)]
-        words = {
-            kind: [
-                number for number, (a, b) in enumerate(spans)
-                if any(mark == kind and a < end and start < b for mark, start, end in kept)
-            ]
-            for kind, kept in (("p", [each for each in found if _whole(plain, each)]), ("h", found))
-        }  # fmt: skip
-        return cls(plain, words["p"], words["h"])
+        """Read a text; what is not closed is no mark."""
+        text = PRONOUN.sub("\1\\1", _ADDED.sub("", re.sub("[\1\2]", "", text)))
+        text = _SUPPORT.sub(lambda marked: re.sub(r"(?<!\S)(?=\S)", "\2", marked[1]), text)
+        text = _MARK.sub("", text)
+        words = list(enumerate(text.split()))
+        found = ([number for number, word in words if sign in word] for sign in "\1\2")
+        return cls(re.sub("[\1\2]", "", text), *found)
 
 
 class Example(NamedTuple):
@@ -62,42 +50,28 @@ class Example(NamedTuple):
 
 def is_scat(path: Path, content: Any) -> bool:
     """Whether a file is one of the four, or a JSON file with a list of such objects."""
-    named = content is None and path.is_file() and _FILE.fullmatch(path.name)
-    if named:
+    first = content[0] if isinstance(content, list) and content else {}
+    if content is None and path.is_file() and (named := _FILE.fullmatch(path.name)):
         return all(path.with_name(name).is_file() for name in _names(named[1], LANGUAGES))
-    first = content[0] if isinstance(content, list) and content else None
-    return isinstance(first, dict) and "context_en" in {name.removesuffix(_TAGS) for name in first}
+    return isinstance(first, dict) and ("context_en" in first or f"context_en{_TAGS}" in first)
 
 
 def read_scat(path: PathLike, languages: Sequence[str] = LANGUAGES) -> Iterator[Example]:
     """Read the examples; ``path`` is one of the four files, a JSON file, or JSON lines (.jsonl)."""
     path = Path(path)
-    named = _FILE.fullmatch(path.name)
-    if named:
+    if named := _FILE.fullmatch(path.name):
         files = [path.with_name(name) for name in _names(named[1], languages)]
         for number, (here, there, before, before_there) in enumerate(lines_together(*files), 1):
             yield Example(Place(path, number), (before, here), (before_there, there))
         return
-    lines = path.suffix == ".jsonl"
-    records = json_lines(path) if lines else (
-        (Place(path, part=f"example {number}"), record) for number, record in enumerate(load_json(path), 1)
-    )  # fmt: skip
-    for place, record in records:
-        tags = _TAGS if isinstance(record, dict) and f"{languages[0]}{_TAGS}" in record else ""
-        contexts, texts = (
-            [get(place, record, f"{name}{language}{tags}", str) for language in languages]
-            for name in ("context_", "")
-        )
-        contrast = f"contrast_{languages[1]}{tags}"
-        wrong = get(place, record, contrast, str) if contrast in record else None
-        yield Example(place, (contexts[0], texts[0]), (contexts[1], texts[1]), wrong)
+    for place, record in json_lines(path) if path.suffix == ".jsonl" else json_list(path):
+        tags = _TAGS if isinstance(record, dict) and languages[0] + _TAGS in record else ""
+        names = [name + language + tags for name in ("", "context_") for language in languages]
+        here, there, before, before_there = (get(place, record, name, str) for name in names)
+        wrong = f"contrast_{languages[1]}{tags}"
+        contrast = get(place, record, wrong, str) if wrong in record else None
+        yield Example(place, (before, here), (before_there, there), contrast)
 
 
 def _names(prefix: str, languages: Sequence[str]) -> List[str]:
     return [f"{prefix}.{kind}{language}" for kind in ("", "context.") for language in languages]
-
-
-def _whole(text: str, mark: Tuple[str, int, int]) -> bool:
-    _, start, end = mark
-    around = text[start - 1 : start] + text[end : end + 1] if start else text[end : end + 1]
-    return not any(map(str.isalnum, around))

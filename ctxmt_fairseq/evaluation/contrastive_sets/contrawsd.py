@@ -2,21 +2,17 @@
 
 import itertools
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 from ctxmt_fairseq.evaluation.contrastive_sets.examples import (
     Candidate,
+    ContrastiveExample,
     ContrastiveSet,
     Convention,
     make_example,
 )
-from ctxmt_fairseq.evaluation.contrastive_sets.formats import (
-    FORMATS,
-    ContrastiveFormat,
-    first_object,
-    load_records,
-)
-from ctxmt_fairseq.text.json_files import Place, get
+from ctxmt_fairseq.evaluation.contrastive_sets.formats import FORMATS, ContrastiveFormat, first_object
+from ctxmt_fairseq.text.json_files import Place, get, json_list
 from ctxmt_fairseq.text.text_lines import PathLike, check_not_same, lines_together
 
 
@@ -40,35 +36,27 @@ class ContraWSD(ContrastiveFormat):
 
     @classmethod
     def read(cls, path: Path, documents: Optional[PathLike] = None) -> ContrastiveSet:
-        found = _records(path) if path.suffix == ".json" else _lines(path)
-        examples = tuple(
-            make_example(
-                place,
-                id=str(number),
-                source=source,
-                candidates=[Candidate((), text.strip()) for text in texts],
-                correct=0,
-                phenomenon=word,
-                distance=None,
-                meta=meta,
+        examples: List[ContrastiveExample] = []
+        for place, record in json_list(path) if path.suffix == ".json" else _records(path):
+            texts = [get(place, record, "reference", str)]
+            texts += (get(place, error, "contrastive", str) for error in get(place, record, "errors", list))
+            word, sense = (get(place, record, key, str) for key in ("ambig word", "sense"))
+            examples.append(
+                make_example(
+                    place,
+                    id=str(len(examples) + 1),
+                    source=get(place, record, "source", str).strip(),
+                    candidates=[Candidate((), text.strip()) for text in texts],
+                    correct=0,
+                    phenomenon=word,
+                    distance=None,
+                    meta={"sense": sense},
+                )
             )
-            for number, (place, source, texts, word, meta) in enumerate(found, 1)
-        )
-        return ContrastiveSet(path.stem, "contrawsd", examples, Convention("sum", "current"))
+        return ContrastiveSet(path.stem, "contrawsd", tuple(examples), Convention("sum", "current"))
 
 
-_Found = Tuple[Place, str, List[str], str, Dict[str, str]]
-
-
-def _records(path: Path) -> Iterator[_Found]:
-    for place, record in load_records(path):
-        texts = [get(place, record, "reference", str)]
-        texts += (get(place, error, "contrastive", str) for error in get(place, record, "errors", list))
-        word, sense = (get(place, record, key, str) for key in ("ambig word", "sense"))
-        yield place, get(place, record, "source", str).strip(), texts, word, {"sense": sense}
-
-
-def _lines(path: Path) -> Iterator[_Found]:
+def _records(path: Path) -> Iterator[Tuple[Place, Any]]:
     """The candidates of each source; the first of them again begins another example with the same source."""
     source_file = path.with_suffix(".de")
     check_not_same(source_file, path)
@@ -77,5 +65,6 @@ def _lines(path: Path) -> Iterator[_Found]:
         lines = [(number, target) for number, (_, target) in group]
         starts = [at for at, (_, target) in enumerate(lines) if target == lines[0][1]]
         for start, end in itertools.pairwise([*starts, len(lines)]):
-            place = Place(path, lines[start][0])
-            yield place, source.strip(), [target for _, target in lines[start:end]], "sense", {}
+            (number, reference), *wrong = lines[start:end]
+            record: Any = {"source": source, "reference": reference, "ambig word": "sense", "sense": "?"}
+            yield Place(path, number), {**record, "errors": [{"contrastive": text} for _, text in wrong]}

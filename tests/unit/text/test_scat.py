@@ -79,7 +79,7 @@ def test_what_is_not_as_it_should_be(files):
     (files / "test.context.fr").write_text("one line\n")
     assert "test.context.fr: expected as many lines as" in error(files / "test.en")
     (files / "a.json").write_text('[{"context_en": "A", "en": "B"}]')
-    assert "example 1: expected the key 'context_fr'" in error(files / "a.json")
+    assert "example 1: expected the key 'fr'" in error(files / "a.json")
 
 
 def test_text_with_highlights(files):
