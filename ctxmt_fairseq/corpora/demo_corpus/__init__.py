@@ -12,8 +12,8 @@ Files of ``ctxmt demo-corpus DIR``:
     text names the formality, but genre, plot and many sentences go with it, as in films.
 ``contrastive/sets.json``
     a list of objects, one per set: ``name``, ``path`` (below ``contrastive``), ``format`` (``opensubs``,
-    ``bawden``, ``voita`` or ``jsonl``), ``phenomenon``, ``context`` (of ``CONTEXTS``), ``distances``, ``examples``,
-    ``description``.
+    ``bawden``, ``voita`` or ``jsonl``), ``phenomenon``, ``context`` (one of ``CONTEXTS``), ``distances``,
+    ``examples``, ``description``.
 ``contrastive/...``
     the sets, in the layouts of the public suites where these can hold them, else as ctxmt JSON lines.
 
