@@ -28,6 +28,12 @@ def _refuse(folder: Path) -> None:
     raise BadInput("expected a new or empty folder", folder)
 
 
+def check_inside(path: Path, folder: Path) -> None:
+    """Refuse a name that leads out of its folder, as with .. in it or by a link."""
+    if path.parent != folder or os.path.dirname(os.path.realpath(path)) != os.path.realpath(folder):
+        raise BadInput("leads out of the folder; cp -rL makes a copy without links", path)
+
+
 @contextlib.contextmanager
 def folder_output(path: PathLike, check: Callable[[Path], None] = _refuse) -> Iterator[Path]:
     """A folder to fill. It takes the place of ``path``, a new or empty folder or a link to one, at the end of

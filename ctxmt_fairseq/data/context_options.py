@@ -177,6 +177,13 @@ class ContextOptions(OptionGroup):
 class WindowOptions(ContextOptions):
     """The options of the task ``document_window``."""
 
+    window_tokens: int = option(
+        0,
+        "take context sentences, the nearest first, while the source window, and the target context, have at "
+        "most so many tokens (0: as many sentences as the other options say)",
+        lambda value: 0 <= value < 2**20,
+        "a number of tokens, or 0",
+    )
     no_separator: bool = option(
         False,
         "nothing stands between the sentences of a source window: a flag tells them apart "
