@@ -166,8 +166,7 @@ def _judge(
 
 
 def _strongest(sentence: AttendedSentence, asking: np.ndarray) -> Optional[Tuple[int, int]]:
-    """The subword of the source context with the highest weight (the first of several), and its sentence's
-    number."""
+    """The first subword of the source context with the highest weight, behind its sentence's number."""
     best, place = -1.0, None
     for number, part in enumerate(sentence.context):
         if part.target:

@@ -110,8 +110,7 @@ class AttentionMap:
 
     @property
     def useful(self) -> Optional[np.ndarray]:
-        """(R,) the useful mass of each row: the sum of the weights of words; None if columns are not
-        tokens."""
+        """(R,) the useful mass of each row, the sum of words' weights; None if columns are no tokens."""
         return None if self.context_words is None else self.map.values[:, self.context_words].sum(axis=1)
 
     @property
@@ -211,8 +210,7 @@ def attention_map(
 def _with_translations(
     loaded: LoadedModels, passage: Passage, target: Optional[str], current: bool
 ) -> RunningDocuments:
-    """The passage with the translations of earlier sentences, if the model reads them, and of the current
-    one, if ``current``."""
+    """The passage with translations of earlier sentences, if the model reads them, and the current one."""
     translator = DocumentTranslator(loaded, SearchSettings(beam=4), width=1)
     sources = [loaded.encode_source(text) for text in passage.sentences]
     contexts = loaded.contexts_of(passage.sentences, [passage.metadata] * len(passage.sentences))

@@ -75,15 +75,11 @@ def asked_for_weights(hands: Iterable[Tuple[Any, Hand]], **wanted: bool) -> Iter
     def ask(module: Any, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
         return args, {**kwargs, "need_weights": True, **wanted}
 
-    hooks: List[Any] = []
-    try:
+    with contextlib.ExitStack() as hooks:
         for attention, hand in hands:
-            hooks.append(attention.register_forward_pre_hook(ask, with_kwargs=True))
-            hooks.append(attention.register_forward_hook(_handing(hand), with_kwargs=True))
+            hooks.callback(attention.register_forward_pre_hook(ask, with_kwargs=True).remove)
+            hooks.callback(attention.register_forward_hook(_handing(hand), with_kwargs=True).remove)
         yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _handing(hand: Hand) -> Callable[..., None]:

@@ -32,10 +32,8 @@ class Counts(NamedTuple):
 
     Attributes:
         pairs, pairs_alike: pairs of sentences with the same term, and those that translate it alike.
-        sentences, sentences_main: sentences with a translation of a term, and those with its most frequent
-            one.
-        terms: a term in two documents counts twice.
-        alike, main: sums of the terms' shares.
+        sentences, sentences_main: those with a translation of a term, and those with its most frequent one.
+        terms: a term in two documents counts twice; ``alike`` and ``main`` are sums of the terms' shares.
         single: terms with the same translation in all sentences.
     """
 
@@ -163,8 +161,7 @@ def consistency(
     links: Sequence[Links],
     prefix: int,
 ) -> Consistency:
-    """Collect the translations of terms, document by document, by S systems, each with its N lines and
-    alignment."""
+    """Collect the translations of terms, by document, by S systems with their lines and alignments."""
     found = []
     for lines, aligned in zip(targets, links, strict=True):
         words = [line.split() for line in lines]

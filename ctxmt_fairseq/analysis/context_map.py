@@ -52,12 +52,8 @@ def project(vectors: np.ndarray, seed: int = 1) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Separation:
-    """A measure of one attribute, before and after the context encoder.
-
-    Attributes:
-        before, after: None if the measure is not defined, as when all values are equal.
-        chance: the value for vectors that have nothing to do with the attribute; None: it depends.
-    """
+    """A measure of one attribute, before and after the context encoder (None: not defined, as when all values
+    are equal), and of vectors that have nothing to do with the attribute (``chance``; None: it depends)."""
 
     attribute: str
     measure: str
@@ -67,15 +63,10 @@ class Separation:
 
 
 def separations(attribute: Attribute, before: np.ndarray, after: np.ndarray) -> List[Separation]:
-    """The measures that fit an attribute; distances are Euclidean, as in UMAP.
-
-    For strings these are the share of texts whose nearest other text has the same value, and the mean
-    silhouette (Rousseeuw 1987: -1 to 1, higher if other values are farther). For numbers it is Spearman's
-    correlation between the number of a text and the mean of its ``NEIGHBOURS`` nearest others.
-
-    Args:
-        before, after: (n, R) and (n, D), n at least 2.
-    """
+    """The measures that fit an attribute of n texts, at least 2; distances are Euclidean, as in UMAP. For
+    strings these are the share of texts whose nearest other text has the same value, and the mean silhouette
+    (Rousseeuw 1987: -1 to 1, higher if other values are farther). For numbers it is Spearman's correlation
+    between the number of a text and the mean of its ``NEIGHBOURS`` nearest others."""
     count = min(NEIGHBOURS, len(before) - 1)
 
     def measured(
@@ -127,13 +118,8 @@ def correlation(values: np.ndarray, vectors: np.ndarray) -> Optional[float]:
 
 @dataclass(frozen=True)
 class ContextMap:
-    """n contexts on two maps, (n, 2) points before and after the context encoder.
-
-    Attributes:
-        encoder, model: the names of the text encoder and of the model's architecture.
-        dimensions: R and D, the lengths of the vectors before and after the context encoder.
-        separations: how well the vectors themselves separate the attributes.
-    """
+    """n contexts on two maps, (n, 2) points before and after the context encoder of a model, whose vectors
+    have R and D ``dimensions`` and separate the attributes so well."""
 
     encoder: str
     model: str

@@ -206,8 +206,7 @@ def _weights(
 def _parts_of_speech(
     sentence: str, words: Sequence[AnnotatedWord], pieces: Sequence[str]
 ) -> Optional[List[str]]:
-    """For each subword the part of speech of the word with its first character; None if the subword model
-    reads other characters."""
+    """For each subword the part of speech where it begins; None if the model reads other characters."""
     places = [place for place, character in enumerate(sentence) if not character.isspace()]
     read = "".join(pieces)
     if read.lower() != "".join(sentence[place] for place in places).lower() or len(read) != len(places):

@@ -55,8 +55,7 @@ def write_map(
     annotate: bool = False,
     highest: Optional[float] = None,
 ) -> List[Path]:
-    """Write FILE.png, and beside it FILE.tsv and FILE.json with the numbers and ``more``; returns the
-    files."""
+    """Write FILE.png, and FILE.tsv and FILE.json with the numbers and ``more``; returns the files."""
     numbers = json.dumps({**labelled.as_dict(), **(more or {})}, indent=2, ensure_ascii=False) + "\n"
     picture = draw_heat_map(**vars(labelled), annotate=annotate, highest=highest)
     return write_picture(Map(str(path)), picture, labelled.tsv(), numbers)

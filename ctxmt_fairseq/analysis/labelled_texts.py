@@ -82,8 +82,7 @@ def metadata_and_sentences(metadata: LabelledTexts, sentences: LabelledTexts) ->
 
 
 def read_labelled_texts(path: PathLike) -> LabelledTexts:
-    """Read lines of a text and up to two attributes, separated by tabs; blank and repeated ones do not
-    count."""
+    """Read lines of a text and up to two attributes, separated by tabs, without blank and repeated ones."""
     rows: Dict[str, Tuple[str, ...]] = {}
     width = None
     for number, line in enumerate(iterate_lines(path), 1):

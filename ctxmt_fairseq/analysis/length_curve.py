@@ -13,13 +13,9 @@ from ctxmt_fairseq.evaluation.significance.resampling import bootstrap_scores, t
 
 
 class LengthScore(NamedTuple):
-    """A system's corpus score on sentences of similar length, and its 2.5 and 97.5 percentiles over bootstrap
-    samples.
-
-    Attributes:
-        least, most: the bounds in words of the source, both included; most is None if there is no bound.
-        sentences: how many sentences there are; if there are none, there are no scores.
-    """
+    """A system's corpus score on sentences of similar length, with its bootstrap's 2.5 and 97.5 percentiles;
+    none on no sentences. ``least`` and ``most`` are bounds in words of the source, both included; None is no
+    bound."""
 
     least: int
     most: Optional[int]

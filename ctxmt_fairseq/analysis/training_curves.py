@@ -32,8 +32,7 @@ def known_metrics(systems: Systems, subset: str) -> List[str]:
 
 
 def curves(systems: Systems, metric: str, subset: str, by: str) -> Iterator[Point]:
-    """The points of all validations on a subset of the data, for every run of every system; by "epoch" the
-    last one in each."""
+    """The points of validations on a subset, for every run of every system; by "epoch" the last in each."""
     known = known_metrics(systems, subset)
     if metric not in known:
         raise BadInput(f"--metrics {metric}: expected one of {', '.join(known)}")

@@ -26,8 +26,7 @@ _OPTIONS = re.compile(r"^(?:[^|]*\| [A-Z]+ \| fairseq_cli\.train \| )?(\{'_name'
 
 @dataclass(frozen=True)
 class Record:
-    """Values, by fairseq's names, that were logged together after so many updates, for an epoch's training or
-    a validation."""
+    """Values by fairseq's names, logged after so many updates, of an epoch's training or a validation."""
 
     epoch: int
     updates: int

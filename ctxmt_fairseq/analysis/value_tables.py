@@ -28,12 +28,10 @@ Added = Tuple[np.ndarray, np.ndarray]
 
 
 class Placed(NamedTuple):
-    """A value in a table, or a difference.
+    """A value in a table of its measure: the row is the system with its unusual conditions, the column a
+    place.
 
     Attributes:
-        measure: the measure, with the number of lines; each measure has a table.
-        system: the row: the system, and its unusual conditions.
-        place: the column.
         added: what each example adds to what is subtracted (0, if nothing is), and to the value itself; where
             it is not known, the two values.
         against: the place whose value was subtracted; "" if none was.

@@ -112,8 +112,7 @@ class OptionGroup:
         return type(self) is type(other) and vars(self) == vars(other)
 
     def begin(self, end: ExitStack) -> None:
-        """Do what the options say of the whole command, before its work, and note what is to be undone; those
-        of a group do so, too."""
+        """Do what the options say of the whole command, before its work, and note what is to be undone."""
         for value in vars(self).values():
             if isinstance(value, OptionGroup):
                 value.begin(end)
@@ -132,8 +131,7 @@ class OptionGroup:
 
 
 class Command(OptionGroup):
-    """A command. If it ``passes_on``, other options than its own (``others``) are for a program that it
-    runs."""
+    """A command. If it ``passes_on``, options that are not its own (``others``) are for another program."""
 
     passes_on: ClassVar[bool] = False
     others = tuple[str, ...]()

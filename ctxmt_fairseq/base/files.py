@@ -76,10 +76,9 @@ def writing(path: PathLike) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where an output goes.
+    """Where an output goes, which the user named ``path``.
 
     Attributes:
-        path: the output as the user named it.
         file: the regular file that is or will be there, with symbolic links resolved; None for anything else.
         there: the status of the file, if it exists.
         descriptor: the open descriptor that the path stands for (/dev/stdout, /dev/fd/3), if it does.
@@ -91,8 +90,7 @@ class Destination:
     descriptor: Optional[int] = None
 
     def open_in_place(self) -> BinaryIO:
-        """Open it for writing: a descriptor by its number, because opening a redirected stdout by name
-        empties it."""
+        """Open it for writing: by its descriptor, because opening a redirected stdout empties it."""
         if self.descriptor is None:
             return open(self.path, "wb")
         sys.stdout.flush()

@@ -45,6 +45,12 @@ def save_dir(folder: Path) -> Path:
     return inner if inner.is_dir() else folder
 
 
+def run_folder(path: Path) -> Path:
+    """The folder of the training that a checkpoint is of; a folder is itself."""
+    folder = path if path.is_dir() else path.absolute().parent
+    return folder.parent if folder.name == "checkpoints" else folder
+
+
 def checkpoints_in(folder: Path) -> List[Path]:
     """The checkpoints that a training has saved, and may go on from."""
     own = ("checkpoint_best.pt", "checkpoint_last.pt")

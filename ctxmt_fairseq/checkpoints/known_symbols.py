@@ -15,13 +15,11 @@ _REMEDY = "make the data folder with the dictionary of the checkpoint (ctxmt pre
 
 
 class KnownSymbols(NamedTuple):
-    """What is known of one side's dictionary.
+    """The symbols of one side's dictionary by their numbers, and its file.
 
     Attributes:
-        symbols: all of them, by their numbers.
         given: how many of the first are from a dictionary that the data folder was given, or that
             fairseq-preprocess made; None: they are from the folder's own text.
-        file: the dictionary's file, for messages.
     """
 
     symbols: Sequence[str]

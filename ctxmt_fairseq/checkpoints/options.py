@@ -43,14 +43,7 @@ class WrongValue(ValueError):
 
 @dataclass(frozen=True)
 class Option:
-    """Says which values an option may have; it may always be None.
-
-    Attributes:
-        kinds: the types of the value, or of its items.
-        several: whether it is a list.
-        choices: the only values, if they are few.
-        options: those of a nested configuration.
-    """
+    """Says which types and ``choices`` an option, one of ``several``, or a configuration may have."""
 
     kinds: Tuple[type, ...] = (str, int, float)
     several: bool = False
@@ -176,8 +169,7 @@ def as_command_line(cfg: Any, from_checkpoint: bool = False) -> Any:
 
 
 def saved_options(saved: Any, defaults: Dict[str, Any]) -> Dict[str, Any]:
-    """Check the context options that a checkpoint was trained with, and return those that have defaults
-    here."""
+    """Check a checkpoint's context options, and return those that have defaults here."""
     if not isinstance(saved, dict):
         raise BadInput(f"the checkpoint's context options: expected a dictionary, found {shown(saved)}")
     for name in saved.keys() & defaults.keys():

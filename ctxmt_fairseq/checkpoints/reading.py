@@ -19,6 +19,7 @@ from omegaconf import OmegaConf
 
 from ctxmt_fairseq.base.errors import BadInput, as_bad_input
 from ctxmt_fairseq.checkpoints.allowed import ALLOWED, EVALUATING, SECTIONS, modules_of, reduced
+from ctxmt_fairseq.checkpoints.portable import read_portable
 from ctxmt_fairseq.checkpoints.shapes import check_shapes
 
 _load_ensemble = checkpoint_utils.load_model_ensemble_and_task
@@ -52,9 +53,12 @@ allow_checkpoint_globals()
 
 
 def peek(path: Path, mmap: bool = True) -> Any:
-    """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false."""
+    """Load what ``torch.save`` has saved, and leave the tensors on disk unless ``mmap`` is false; or what
+    ``write_portable`` has written, by the parameters' file."""
     if not path.is_file():
         raise BadInput("no such checkpoint", path)
+    if path.suffix == ".safetensors":
+        return read_portable(path)
     try:
         return torch.load(path, map_location="cpu", mmap=mmap, weights_only=True)
     except Exception as error:  # torch raises many kinds for a damaged file

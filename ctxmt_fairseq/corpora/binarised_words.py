@@ -13,8 +13,7 @@ from ctxmt_fairseq.text.word_tags import overlaps
 
 
 class SideWords:
-    """One side of a binarised text: its sentences (None: there are none), and their dictionary and
-    segmentation."""
+    """One side of a binarised text: its sentences, if there are any, their dictionary and segmentation."""
 
     def __init__(self, sentences: Optional[Any], dictionary: Dictionary, subwords: Subwords):
         self.sentences, self.dictionary, self.subwords = sentences, dictionary, subwords

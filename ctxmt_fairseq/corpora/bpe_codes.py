@@ -31,8 +31,7 @@ def load_codes(path: PathLike, vocabulary: Optional[PathLike] = None, threshold:
 
 
 def _frequent(path: PathLike, threshold: int) -> Set[str]:
-    """The pieces of a vocabulary that occur often enough; at least one: subword-nmt takes none for no
-    vocabulary."""
+    """The pieces of a vocabulary that occur often enough; subword-nmt would ignore an empty one."""
     pieces = set()
     for number, line in enumerate(iterate_lines(path), 1):
         piece, _, count = line.strip("\r ").removesuffix(" #fairseq:overwrite").rpartition(" ")

@@ -85,8 +85,7 @@ STEPS: Dict[str, Step] = {
 
 
 def chosen_steps(names: str) -> Tuple[str, ...]:
-    """Read the steps of ``--clean``, as its type: all, none, or names joined by commas; ``-NAME`` leaves one
-    out."""
+    """Read the steps of ``--clean``: all, none, or names joined by commas; ``-NAME`` leaves one out."""
     if names == "none":
         return ()
     given = [] if names == "all" else [name.strip() for name in names.split(",")]

@@ -17,6 +17,7 @@ from typing import (
 
 from ctxmt_fairseq.base import option_types
 from ctxmt_fairseq.base.command import Command, OptionGroup, argument, option
+from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Language, OutputPrefix, Prefix
 
 if TYPE_CHECKING:
@@ -50,12 +51,8 @@ class OfCorpus(OfLanguages):
 
 
 class NewCorpus(OfLanguages):
-    """A command that makes a corpus, or several with --held-out.
-
-    Attributes:
-        kind: what the account calls it; by default the command.
-        unit: of the input, in words.
-    """
+    """A command that makes a corpus, or several with --held-out; the account calls it ``kind`` (or by the
+    command), and counts the input in ``unit``."""
 
     kind: ClassVar[str] = ""
     unit: ClassVar[str] = "lines"
@@ -65,6 +62,17 @@ class NewCorpus(OfLanguages):
     def parts(self) -> Iterable["Part"]:
         """Yield what is written."""
         raise NotImplementedError
+
+    def start(self) -> Optional[int]:
+        """``run``; an error names the command that reads a file which looks like another kind of corpus."""
+        from ctxmt_fairseq.corpora.file_kinds import hint_of
+
+        try:
+            return super().start()
+        except BadInput as error:
+            if "this looks like" in str(error):
+                raise
+            raise BadInput(f"{error}{hint_of(self.inputs(), type(self).__name__.lower())}") from None
 
     def run(self) -> None:
         self.write(self.parts())

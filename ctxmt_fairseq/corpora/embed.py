@@ -99,8 +99,7 @@ def survey(request: Request) -> Dict[str, Survey]:
 def chosen_fields(
     request: Request, surveys: Mapping[str, Survey], store: Optional[StoreHeader]
 ) -> Tuple[str, ...]:
-    """Choose the fields to embed, which are those of the store that they will be added to, if there is
-    one."""
+    """Choose the fields to embed, those of the store that they will be added to, if there is one."""
     found = list(dict.fromkeys(field for one in surveys.values() for field in one.given))
     known = list(store.fields) if store else []
     wanted = request.fields

@@ -22,8 +22,7 @@ _RANGE = re.compile(r"\s*(\d{4})\s*[-‐-―−]\s*(\d{4})?\s*")
 
 
 class Film(NamedTuple):
-    """The film that a document belongs to, by IMDb's id without tt and zeros, and the year in the document's
-    id, if any."""
+    """The film of a document: IMDb's id without tt and zeros, and the year in the document's id, if any."""
 
     id: str
     year: Optional[int]

@@ -18,11 +18,8 @@ _NORMALISED_PAIR, _EXACT_DOCUMENT = 3, 2
 
 
 class Overlap:
-    """What splits share. The last split is read first: hashes of what was read stay in memory.
-
-    Attributes:
-        marked: how many lines became context only.
-    """
+    """What splits share, and how many lines became context only. The last split is read first: hashes of what
+    was read stay in memory."""
 
     def __init__(self) -> None:
         self._known: Dict[str, List[Counter[int]]] = {}

@@ -11,8 +11,7 @@ _RUN = re.compile(r"#\d+$")
 
 
 class Pair(NamedTuple):
-    """A line of a corpus; a document is a run of equal ids; a line that is not ``current`` is only
-    context."""
+    """A line of a corpus; a run of equal ids is a document; what is not ``current`` is only context."""
 
     source: str
     target: str
@@ -71,13 +70,9 @@ def part_of(read: int, kept: List[Pair], reason: str = "") -> Part:
 
 
 class DocumentBuilder:
-    """Collects the lines of one document of the input.
-
-    Context never crosses a hole, so the lines after it are a document of their own, ``NAME/2``, ``NAME/3``.
-
-    Args:
-        keep_empty: whether to keep lines that are empty on a side, as in a test set, whose lines count.
-    """
+    """Collects the lines of one document of the input, also those that are empty on a side if ``keep_empty``
+    (as in a test set, whose lines count). Context never crosses a hole, so the lines after it are a document
+    of their own, ``NAME/2``, ``NAME/3``."""
 
     def __init__(self, name: str, account: Account, keep_empty: bool = False):
         self.name, self.account, self.keep_empty = name, account, keep_empty

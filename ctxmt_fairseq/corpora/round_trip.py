@@ -38,8 +38,7 @@ class RoundTrip:
 
 
 def round_trip(text: Iterable[str], pieces: Iterable[str], subwords: Subwords) -> RoundTrip:
-    """Compare sentences as they were written with what becomes of their pieces, joined by blanks (and more of
-    them)."""
+    """Compare sentences as they were written with what becomes of their pieces, joined by blanks."""
     number, changed = 0, []
     for number, (line, cut) in enumerate(zip(text, pieces, strict=False), start=1):
         line, out = subwords.steps.kept(line), subwords.decode(cut)

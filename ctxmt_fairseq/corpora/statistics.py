@@ -23,9 +23,8 @@ class Statistics:
     """Counts of lengths; memory does not grow with the corpus.
 
     Attributes:
-        words, subwords: for source and target, length -> sentences; ``subwords`` is [] without a data folder.
+        words, subwords: by side, length -> sentences; ``subwords`` is [] without a data folder.
         documents: length in sentences -> documents.
-        context_only: sentences that are marked 0.
     """
 
     words: List[Counter]

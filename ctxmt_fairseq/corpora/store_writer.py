@@ -42,8 +42,7 @@ _SAME = 0.01  # two runs of one encoder may differ so much, because devices and 
 
 @contextlib.contextmanager
 def store_writer(path: PathLike, wanted: StoreHeader, encoder: TextEncoder) -> Iterator["StoreWriter"]:
-    """Make a store, or go on with one, which must have the encoder, dimension, dtype, fields and sentences
-    ``wanted``."""
+    """Make a store, or go on with one, which must have the encoder, fields and so on that are ``wanted``."""
     path = Path(path)
     try:
         path.mkdir(parents=True, exist_ok=True)

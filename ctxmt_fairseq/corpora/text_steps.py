@@ -100,8 +100,7 @@ class Moses(TextStep):
 
 
 class Punctuation(TextStep):
-    """Normalises quotes, dashes, spaces and full-width signs as Moses does, and drops control characters, by
-    sacremoses."""
+    """Normalises quotes, dashes, spaces and full-width signs, and drops control characters, as Moses does."""
 
     stays = True
 

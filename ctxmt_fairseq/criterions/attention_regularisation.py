@@ -27,15 +27,11 @@ def first_inputs(attentions: Mapping[str, MultiheadAttention]) -> Iterator[Dict[
     def keep(name: str, module: Any, args: Any, kwargs: Dict[str, Any]) -> None:
         found.setdefault(name, kwargs)
 
-    hooks = [
-        module.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
-        for name, module in attentions.items()
-    ]
-    try:
+    with contextlib.ExitStack() as hooks:
+        for name, module in attentions.items():
+            hook = module.register_forward_pre_hook(partial(keep, name), with_kwargs=True)
+            hooks.callback(hook.remove)
         yield found
-    finally:
-        for each in hooks:
-            each.remove()
 
 
 def log_attention(

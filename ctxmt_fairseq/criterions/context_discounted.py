@@ -1,7 +1,7 @@
 """Context-discounted cross-entropy: focused concatenation (Lupo et al. 2022), section 3.1, equation 2."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Dict, List, Tuple
 
 import torch
@@ -16,6 +16,7 @@ from fairseq.logging import metrics
 from torch import Tensor
 
 from ctxmt_fairseq.base.errors import BadInput
+from ctxmt_fairseq.data.context_options import explained
 from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
@@ -75,15 +76,11 @@ def _current_context_ratio(meters: Dict[str, Any]) -> float:
 
 @dataclass
 class ContextDiscountedCriterionConfig(LabelSmoothedCrossEntropyCriterionConfig):
-    context_discount: float = field(
-        default=0.01,
-        metadata={
-            "help": "weight of the context sentences' loss, 0 to 1 (1: no discount; default: the paper's)"
-        },
+    context_discount: float = explained(
+        0.01, "weight of the context sentences' loss, 0 to 1 (1: no discount; default: the paper's)"
     )
-    discount_normalisation: ChoiceEnum(["tokens", "weights"]) = field(  # type: ignore[valid-type]
-        default="tokens",
-        metadata={"help": "divide the loss by the number of target tokens, or by the sum of their weights"},
+    discount_normalisation: ChoiceEnum(["tokens", "weights"]) = explained(  # type: ignore[valid-type]
+        "tokens", "divide the loss by the number of target tokens, or by the sum of their weights"
     )
 
 

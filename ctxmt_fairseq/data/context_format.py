@@ -49,12 +49,9 @@ class ContextFormat:
 
 class ContextRequest:
     """What the models of a task, which provides some kinds of context, read: the task owns it, and its
-    datasets look there for every batch. Datasets may be made before the first model; then batches have
-    fairseq's inputs alone.
-
-    Attributes:
-        exchanges: with so many random contexts the criterion compares each sentence's own in validation.
-    """
+    datasets look there for every batch. If they are made before the first model, batches have fairseq's
+    inputs alone. With so many ``exchanges`` the criterion compares each sentence's context with random ones
+    in validation."""
 
     exchanges = 0
 

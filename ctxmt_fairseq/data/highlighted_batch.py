@@ -14,8 +14,7 @@ SentenceStarts = Sequence[Tuple[Sentence, int]]  # the sentences of a window, an
 
 @dataclass(frozen=True)
 class WindowHighlights:
-    """The highlights of one window by side, as places in it, without pads: those of each word's subwords, and
-    those of supporting subwords."""
+    """A window's highlights by side, as places without pads: subwords of each word, and of the support."""
 
     words: Dict[str, List[np.ndarray]]
     support: Dict[str, np.ndarray]

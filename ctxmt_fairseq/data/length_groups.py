@@ -9,8 +9,7 @@ _SHARE = 0.05  # a group must save this share of the batch's tokens, pads includ
 
 
 class Group(NamedTuple):
-    """The rows from ``begin`` to before ``end``, and the longest row's tokens for each of the lengths
-    given."""
+    """The rows from ``begin`` to before ``end``, and their longest row's tokens for each length given."""
 
     begin: int
     end: int

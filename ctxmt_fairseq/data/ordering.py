@@ -15,8 +15,7 @@ LARGEST = 1023  # for ``winding``; longer windows are rare, and a worse order co
 
 
 def by_size(sizes: Sequence[np.ndarray], rng: Optional[np.random.Generator] = None) -> np.ndarray:
-    """Sort examples by the first of their sizes (n,), then by the next: (n,) int32; equal ones stay in their
-    order, or ``rng`` draws it."""
+    """Sort examples by sizes (n,), the first before the next: (n,) int32; ``rng`` shuffles equal ones."""
     order = np.arange(len(sizes[0]), dtype=np.int32)
     if rng is not None:
         rng.shuffle(order)

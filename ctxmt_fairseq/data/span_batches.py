@@ -14,8 +14,7 @@ class Inputs(NamedTuple):
     """What each of n examples adds to a batch, in the order of their lines.
 
     Attributes:
-        source, context, target: (n,) the tokens of the current sentence, of its longest context sentence, and
-            of its target side.
+        source, context, target: (n,) tokens of the current sentence, its longest context sentence and target.
         names: (n, C) which sentences the encoders read, as numbers from 0, or -1; a span reads equal ones
             once.
         reused: whether the first of the names is the current sentence, which is encoded already.

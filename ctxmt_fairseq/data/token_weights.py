@@ -21,8 +21,7 @@ class SplitLine(NamedTuple):
 
 
 class TokenWeights:
-    """The weights of the target tokens of S sentences of these sizes, with ``</s>``, as one array of
-    float32."""
+    """The weights of the target tokens, with ``</s>``, of S sentences, as one array of float32."""
 
     def __init__(self, sizes: np.ndarray):
         self.ends = np.cumsum(sizes, dtype=np.int64)

@@ -25,12 +25,7 @@ class Slots(NamedTuple):
 
 
 class WindowBuilder:
-    """Builds the windows of a corpus.
-
-    Args:
-        documents: the boundaries, which context never crosses.
-        options: sizes and selection.
-        seed: for the random choices (sampled sizes, random context).
+    """Builds the windows of a corpus; the seed is for random choices (sampled sizes, random context).
 
     Attributes:
         missing: what a slot has that the document has no sentence for, if the model can hold one.

@@ -78,12 +78,9 @@ def tally_distances(distances: Iterable[Optional[int]], choices: Sequence[Choice
 
 
 def disc_numbers(groups: Mapping[str, Tally]) -> Dict[str, Optional[float]]:
-    """Disc., Disc_avg and Disc_all-d from groups, all of which need context except ``SAME_SENTENCE``.
-
-    Returns:
-        ``disc``: the mean accuracy of the groups that need context, weighted by their sizes; ``disc_avg``:
-            their plain mean; ``disc_all_d``: the weighted mean of all groups. None if there is no such group.
-    """
+    """The mean accuracy of the groups that need context (all but ``SAME_SENTENCE``), weighted by their sizes
+    (Disc.), their plain mean (Disc_avg), and the weighted mean of all groups (Disc_all-d); None if there is
+    no such group."""
     everything = {name: (group["accuracy"], group["examples"]) for name, group in groups.items()}
     context = [group for name, group in everything.items() if name != SAME_SENTENCE]
     alike = [(accuracy, 1) for accuracy, _ in context]

@@ -11,13 +11,11 @@ from ctxmt_fairseq.text.documents import Documents
 
 @dataclass(frozen=True)
 class LinedText:
-    """A text and its translations, line by line.
+    """A text and its translations by system, line by line.
 
     Attributes:
-        hypotheses: system -> translations.
         documents: their boundaries; None: every line is a document.
         current: (N,) bool, False for lines that serve as context only; None: there are no such lines.
-        metadata: for each line its texts by field; None: there is none.
     """
 
     sources: Sequence[str]
@@ -36,13 +34,8 @@ class LinedText:
 
 @dataclass(frozen=True)
 class DifferingLine:
-    """A line whose translations differ.
-
-    Attributes:
-        line: from 1.
-        context, reference_context: the sentences before the line in its document, and their references.
-        hypotheses, scores: for each system; a score is that of this line alone, 0 to 100.
-    """
+    """A line (from 1) whose translations differ, with the sentences before it in its document, and the score
+    of this line alone, 0 to 100, of each system."""
 
     line: int
     source: str

@@ -54,8 +54,7 @@ class FormSet:
 
 
 def words(text: str) -> List[str]:
-    """The words of a text in lower case: letters with their marks, digits, and characters of scripts without
-    blanks."""
+    """A text's words in lower case: letters with marks, digits, characters of scripts without blanks."""
     text = unicodedata.normalize("NFC", text).lower()
     return "".join(f" {sign} " if unspaced(sign) else sign if of_word(sign) else " " for sign in text).split()
 

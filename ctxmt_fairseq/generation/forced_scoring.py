@@ -31,12 +31,9 @@ MAX_TOKENS = 4000
 
 
 class TokenScores(NamedTuple):
-    """The log-probabilities (base e) of a target window's tokens.
-
-    Attributes:
-        window: (T,) float64, target context, separators and ``</s>`` included.
-        first: the index of the current sentence's first token, without its language's token.
-    """
+    """The log-probabilities (base e) of a target window's tokens, (T,) float64, target context, separators
+    and ``</s>`` included; ``first`` is the index of the current sentence's first token, without its
+    language's token."""
 
     window: np.ndarray
     first: int
@@ -48,18 +45,10 @@ class TokenScores(NamedTuple):
 
 
 class TranslationScorer:
-    """Scores given translations of a text, under one setting of the context options after the other.
-
-    A window that looks the same to the models under several options is scored once.
-
-    Args:
-        sources, targets: n sentences each as int64 tokens, ending with ``</s>``. The targets before a
-            sentence are its target context.
-        documents: their boundaries.
-        contexts: what the models read besides tokens (``LoadedModels.contexts_of``).
-        current: the lines that are scored, None for all; the others are only context.
-        max_tokens: padded target tokens in a batch.
-    """
+    """Scores given translations of a text, under one setting of the context options after the other. A window
+    that looks the same to the models under several options is scored once. Sources and targets are n
+    sentences each as int64 tokens, ending with ``</s>``. The targets before a sentence are its target
+    context. The lines that are not ``current`` are only context."""
 
     def __init__(
         self,

@@ -23,8 +23,7 @@ class GivenDocuments:
 
     @classmethod
     def of(cls, documents: Any, name: str = "documents") -> "GivenDocuments":
-        """Check a list of documents, each a list of sentences that a file could hold; messages call it
-        ``name``."""
+        """Check a list of documents, each a list of sentences that a file could hold."""
         kinds = "documents, each a list of sentences", "sentences"
         return cls(*_nested(documents, name, *kinds, _sentence), name)
 

@@ -38,16 +38,9 @@ class SourceText(Protocol):
 
 @dataclass(frozen=True)
 class FittedText:
-    """Source text whose sentences the models can read.
-
-    Attributes:
-        sentences: (n,) the sentences, and the parts of those that were split.
-        sources: (n,) their tokens.
-        documents: their boundaries.
-        current: (n,) bool; those that are translated.
-        origins: (n,) the sentence of the text as it was given that each is, or is a part of.
-        remark: how many sentences were treated, and where; None: all are as they were given.
-    """
+    """Source text whose sentences the models can read: the sentences, and the parts of those that were split,
+    their tokens, documents, and which are translated. ``origins`` (n,) are the sentences of the text as it
+    was given that each is, or is a part of; ``remark`` says how many were treated, and where."""
 
     sentences: List[str]
     sources: List[torch.Tensor]

@@ -24,6 +24,7 @@ from ctxmt_fairseq.models.blocks.marian import make_marian
 from ctxmt_fairseq.models.blocks.row_groups import encode_in_groups, named_groups
 from ctxmt_fairseq.models.decoder import Decoder
 from ctxmt_fairseq.models.initialisation import sentence_model_shapes
+from ctxmt_fairseq.models.sizes import add_options
 
 _UNSUPPORTED = (
     "checkpoint_activations",
@@ -134,12 +135,9 @@ class ContextModel(TransformerModel):
         for action in parser._actions:
             if action.dest == "activation_fn":
                 action.choices = [*(action.choices or ()), "swish"]
-        parser.add_argument(
-            "--marian",
-            action="store_true",
-            help="compute what Marian's transformers (OPUS-MT) do: their table of positions, a bias of the "
-            "output, and a decoder that begins with <pad>; most of them have --activation-fn swish",
-        )
+        marian = "compute what Marian's transformers (OPUS-MT) do: their table of positions, a bias of the "
+        marian += "output, and a decoder that begins with <pad>; most of them have --activation-fn swish"
+        add_options(parser, ("--marian", bool, marian))
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:
@@ -193,11 +191,8 @@ class SeparateContextModel(ContextModel):
     @classmethod
     def add_args(cls, parser: argparse.ArgumentParser) -> None:
         super().add_args(parser)
-        parser.add_argument(
-            "--train-context-only",
-            action="store_true",
-            help="freeze all parameters that a sentence-level model has",
-        )
+        only = "freeze all parameters that a sentence-level model has"
+        add_options(parser, ("--train-context-only", bool, only))
 
     @classmethod
     def build_model(cls, args: Any, task: Any) -> Any:

@@ -121,8 +121,7 @@ def _check_architecture(model: Any, options: Mapping[str, Any]) -> None:
 
 
 def _upgraded(model: Any, saved: Mapping[str, Tensor]) -> Dict[str, Tensor]:
-    """Turn parameters into what fairseq stores today: earlier versions had other names, and joined
-    matrices."""
+    """Turn parameters into what fairseq stores today: once it had other names, and joined matrices."""
     # Without a module's version fairseq would change the model into one of an earlier version.
     versions = {name: value for name, value in model.state_dict().items() if name.endswith(".version")}
     upgraded = {**versions, **saved}

@@ -43,8 +43,7 @@ def has_fast_products() -> bool:
 
 @functools.cache
 def _adapt_autocast() -> torch.library.Library:
-    """Give torch's autocast on CPUs another attention and dropout, as long as the result, the registration,
-    lives."""
+    """Give torch's autocast on CPUs another attention and dropout, while the registration lives."""
     if not has_fast_products():
         logger.warning("bfloat16: this CPU has none of %s; float32 is faster", ", ".join(INSTRUCTIONS))
     # fairseq also asks for CUDA's autocast at every step, and torch would warn each time.

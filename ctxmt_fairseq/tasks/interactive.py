@@ -18,8 +18,7 @@ from ctxmt_fairseq.text.symbols import SEPARATOR
 
 
 class SteppedTokenizer:
-    """The tokenizer of fairseq's commands: the data folder's text steps, then one of fairseq's own, if there
-    is one."""
+    """The tokenizer of fairseq's commands: the data folder's text steps, then one of fairseq's own."""
 
     def __init__(self, cfg: Any, tokenizer: Optional[Any] = None):
         folder = first_folder(cfg.data)
@@ -39,8 +38,7 @@ class SteppedTokenizer:
 
 
 class FolderPieces:
-    """The subwords (``--bpe``) of fairseq's commands: SentencePiece models of both languages in the data
-    folder."""
+    """The subwords (``--bpe``) of fairseq's commands: the data folder's SentencePiece models."""
 
     def __init__(self, source: Subwords, target: Subwords):
         self.source, self.target = source, target
@@ -78,8 +76,7 @@ class OneByOneDataset(LanguagePairDataset):
 
 
 class InteractiveDocument:
-    """The document that has been typed so far: fairseq-interactive gives the task the current sentence
-    alone."""
+    """The document typed so far, of which fairseq-interactive gives the task one sentence alone."""
 
     def __init__(self, task: Any):
         self.task = task

@@ -13,13 +13,8 @@ from ctxmt_fairseq.text.text_lines import read_flags
 
 
 class Split(NamedTuple):
-    """n sentences.
-
-    Attributes:
-        source, target: fairseq's datasets of their tokens; target is None if there is none.
-        documents: their boundaries.
-        current: the lines that are translated; None: all.
-    """
+    """n sentences: fairseq's datasets of their tokens (no target: None), their documents, and the lines that
+    are translated (None: all)."""
 
     source: Any
     target: Optional[Any]

@@ -123,8 +123,7 @@ def _check_depth(value: Any, left: int) -> None:
 
 
 def get(place: Place, record: Any, key: str, kind: type, null: bool = False) -> Any:
-    """Check that ``record[key]`` is there and of this kind (or null), and return it. A whole number is a
-    float, too."""
+    """Check that ``record[key]`` is there and of this kind (or null), and return it; 1 is a float, too."""
     if not isinstance(record, dict):
         raise place.error(f"expected an object with the key {key!r}")
     if key not in record:

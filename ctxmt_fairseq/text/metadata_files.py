@@ -20,8 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class MetadataFiles:
-    """The files of one text's metadata, JSON objects and one for each field (sorted); false if there are
-    none."""
+    """A text's metadata: a file of JSON objects, and one for each field, sorted; false without any."""
 
     objects: Optional[Path]
     fields: Mapping[str, Path]

@@ -56,8 +56,7 @@ def lines_together(*paths: PathLike, lenient: bool = False) -> Iterator[List[str
 
 
 def together(columns: Sequence[Tuple[PathLike, Iterator[Any]]]) -> Iterator[List[Any]]:
-    """Yield together what several readers make of their files' next lines (never None); files must be as
-    long."""
+    """Yield together what readers make of the next lines of files, which must be as long (never None)."""
     paths, readers = zip(*columns, strict=True)
     for number, lines in enumerate(itertools.zip_longest(*readers)):
         if None in lines:

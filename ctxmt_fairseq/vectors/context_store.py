@@ -149,8 +149,7 @@ def write_header(folder: PathLike, header: StoreHeader) -> None:
 
 
 class ContextStore:
-    """A checked store (``open`` makes it): its folder, what is in it, and a memory map of the vectors (N,
-    R)."""
+    """A checked store (``open`` makes it): its folder, header, and memory map of vectors (N, R)."""
 
     def __init__(self, path: Path, header: StoreHeader):
         self.path = path
@@ -162,8 +161,7 @@ class ContextStore:
     def open(
         cls, path: PathLike, *, encoder: Optional[str] = None, dimension: Optional[int] = None
     ) -> "ContextStore":
-        """Check a store, all its bytes included, and map it; encoder and dimension must be these, if
-        given."""
+        """Check a store, all its bytes included, and map it; encoder and dimension are checked if given."""
         path = Path(path)
         header = read_header(path)
         if not header.count:

@@ -104,8 +104,7 @@ def sections(
 
 
 def _stars(runs: Sequence[Run]) -> Callable[..., List[Any]]:
-    """Finds the stars in comparisons with the first run's translation: ((run, translation, metric),
-    stars)."""
+    """Finds the stars in comparisons with the first run: ((run, translation, metric), stars)."""
 
     def stars(_: str, content: Any, owners: Owners) -> List[Any]:
         rows = content["comparisons"]

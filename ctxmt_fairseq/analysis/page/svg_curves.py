@@ -24,8 +24,7 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """Curves of one measure, with labels at places on the vertical (``grid``) and the horizontal axis
-    (``ticks``)."""
+    """Curves of one measure, with labels at places on the vertical (``grid``) and other axis (``ticks``)."""
 
     kind: ClassVar[str] = "chart"
     WIDTH: ClassVar[int] = 360  # units of the drawing, which takes the width that there is

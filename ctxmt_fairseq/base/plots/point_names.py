@@ -14,8 +14,7 @@ DIRECTIONS = np.arange(16) * np.pi / 8
 
 
 def name_places(points: np.ndarray, names: Sequence[str], side: float) -> np.ndarray:
-    """The centres of the names of points, (n, 2) in inches from the lower left corner of a square map with
-    this side."""
+    """The centres of points' names, (n, 2) in inches from the lower left corner of a square map."""
     boxes = [np.concatenate([point - POINT / 2, point + POINT / 2]) for point in points]
     centres: List[np.ndarray] = []
     for point, name in zip(points, names, strict=True):
@@ -36,8 +35,7 @@ def name_places(points: np.ndarray, names: Sequence[str], side: float) -> np.nda
 
 
 def draw_names(axes: Any, points: np.ndarray, names: Sequence[str], side: float) -> None:
-    """Write the names of points, (n, 2) in the units of the map, which is about ``side`` inches wide, with a
-    line to each."""
+    """Write the names of points, (n, 2) in the units of a map of about this side, with a line to each."""
     limits = np.array([axes.get_xlim(), axes.get_ylim()])
     axes.set(xlim=limits[0], ylim=limits[1])  # so that lines do not change them
     low, extent = limits[:, 0], limits[:, 1] - limits[:, 0]

@@ -19,8 +19,7 @@ _UNLIKE = ("prefix", "output", "max_tokens", "cpu", "device", "threads")
 
 
 class ScoredPairs(OfCorpus):
-    """Scores of the pairs of a corpus, written to a file, whose ``columns`` follow the hash; the first names
-    the scores."""
+    """Scores of a corpus' pairs in a file, whose ``columns`` follow the hash; the first names the scores."""
 
     columns: ClassVar[Tuple[str, ...]]
 

@@ -65,8 +65,7 @@ class ChartFiles(Json):
     def draw(
         self, points: Sequence["Point"], across: str, record: Dict[str, Any], each: str = "system", **how: Any
     ) -> None:
-        """Write the record with the points, the picture (``draw_chart``), its CSV; ``each`` is what a line or
-        bar is of."""
+        """Write the record with the points, the picture and its CSV; ``each`` is what a line is of."""
         from ctxmt_fairseq.base.plots.charts import chart_records, draw_chart
         from ctxmt_fairseq.base.tables import csv_text
 
@@ -87,8 +86,7 @@ class MapFiles(Json):
     def draw(
         self, shown: "LabelledMap", record: Dict[str, Any], more: Optional[Dict[str, Any]] = None, **how: Any
     ) -> None:
-        """Write the record; and the map (``write_map``), whose files are printed, with more in its
-        FILE.json."""
+        """Write the record; and the map, whose files are printed, with more in its FILE.json."""
         from ctxmt_fairseq.analysis.labelled_map import write_map
 
         self.write(record)

@@ -80,8 +80,7 @@ IMPLIED_PLANS = (
 
 
 def contrastive_sets(maker: TwinMaker, examples: int, implied: bool = False) -> Iterator[ContrastiveSet]:
-    """Make all sets (also of ``IMPLIED_PLANS``, if ``implied``), each with an even number of examples, which
-    take its distances in turn."""
+    """Make all sets, each with an even number of examples, which take its distances in turn."""
     for plan in PLANS + IMPLIED_PLANS * implied:
         made: List[Example] = []
         while len(made) < examples:

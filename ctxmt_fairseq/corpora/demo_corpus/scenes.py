@@ -23,12 +23,8 @@ HeldOut = Set[Tuple[str, str]]
 
 @dataclass(frozen=True)
 class Situation:
-    """What the English of a document does not tell; register, speaker, addressee and form are 0 or 1.
-
-    Attributes:
-        term: the term that the document speaks of; ``form`` is its French form there.
-        setting: what implies the register; None if the metadata state it.
-    """
+    """What the English of a document does not tell; register, speaker, addressee and ``form``, in which
+    French has the ``term``, are 0 or 1. ``setting`` implies the register, if the metadata do not state it."""
 
     register: int
     speaker: int

@@ -22,6 +22,8 @@ class Pairing:
         min_overlap: for subtitles: a link with less overlap is left out and ends the document; None: none is.
         max_gap: for subtitles: a longer pause in seconds, on either side, ends the document; None: none does.
         keep_unaligned: sentences without a counterpart stay as context, instead of ending the document.
+        films: the names of documents begin with the film's year, which becomes metadata.
+        described: whether there is metadata.
     """
 
     archives: Tuple[str, ...]
@@ -31,6 +33,8 @@ class Pairing:
     min_overlap: Optional[float] = None
     max_gap: Optional[float] = None
     keep_unaligned: bool = False
+    films: bool = False
+    described: bool = True
 
     def part(self, linked: LinkedDocuments) -> Part:
         """Pair two aligned documents.
@@ -38,7 +42,8 @@ class Pairing:
         A document ends at a link that is left out (unaligned, with too little overlap, or empty after
         cleaning), at sentences that no link names, and at a pause. Its id is the source side's name
         without language and ending, for subtitles ``YEAR/IMDB/FILE``; from the second document of a file on,
-        a number follows it. Chapter and speaker, where the source side has them, become metadata.
+        a number follows it. What a sentence has becomes metadata: chapter and speaker, a film's year, genre,
+        country and duration; if both sides have a value, the source side's.
         """
         builder = DocumentBuilder(document_id(linked.source), Account())
         remarks = builder.account.remarks
@@ -46,6 +51,8 @@ class Pairing:
             _Side(read_opus_document(_archives(self.archives).read(name), name), name, self.max_gap, remarks)
             for name in (linked.source, linked.target)
         )
+        year = document_id(linked.source).partition("/")[0] if self.films else ""
+        about = {"year": year} if year.isdecimal() and int(year) else {}
         for link in linked.links:
             here, there = source.places(link.source), target.places(link.target)
             if not (source.goes_on and target.goes_on):
@@ -57,7 +64,8 @@ class Pairing:
             text = clean(source.text(here), self.source_lang, self.cleaning, remarks)
             translation = clean(target.text(there), self.target_lang, self.cleaning, remarks)
             if here and there:
-                builder.add(text, translation, source.document.metadata[here[0]])
+                known = {**about, **target.document.metadata[there[0]], **source.document.metadata[here[0]]}
+                builder.add(text, translation, known if self.described else {})
             else:
                 builder.add(text, translation, current=False)
         return builder.part()

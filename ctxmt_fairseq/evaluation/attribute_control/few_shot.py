@@ -35,7 +35,6 @@ class Annotations:
     """The annotated lines of a metadata file.
 
     Attributes:
-        attributes: the chosen attributes.
         ranks: (lines,) int64: the place, from 0, of each annotated line in the random order of its
             combination, or ``NEVER_KEPT``; ``NOT_ANNOTATED`` for the other lines.
         sizes: how many lines of each combination have a place.

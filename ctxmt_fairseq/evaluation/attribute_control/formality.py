@@ -1,11 +1,8 @@
 """Judges the formality of translations by the annotated phrases of contrastive references (CoCoA-MT, IWSLT
 2022), such as ``[F]Haben Sie[/F] das gehört?``, with several prompts as context (MTCue, appendix D).
 
-The rules are those of the shared task: a translation is formal if it has annotated phrases of its formal
-reference and none of its informal one, and informal the other way round. Accuracy is the share of
-translations with the wanted formality among those that are formal or informal. Translations with phrases of
-both references or of neither do not count, and their number is reported. (Nadejde et al. 2022; Anastasopoulos
-et al. 2022)
+The rules are those of the shared task (Nadejde et al. 2022; Anastasopoulos et al. 2022). Translations with
+phrases of both references or of neither do not count for the accuracy, and their number is reported.
 """
 
 import json
@@ -98,13 +95,8 @@ def count_formality(wanted: str, labels: Sequence[str]) -> OutcomeCount:
 
 @dataclass(frozen=True)
 class FormalityRun:
-    """The translations of a set's sentences when one formality was wanted.
-
-    Attributes:
-        wanted: ``FORMAL`` or ``INFORMAL``.
-        prompt: the context; None: there was none.
-        translations, labels: one for each sentence, and what ``formality_of`` says of it.
-    """
+    """The translations of a set's sentences, and what ``formality_of`` says of each, when one formality was
+    wanted by a prompt, if there was one."""
 
     wanted: str
     prompt: Optional[str]
@@ -121,12 +113,8 @@ class FormalityRun:
 
 @dataclass(frozen=True)
 class FormalityReport:
-    """Accuracies of the wanted formality.
-
-    Attributes:
-        plain: a run for each formality without prompt: of a model without context, or of any system.
-        prompted: the runs with prompts, in order; empty for a system's translations.
-    """
+    """Accuracies of the wanted formality: a ``plain`` run for each without prompt (of a model without
+    context, or of any system), and a model's runs with prompts, in order."""
 
     plain: Sequence[FormalityRun]
     prompted: Sequence[FormalityRun] = ()
@@ -166,8 +154,7 @@ class FormalityReport:
         }
 
     def table(self, plain: str) -> str:
-        """Two aligned tables: the runs (``plain`` names those without prompt), and the accuracies of both
-        formalities with their average."""
+        """Two aligned tables: the runs (``plain``: those without prompt), and the accuracies."""
         columns = {"wanted: context": "{name}", "accuracy %": "{shown}", **COUNTS}
         runs = (
             {"name": f"{run.wanted}: {run.prompt or plain}", **run.count.cells()}

@@ -19,8 +19,7 @@ from ctxmt_fairseq.text.text_lines import PathLike, check_count, iterate_lines, 
 
 @dataclass(frozen=True)
 class CometText:
-    """Lines of a translation and what belongs to them; ``current`` numbers the lines to score, the others
-    serve as context only."""
+    """Lines of a translation and what belongs to them; those in ``current`` are scored."""
 
     sources: List[str]
     hypotheses: List[str]
@@ -51,10 +50,10 @@ def read_comet_text(
 
 @dataclass(frozen=True)
 class CometInputs:
-    """One sample for each of n scored lines.
+    """One sample (``src``, ``mt`` and, for a model that reads references, ``ref``) for each of n scored
+    lines.
 
     Attributes:
-        samples: the texts ``src``, ``mt`` and, for a model that reads references, ``ref``.
         shortened: how many lines have fewer context sentences than asked for, so that they fit the encoder.
         too_long: how many lines have a text that is too long even alone: COMET cuts off its end.
     """

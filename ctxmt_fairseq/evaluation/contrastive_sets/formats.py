@@ -23,11 +23,8 @@ class ContrastiveFormat:
 
     @classmethod
     def recognises(cls, path: Path, content: Any) -> bool:
-        """Whether a file or folder is of this format.
-
-        Args:
-            content: the content of a JSON file; None at first, when all formats look at the name alone.
-        """
+        """Whether a file or folder is of this format; ``content`` is that of a JSON file, and None at first,
+        when all formats look at the name alone."""
         return False
 
     @classmethod

@@ -19,12 +19,8 @@ from ctxmt_fairseq.generation.forced_scoring import TokenScores
 
 
 class Cxmi(NamedTuple):
-    """What context saves.
-
-    Attributes:
-        per_word, per_sentence: bits for each white-space word of the references, and for each sentence.
-        nats_per_token: the mean over sentences of nats for each token, ``</s>`` included.
-    """
+    """What context saves: bits for each white-space word of the references, and for each sentence; and the
+    mean over sentences of nats for each token, ``</s>`` included."""
 
     per_word: float
     per_sentence: float

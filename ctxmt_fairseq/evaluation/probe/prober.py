@@ -33,8 +33,7 @@ class Outcome:
 
 
 class Prober:
-    """Probes models on one text; what two contexts share is computed once. Without ``search`` nothing is
-    translated."""
+    """Probes models on one text; what contexts share is done once; without ``search`` without translation."""
 
     def __init__(
         self,

@@ -9,13 +9,9 @@ from ctxmt_fairseq.text.languages import unspaced
 
 
 class SplitWords(NamedTuple):
-    """The W words of a sentence, and the P subwords that a model reads.
-
-    Attributes:
-        place: (P,) the word of each subword.
-        as_written: whether the words together are the text. Otherwise the subword model reads it in another
-            form, from which the words come.
-    """
+    """The W words of a sentence, and the P subwords that a model reads, with the word of each (P,). If the
+    words together are not the text (``as_written``), the subword model reads it in another form, from which
+    they come."""
 
     words: List[str]
     pieces: List[str]
@@ -46,8 +42,7 @@ class WordValues(NamedTuple):
 
 
 def word_values(text: str, subwords: Subwords, values: np.ndarray) -> WordValues:
-    """The values of a sentence's words, from those of its subwords and ``</s>``, (P + 1,), a language's token
-    left out."""
+    """The values of a sentence's words, from those of its subwords, but a language's token, and ``</s>``."""
     words, pieces, place, as_written = split_words(text, subwords)
     values = np.pad(values, (int(subwords.token != "" and len(pieces) > 0), 0))
     if len(values) != len(pieces) + 1:

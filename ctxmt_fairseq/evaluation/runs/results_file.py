@@ -121,8 +121,7 @@ def decimals(measure: str) -> int:
 def results_table(
     columns: Mapping[str, Mapping[str, Any]], stars: Mapping[Tuple[str, str], str] = MappingProxyType({})
 ) -> str:
-    """A table with a row for each measure and a column for each name; ``stars`` go behind the number in
-    (column, row)."""
+    """A table of measures (rows) by names, with ``stars`` behind the number in (column, row)."""
     numbers = {name: measures(results) for name, results in columns.items()}
     rows = dict.fromkeys(row for column in numbers.values() for row in column)
     width = max(map(len, stars.values()), default=0)
@@ -144,7 +143,6 @@ def main_scores(place: Place, record: Any) -> Iterator[Tuple[str, float]]:
 
 
 def main_accuracy(place: Place, report: Any) -> Tuple[str, float]:
-    """The main number, in percent, and its name in what ``ctxmt contrast`` wrote: Disc., or else the
-    accuracy."""
+    """The main number, in percent, of a report of ``ctxmt contrast``, and its name: Disc. or accuracy."""
     accuracy, disc = get(place, report, "accuracy", float), get(place, report, "disc", float, null=True)
     return ("accuracy", accuracy) if disc is None else (DISC_NAMES["disc"], disc)

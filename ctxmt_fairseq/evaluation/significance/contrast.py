@@ -26,8 +26,7 @@ SEED_COLUMNS = {**_HEAD, **_INTERVAL, **_END}
 
 
 class Outcome(NamedTuple):
-    """An example's phenomenon and distance (None: unknown), and whether a system is right (a tie is
-    wrong)."""
+    """An example's phenomenon, distance (None: unknown), and whether a system is right; a tie is wrong."""
 
     phenomenon: str
     distance: Optional[int]
@@ -41,8 +40,7 @@ class Outcome(NamedTuple):
 
 
 class Discordant(NamedTuple):
-    """McNemar's test (``exact`` or ``chi-squared``) of two trained models, and what only one of them gets
-    right."""
+    """McNemar's test (``exact`` or ``chi-squared``) of two trained models."""
 
     only_a: int
     only_b: int
@@ -52,13 +50,9 @@ class Discordant(NamedTuple):
 
 @dataclass(frozen=True)
 class ContrastComparison:
-    """Two systems on one group of examples.
-
-    Attributes:
-        correct_a, correct_b: how many examples each gets right, as the mean of several runs.
-        result: of two trained models; or over seeds, in percent.
-        p_holm: p corrected over the systems that are compared in this group.
-    """
+    """Two systems on one group of examples: how many each gets right (the mean of several runs), and the
+    ``result`` of two trained models, or over seeds, in percent; ``p_holm`` is corrected over the systems
+    compared in this group."""
 
     a: str
     b: str

@@ -32,8 +32,7 @@ class Subset:
 
 
 class SubsetScores(NamedTuple):
-    """Scores of systems on a subset (means over their runs), and differences from the first, if it has two
-    lines."""
+    """Systems' mean scores over runs on a subset, and differences from the first, if it has two lines."""
 
     subset: Subset
     scores: List[float]
@@ -67,15 +66,9 @@ def translated_as(
     pairs: Dict[int, List[int]],
     annotated: Sequence[AnnotatedWord],
 ) -> Optional[str]:
-    """The gender of a pronoun's translation in the reference, or plural; None: not aligned, or not annotated.
-
-    If several words are aligned, the first pronoun counts, or otherwise the first word with a gender or a
-    number.
-
-    Args:
-        pairs: the alignment of the line, see ``read_alignment``.
-        annotated: the words of the target.
-    """
+    """The gender of a pronoun's translation in the reference, or plural; None: not aligned in its line's
+    pairs, or not annotated in the target. If several words are aligned, the first pronoun counts, or else the
+    first word with a gender or a number."""
     asked = [at for at, span in enumerate(word_spans(source)) if overlap(span, reference.span)]
     spans = word_spans(target)
     aligned = [spans[j] for i in asked for j in pairs.get(i, ())]

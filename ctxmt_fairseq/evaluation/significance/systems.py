@@ -34,14 +34,12 @@ SEED_COLUMNS = {**_HEAD, "seeds": "{seeds[0]}, {seeds[1]}", "p": "{p:.4f}", **_E
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems compared by one metric with one sampling unit; differences are ``b`` minus ``a``.
+    """Two systems compared by one metric with so many sampling units; differences are ``b`` minus ``a``.
 
     Attributes:
-        unit: what is resampled, sentence or document; ``units`` is how many there are.
         result: of two trained models, or of two systems with several runs.
         p_holm: p of approximate randomization or over seeds, corrected over the systems that are compared by
             this metric and unit.
-        digits: how many digits tables show after the point.
     """
 
     a: str

@@ -107,8 +107,7 @@ class ContextAttention(nn.Module):
 
 
 def where_present(present: Tensor, values: Tensor, otherwise: Optional[Tensor] = None) -> Tensor:
-    """Take ``values`` (T, B, D) in the rows ``present`` (B,), and elsewhere ``otherwise`` (default:
-    zeros)."""
+    """Take ``values`` (T, B, D) in the rows ``present`` (B,), elsewhere ``otherwise``, or zeros."""
     if otherwise is None:
         return values.masked_fill(~present[None, :, None], 0)
     return torch.where(present[None, :, None], values, otherwise)

@@ -10,8 +10,7 @@ from ctxmt_fairseq.data.device_copies import to_device
 
 
 class SentenceCache:
-    """The states of the ``capacity`` sentences that were used last, by their key; far more than are context
-    at once."""
+    """The states of the ``capacity`` sentences used last, by key; far more than are context at once."""
 
     def __init__(self, capacity: int = 1024):
         self.capacity = capacity

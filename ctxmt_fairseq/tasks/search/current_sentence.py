@@ -45,9 +45,7 @@ class WindowCount:
 
 def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current") -> Tuple[int, int, bool]:
     """Find the wanted sentence in a hypothesis (T,), which ends with ``</s>``, of a window with ``before``
-    sentences.
-
-    ``keep`` "first" wants the first sentence of the window (the thesis' "1st sentence" rows).
+    sentences: the current one, or the "first" (the thesis' "1st sentence" rows).
 
     Returns:
         begin and end, the end including the sentence's ``</s>`` or separator; and whether the window is
@@ -68,8 +66,7 @@ def span(tokens: torch.Tensor, separator: int, before: int, keep: str = "current
 
 
 def cut(hypothesis: Hypothesis, separator: int, eos: int, before: int, keep: str) -> Tuple[Hypothesis, bool]:
-    """Cut a window's hypothesis to the wanted sentence; returns it, and whether the window was
-    well-formed."""
+    """Cut a window's hypothesis to the wanted sentence, and tell whether the window was well-formed."""
     tokens = hypothesis["tokens"]
     if not before and separator not in tokens.tolist():  # it is one
         return dict(hypothesis), True
@@ -100,22 +97,17 @@ def keep_sentence(
     current one. Well-formed windows rank first, then the window's score decides. A sentence that several
     windows have is listed once, at its best rank. Its score is the sentence's own, normalised as the search
     does."""
-    return [
-        _rank(row, expected, separator, eos, count, length_penalty, normalize, keep)
-        for row, expected in zip(hypotheses, before, strict=True)
-    ]
-
-
-def _rank(row, expected, separator, eos, count, length_penalty, normalize, keep) -> List[Hypothesis]:
-    sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
-    sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
-    merged: Dict[Tuple[int, ...], Hypothesis] = {}
-    for sentence, sentence["well_formed"] in sentences:
-        score = sentence["positional_scores"].sum()
-        if normalize:
-            score = score / len(sentence["tokens"]) ** length_penalty
-        sentence["score"] = score
-        merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
-    kept = list(merged.values())
-    count.add(kept)
-    return kept
+    ranked = []
+    for row, expected in zip(hypotheses, before, strict=True):
+        sentences = [cut(hypothesis, separator, eos, expected, keep) for hypothesis in row]
+        sentences.sort(key=lambda pair: not pair[1])  # stable: within each group by window score
+        merged: Dict[Tuple[int, ...], Hypothesis] = {}
+        for sentence, sentence["well_formed"] in sentences:
+            score = sentence["positional_scores"].sum()
+            if normalize:
+                score = score / len(sentence["tokens"]) ** length_penalty
+            sentence["score"] = score
+            merged.setdefault(tuple(sentence["tokens"].tolist()), sentence)
+        ranked.append(list(merged.values()))
+        count.add(ranked[-1])
+    return ranked

@@ -34,8 +34,7 @@ class RowPositions(nn.Module):
     def forward(
         self, tokens: Tensor, incremental_state: Optional[IncrementalState] = None, **kwargs
     ) -> Tensor:
-        """(B, T) tokens -> (B, 1, C), the position of the last one (incremental); else as the wrapped
-        module."""
+        """(B, T) tokens -> (B, 1, C), the last one's position (incremental); else as the wrapped module."""
         embedded = self.positions(tokens, incremental_state=incremental_state, **kwargs)
         if incremental_state is None:
             return embedded
@@ -141,16 +140,11 @@ def _inputs(decoder: nn.Module) -> Iterator[Dict[MultiheadAttention, Tensor]]:
     def record(attention, args, kwargs):
         states[attention] = kwargs["query"] if "query" in kwargs else args[0]
 
-    handles = [
-        module.register_forward_pre_hook(record, with_kwargs=True)
-        for module in decoder.modules()
-        if isinstance(module, MultiheadAttention) and module.self_attention
-    ]
-    try:
+    with contextlib.ExitStack() as hooks:
+        for module in decoder.modules():
+            if isinstance(module, MultiheadAttention) and module.self_attention:
+                hooks.callback(module.register_forward_pre_hook(record, with_kwargs=True).remove)
         yield states
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _remember(attention: Any, state: Any, states: Tensor, padding: Tensor, rows: Tensor) -> None:

@@ -67,10 +67,8 @@ class RunningDocuments:
     Args:
         task: a task of this plugin, whose models are built (they decide the batch's keys).
         sources: (L,) int64 each, with ``</s>`` at the end. None that is translated may be longer than
-            ``limits`` allow.
-        documents: their boundaries.
+            ``limits``, the models' source and target positions, allow.
         targets: given target sentences; ``record`` fills in those that are missing or empty tensors.
-        limits: the models' source and target positions.
         unique_sentences: whether a batch holds each context sentence once and names it, for models that keep
             states (``sentence_cache``); None: as the task's options say.
         contexts: what the models read of the sentences besides their tokens (``LoadedModels.contexts_of``).
@@ -184,10 +182,8 @@ class RunningDocuments:
         keep: str = "current",
     ) -> Dict[int, List[Hypothesis]]:
         """Translate the windows of some lines, and record the best translations of their current sentences.
-
         Returns n-best lists by line: the windows' own or, if ``keep`` is "first", those that they begin
-        with.
-        """
+        with."""
         forced = forces_prefixes(generator)
         batch, prefixes = self.batch(lines, forced)
         batch = to_device(batch, next(models[0].parameters()).device)
