@@ -15,16 +15,9 @@ from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
 
 @dataclass(frozen=True)
 class Pairing:
-    """How documents are paired.
-
-    Attributes:
-        archives: folders and zip files with the documents of both languages.
-        min_overlap: for subtitles: a link with less overlap is left out and ends the document; None: none is.
-        max_gap: for subtitles: a longer pause in seconds, on either side, ends the document; None: none does.
-        keep_unaligned: sentences without a counterpart stay as context, instead of ending the document.
-        films: the names of documents begin with the film's year, which becomes metadata.
-        described: whether there is metadata.
-    """
+    """How the documents of both languages, in folders and zip files, are paired. Of subtitles links with less
+    overlap are left out, and a longer pause in seconds, on either side, ends the document; ``films``: the
+    names begin with the film's year. ``described``: there is metadata."""
 
     archives: Tuple[str, ...]
     source_lang: str
@@ -40,10 +33,9 @@ class Pairing:
         """Pair two aligned documents.
 
         A document ends at a link that is left out (unaligned, with too little overlap, or empty after
-        cleaning), at sentences that no link names, and at a pause. Its id is the source side's name
-        without language and ending, for subtitles ``YEAR/IMDB/FILE``; from the second document of a file on,
-        a number follows it. What a sentence has becomes metadata: chapter and speaker, a film's year, genre,
-        country and duration; if both sides have a value, the source side's.
+        cleaning), at sentences that no link names, and at a pause. Its id is the source side's name without
+        language and ending; from the second document of a file on, a number follows it. Metadata that both
+        sides have is the source side's.
         """
         builder = DocumentBuilder(document_id(linked.source), Account())
         remarks = builder.account.remarks

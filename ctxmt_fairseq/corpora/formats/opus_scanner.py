@@ -45,14 +45,8 @@ _MILLISECONDS = np.array([100, 10, 1])
 
 
 class Sentences(NamedTuple):
-    """The content of a document.
-
-    Attributes:
-        ids, texts, metadata: see ``opus_xml.Document``.
-        lengths: (N,), characters of each sentence, blanks not counted.
-        marks: of time.
-        unreadable_times: how many marks of time cannot be read.
-    """
+    """The content of a document, as in ``opus_xml.Document``; ``lengths`` (N,) are the characters of each
+    sentence, blanks not counted."""
 
     ids: List[str]
     texts: List[str]

@@ -16,15 +16,9 @@ _CLOCK = re.compile(r"\s*(\d+):(\d+):(\d+)(?:[.,:](\d+))?\s*")
 
 
 class Document(NamedTuple):
-    """A document's sentences, in order.
-
-    Attributes:
-        ids: of the sentences.
-        texts: their words (``xml``) or their text (``raw``), blanks folded.
-        metadata: for each sentence its chapter and speaker, by NAME or ID, and what is said of all.
-        times: in seconds; None for a document without times.
-        unreadable_times: how many marks of time cannot be read.
-    """
+    """A document's sentences, in order: their words (``xml``) or text (``raw``), blanks folded; for each its
+    chapter and speaker, by NAME or ID, and what is said of all; times in seconds, if there are any; and how
+    many marks of time cannot be read."""
 
     ids: List[str]
     texts: List[str]
@@ -34,12 +28,8 @@ class Document(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Sentences that translate each other; one side of an unaligned sentence's link is empty.
-
-    Attributes:
-        source, target: ids of sentences.
-        overlap: the share of time that subtitles have in common; None if the file does not say.
-    """
+    """Ids of sentences that translate each other; one side of an unaligned sentence's link is empty.
+    ``overlap`` is the share of time that subtitles have in common; None if the file does not say."""
 
     source: Tuple[str, ...]
     target: Tuple[str, ...]

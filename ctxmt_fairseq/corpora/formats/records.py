@@ -176,7 +176,7 @@ def _linked(found: Record, place: Place, order: int) -> List[Tuple[Any, ...]]:
     texts, ids = ([_texts(found.pop(side + end, []), place, "") for side in _SIDES] for end in ("", "_ids"))
     if [*map(len, ids)] != [*map(len, texts)]:
         raise place.error("expected source_ids and target_ids, one for each sentence")
-    places = [{name: at for at, name in enumerate(side)} for side in ids]
+    places = [dict(zip(side, range(len(side)), strict=True)) for side in ids]
     links = [_places(link, places, place, order) for link in found.pop("links") or []]
     linked = [{at for link in links for at in link[side]} for side in (0, 1)]
     done, lines = [0, 0], []

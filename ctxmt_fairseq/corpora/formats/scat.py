@@ -13,7 +13,7 @@ import json
 from typing import Dict, Iterator, List, Optional
 
 from ctxmt_fairseq.base.command import argument, option
-from ctxmt_fairseq.base.files import check_outputs, write_file
+from ctxmt_fairseq.base.files import write_file
 from ctxmt_fairseq.base.paths import Input, Output
 from ctxmt_fairseq.corpora.corpus_command import NewCorpus
 from ctxmt_fairseq.corpora.pairs import Account, DocumentBuilder, Part
@@ -28,8 +28,6 @@ class Scat(NewCorpus):
     highlights: Optional[Output] = option("where the marked words go")
 
     def run(self) -> None:
-        if self.highlights:
-            check_outputs(self.highlights)
         self.marks: List[str] = []
         super().run()
         if self.highlights:
@@ -54,9 +52,8 @@ def _marks(line: int, sides: List[List[Marked]]) -> Iterator[str]:
     """The line of --highlights; none where no pronoun is marked, or nothing that supports it."""
     record: Dict[str, Dict[str, object]] = {}
     for name, (before, current) in zip(SIDES, sides, strict=True):
-        marked = {"-1": before.support, "0": current.support}
-        support = {distance: words for distance, words in marked.items() if words}
-        entry = {"words": current.pronouns, "support": support}
-        record[name] = {key: value for key, value in entry.items() if value}
-    if all(any(key in entry for entry in record.values()) for key in ("words", "support")):
+        support = {at: words for at, words in (("-1", before.support), ("0", current.support)) if words}
+        entries = ("words", current.pronouns), ("support", support)
+        record[name] = {key: value for key, value in entries if value}
+    if {"words", "support"} <= {key for entry in record.values() for key in entry}:
         yield json.dumps({"line": line, **{name: entry for name, entry in record.items() if entry}}) + "\n"

@@ -52,15 +52,9 @@ class Segment(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One side's documents.
-
-    Attributes:
-        texts: document -> segments by their id, in order.
-        problems: document -> what is wrong with it; the first one counts.
-        numbered: whether it is a test set, whose lines all stay, also the empty ones.
-        about: document -> its metadata.
-        dropped, tag_like: lines that are no text; lines that look so, and are text.
-    """
+    """One side's documents: their segments by id, in order; what is wrong with some (the first counts); their
+    metadata. The lines of a ``numbered`` test set all stay, also the empty ones. ``dropped`` lines are no
+    text, ``tag_like`` ones look so, and are."""
 
     texts: Dict[str, Dict[str, str]]
     problems: Dict[str, BadInput]
@@ -78,12 +72,8 @@ def paired_files(
     by: Optional[str] = None,
     skip: bool = False,
 ) -> Iterator[Part]:
-    """Read a part from each pair of files: the pairs of all documents, in the order of the source side.
-
-    Args:
-        languages, kind, by: which texts, see ``read_side``.
-        skip: leave out and count documents that are broken, or that one side lacks.
-    """
+    """Read a part from each pair of files: the pairs of all documents, in the order of the source side
+    (``read_side``). ``skip`` leaves out and counts documents that are broken, or that one side lacks."""
     if len(sources) != len(targets):
         raise BadInput(f"--target: has {len(targets)} files, but --source has {len(sources)}")
     for source, target in zip(sources, targets, strict=True):
@@ -135,14 +125,9 @@ def _problem(
 
 
 def read_side(path: PathLike, kind: str, language: str = "", by: Optional[str] = None) -> Side:
-    """Read one side's documents.
-
-    Args:
-        kind: which side of a test set: ``src``, ``ref``, or ``hyp`` (what a system translated).
-        language: segments that say another one are left aside.
-        by: the translator or system whose translation is taken; default: the first of the file; ``ANY``: the
-            first of each document.
-    """
+    """Read one side's documents: of a test set ``src``, ``ref`` or ``hyp`` (what a system translated),
+    without segments that say another language. ``by`` is the translator or system whose translation is taken;
+    None: the first of the file; ``ANY``: the first of each document."""
     text = read_document(path).removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
     if "<seg" not in text:
         return read_tagged_talks(text, path)
