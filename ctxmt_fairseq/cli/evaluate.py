@@ -26,8 +26,7 @@ from ctxmt_fairseq.base.command import Command, argument, option
 from ctxmt_fairseq.base.errors import BadInput
 from ctxmt_fairseq.base.paths import Input, OutputFolder, Prefix
 from ctxmt_fairseq.cli.options.model import ModelWithContext
-from ctxmt_fairseq.cli.options.result_files import as_json
-from ctxmt_fairseq.cli.options.table_style import TableStyle
+from ctxmt_fairseq.cli.options.result_files import TableStyle, as_json
 from ctxmt_fairseq.cli.options.whole_run import Contexts, Scores, Search
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from ctxmt_fairseq.generation.loading import LoadedModels
 from ctxmt_fairseq.generation.long_sentences import FittedText, SourceText, fit_sentences
 from ctxmt_fairseq.generation.search_settings import DOCUMENTS_AT_ONCE, SearchSettings
 from ctxmt_fairseq.models.blocks.sentence_cache import SentenceCache
+from ctxmt_fairseq.tasks.search.best_symbols import hand_best_symbols
 from ctxmt_fairseq.tasks.search.current_sentence import Hypothesis, WindowCount
 from ctxmt_fairseq.tasks.search.running_document import RunningDocuments, schedule
 from ctxmt_fairseq.text.documents import Documents
@@ -38,6 +39,7 @@ class DocumentTranslator:
         for model in loaded.models:  # else fairseq's layers return attention weights in evaluation
             model.make_generation_fast_(need_attn=False)
         self.generator: Any = loaded.task.build_generator(loaded.models, search)
+        hand_best_symbols(self.generator)
 
     @property
     def remark(self) -> Optional[str]:
