@@ -56,7 +56,7 @@ class DocumentTranslator:
         """A warning, at the end, of wrong separators, of translations that were cut off, of missing terms."""
         task = self.loaded.task
         counted = self.count.report(task.forced, bool(task.options["target_context"]))
-        return "; ".join(filter(None, [counted, self.terms and self.terms.remark])) or None
+        return "; ".join(filter(None, [counted, self.terms.remark if self.terms else None])) or None
 
     def fit(self, text: SourceText, too_long: str) -> FittedText:
         """Make a text such that the models can read it; see ``fit_sentences``. Parts of sentences are so long
@@ -111,7 +111,9 @@ class DocumentTranslator:
         self, running: RunningDocuments, lines: Sequence[int]
     ) -> Iterator[Tuple[int, List[Hypothesis]]]:
         windows = functools.partial(self._windows, running)
-        if ranks.count() == 1:
+        selection = self.loaded.task.context_options().context_selection
+        across = self.dependent and selection in ("random", "shuffled", "swapped")
+        if ranks.count() == 1 or across and not running.targets.sizes.all():  # which read other documents'
             yield from running.wanted(lines, windows)
             return
         documents, before = running.dataset.builder.documents, dict(vars(self.count))

@@ -25,12 +25,15 @@ class TermSearch(LexicallyConstrainedBeamSearch):
         super().__init__(dictionary, "unordered")
         self.goes_on, self.open, self.elides, self.joined = goes_on, open, elides, joined
 
+    constraint_states: Any
+
     def step(self, step: int, lprobs: Tensor, scores: Optional[Tensor], tokens: Any = None, ids: Any = None):
         if bool(lprobs[..., self.eos + 1 :].isneginf().all()):  # the greatest length
             nothing = [UnorderedConstraintState.create(torch.tensor([0]))] * lprobs.size(1)
-            ended = [any(state.finished for state in states) for states in self.constraint_states]
-            kept = zip(self.constraint_states, ended, strict=True)
-            self.constraint_states = [states if found else nothing for states, found in kept]
+            self.constraint_states = [
+                states if any(state.finished for state in states) else nothing
+                for states in self.constraint_states
+            ]
         self.last = tokens[:, -1].view(lprobs.shape[:2]).cpu()
         self.goes_on = self.goes_on.to(lprobs.device)
         for sentence, states in enumerate(self.constraint_states):
